@@ -1,25 +1,25 @@
-//! Random files and random programs for evenstep: states, recordings and lists of frame times that were changed by
-//! chance or by ill will, and calls in any order.
+//! Random files and random programs for evenstep: damaged or forged states, recordings and lists of frame times, and
+//! calls in any order.
 //!
-//! An input is bytes. A [`Target`] says what these are, makes one of another, and runs it. A run is known by the seed
-//! and its number, so that it can be made again.
+//! An input is bytes. A [`Target`] interprets an input, mutates it and runs it. The seed and the run's number identify
+//! a run, so that it can be repeated.
 //!
-//! The law: what is loaded without an error makes sixty steps, and nothing panics in evenstep. Rapier's panics are
-//! counted by their place.
+//! The law: a file that loads without an error runs sixty steps, and nothing panics in evenstep. Rapier's panics are
+//! counted by location.
 
-// What is counted, and what is forbidden.
+// Counts, and breaches of the law.
 mod tally;
-// Panics, by their place.
+// Panics by location.
 mod panics;
-// One input of another.
+// Mutations of inputs.
 mod mutate;
-// Checksums, made right.
+// Valid checksums for changed inputs.
 mod seal;
-// The worlds that inputs begin with.
+// The worlds of the first inputs.
 mod worlds;
-// What a game does with what it has loaded.
+// A game that plays a loaded state.
 mod play;
-// What inputs are, and how they are run.
+// The kinds of inputs, and how they are run.
 mod targets;
 // Runs by number.
 mod runs;

@@ -1,11 +1,11 @@
-//! The targets, run for a time or a number of runs.
+//! Runs a target for a time or a number of runs.
 //!
-//! A run can end its process: by a hang, an overflow of the stack, or memory that there is not. So the runs are made by
-//! another process, which is begun anew after the run that ended it.
+//! A run can end its process with a hang, a stack overflow or a failed allocation. So a child process does the runs. It
+//! is started again after the run that ended it.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "a run that does not end is seen by the wall clock"
+    reason = "the wall clock detects a run that does not end"
 )]
 
 use std::error::Error;
@@ -22,23 +22,23 @@ use clap::Parser;
 use evenstep_fuzz::{Runs, Tally, Target, hush};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Feeds evenstep with files and programs that nobody would write.
+/// Feeds evenstep with files and programs that no user would write.
 #[derive(Debug, Parser)]
 struct Options {
     target: Target,
-    /// For so long; 10 s unless anything else is said.
+    /// The duration in seconds. The default is 10.
     #[arg(long)]
     seconds: Option<u64>,
-    /// So many runs.
+    /// The number of runs.
     #[arg(long)]
     runs: Option<u64>,
-    /// What all runs follow from.
+    /// The seed of all runs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The number of the first run.
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// A folder of inputs to begin with; `corpus/<target>` of this package if it is not given.
+    /// A folder with the first inputs. The default is `corpus/<target>` of this package.
     #[arg(long)]
     corpus: Option<PathBuf>,
     /// Runs one file, and prints its panics.
@@ -47,7 +47,7 @@ struct Options {
     /// Writes the input of the first run to a file instead.
     #[arg(long)]
     write: Option<PathBuf>,
-    /// Makes the runs itself, writes the number of each here, and reports by lines of JSON.
+    /// Does the runs in this process, writes the number of each here, and reports in lines of JSON.
     #[arg(long, hide = true)]
     mark: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         );
     }
     println!(
-        "  at most {} bytes taken for a byte of a file",
+        "  at most {} bytes allocated per byte of a file",
         tally.most_bytes
     );
     Ok(if tally.is_fine(options.target.has_states()) {
@@ -127,10 +127,10 @@ fn one(options: &Options, file: &Path) -> Result<Tally, Box<dyn Error>> {
     Ok(tally)
 }
 
-/// The time that a run may take.
+/// The time limit of a run.
 const MOST: Duration = Duration::from_secs(3);
 
-/// What a run that hangs ends with.
+/// The exit code of a run that hangs.
 const HANG: i32 = 99;
 
 fn work(options: &Options, mark: &Path) -> Result<(), Box<dyn Error>> {

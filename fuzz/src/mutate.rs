@@ -1,16 +1,16 @@
-//! One input of another, by the mutators of `mutatis`: it makes custom ones easy, is seeded, and needs no instrumented
-//! build.
+//! Mutations of inputs, with the mutators of `mutatis`. It makes custom ones easy, has a seed, and needs no
+//! instrumented build.
 
 use mutatis::{Candidates, Context, Mutate, Result};
 use serde_json::{Number, Value};
 
-/// Mutates bytes from `from` on. What is written into them comes from a dictionary, too.
+/// Mutates bytes from `from` on. The bytes that it writes also come from a dictionary.
 pub struct Bytes {
     pub from: usize,
     pub words: &'static [&'static [u8]],
 }
 
-/// What postcard and Rapier may stumble upon.
+/// Bytes that postcard and Rapier may stumble upon.
 pub const WORDS: &[&[u8]] = &[
     &[0],
     &[1],
@@ -27,7 +27,7 @@ pub const WORDS: &[&[u8]] = &[
     &0.0_f32.to_le_bytes(),
 ];
 
-/// What readers of text may stumble upon.
+/// Words that readers of text may stumble upon.
 pub const TEXT: &[&[u8]] = &[
     b"0",
     b"-1",
@@ -60,7 +60,7 @@ impl Bytes {
         self.from.min(bytes.len()) + context.rng().gen_index(len + 1).unwrap_or(0)
     }
 
-    /// Some bytes, mostly few.
+    /// Returns a range of bytes, usually a short one.
     fn range(&self, context: &mut Context, bytes: &[u8]) -> std::ops::Range<usize> {
         let start = self.place(context, bytes);
         let most = 1 << context.rng().gen_index(9).unwrap_or(0);
@@ -92,7 +92,7 @@ impl Mutate<Vec<u8>> for Bytes {
             candidates.mutation(|context| {
                 let word = *context.rng().choose(self.words).unwrap_or(&&[][..]);
                 let at = self.place(context, bytes);
-                // Instead of as many bytes, of one, or of none.
+                // The word replaces bytes of the same length, one byte or none.
                 let over = *context.rng().choose(&[word.len(), 1, 0]).unwrap_or(&0);
                 let end = (at + over).min(bytes.len());
                 bytes.splice(at..end, word.iter().copied());
@@ -114,9 +114,9 @@ impl Mutate<Vec<u8>> for Bytes {
     }
 }
 
-/// Mutates a document of serde: numbers, the lengths of lists, variants, options.
+/// Mutates a document of serde: numbers, lengths of lists, variants and options.
 pub struct Tree {
-    /// Whether it begins at the whole document, of which parts are copied to other places.
+    /// The whole document, from which parts are copied to other places.
     pub whole: Value,
 }
 
@@ -179,7 +179,7 @@ fn collect<'v>(value: &'v Value, parts: &mut Vec<&'v Value>) {
     }
 }
 
-/// A number near the old one, near where counting ends, or none that a game would have.
+/// Returns a number near the old one, a number near the limits of integers, or one that no game would have.
 fn number(context: &mut Context, old: &Value) -> Value {
     let small = u64::from(context.rng().gen_u8()) % 20;
     if let Some(old) = old.as_u64() {

@@ -1,4 +1,4 @@
-//! Panics, by their place.
+//! Panics by location.
 
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
@@ -7,33 +7,33 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// A panic that was caught.
+/// A caught panic.
 #[derive(Clone, Debug)]
 pub struct Panic {
-    /// File and line; the function of ours that has called there, if it is Rapier's; and the message of ours.
+    /// The file and line. For a panic in Rapier, also the caller in evenstep, and for any other panic its message.
     pub place: String,
-    /// Whether it is in evenstep, or a law of a test.
+    /// Whether the panic is in evenstep, or reports a broken law of a test.
     pub is_ours: bool,
 }
 
-/// What paths of Rapier and of the tests and sources of evenstep have in them.
+/// Parts of the paths of Rapier, and of evenstep's sources and tests.
 const RAPIERS: [&str; 2] = ["/rapier3d-", "/parry3d-"];
 static EVENSTEP: LazyLock<String> = LazyLock::new(|| {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).display().to_string()
 });
 
-/// How many panics at a place are looked at closely: a backtrace takes its time.
+/// How many panics at one location are examined closely, because a backtrace is slow.
 const LOOKS: usize = 20;
 
 thread_local! {
     static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
 }
 
-/// Of all threads: that of a physics thread is resumed here.
+/// The last panic in any thread. A panic of a physics thread is resumed here.
 static LAST_OF_ALL: Mutex<Option<Panic>> = Mutex::new(None);
 
-/// Keeps panics from the terminal, unless `is_loud`, and remembers where they are.
+/// Keeps panics out of the terminal, unless `is_loud`, and remembers their locations.
 pub fn hush(is_loud: bool) {
     let known: Mutex<BTreeMap<String, Vec<Panic>>> = Mutex::new(BTreeMap::new());
     set_hook(Box::new(move |info| {
@@ -54,7 +54,7 @@ pub fn hush(is_loud: bool) {
     }));
 }
 
-/// Calls it, and gives its panic.
+/// Calls the function, and returns its panic.
 pub fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| {
         let elsewhere = || LAST_OF_ALL.lock().ok().and_then(|mut panic| panic.take());
@@ -72,7 +72,7 @@ fn place(info: &PanicHookInfo) -> String {
     })
 }
 
-/// A path from the package's name on.
+/// Returns the part of a path from the package's name on.
 fn short(path: &str) -> &str {
     let package = path.rfind("/src/").or(path.rfind("/tests/")).unwrap_or(0);
     path[..package]
@@ -81,7 +81,7 @@ fn short(path: &str) -> &str {
 }
 
 fn look(at: String, backtrace: &str, info: &PanicHookInfo) -> Panic {
-    // This hook is ours too.
+    // This hook is in evenstep's sources, too.
     let after_hook = backtrace
         .lines()
         .skip_while(|line| !line.contains("rust_begin_unwind"));
@@ -89,7 +89,7 @@ fn look(at: String, backtrace: &str, info: &PanicHookInfo) -> Panic {
     let is_rapiers = |file: &&str| RAPIERS.iter().any(|name| file.contains(name));
     let is_evensteps = |file: &&str| file.starts_with(EVENSTEP.as_str()) || file.starts_with("./");
     let inner = files.find(|file| is_rapiers(file) || is_evensteps(file));
-    // A small function of Rapier may have no frame of its own.
+    // A small function of Rapier may have been inlined and have no stack frame.
     let own = info.location().map_or("", |at| at.file());
     let is_ours = !is_rapiers(&own) && inner.is_none_or(|file| !is_rapiers(&file));
     let caller = inner.into_iter().chain(files).find(is_evensteps);

@@ -1,4 +1,4 @@
-//! What a game does with what it has loaded.
+//! A game that plays a loaded state.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use evenstep::{BodyKey, Physics, Simulation};
 
 use crate::tally::Tally;
 
-/// How many steps follow a load.
+/// The number of steps after a load.
 const STEPS: u64 = 60;
 
-/// Frames that a state has to make them in.
+/// The maximum number of frames in which a state has to run these steps.
 const FRAMES: u64 = 150;
 
-/// Makes steps, with a deed here and there.
+/// Runs steps, with an action now and then.
 pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     moderate(&mut simulation);
     let mut keys: Vec<BodyKey> = simulation.physics.bodies().map(|(key, _)| key).collect();
@@ -22,7 +22,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     let mut made = 0;
     for number in 0..FRAMES {
         simulation.begin_frame(Duration::from_millis(17));
-        // Some frames end before all steps that they are due.
+        // Some frames end before all of their due steps.
         for _ in 0..4 {
             let Some(step) = simulation.next_step() else {
                 break;
@@ -38,7 +38,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
         }
         simulation.end_frame();
         read(&simulation, &keys, number);
-        // From the second step on, nothing that was loaded is shown.
+        // From the second step on, no loaded pose is displayed.
         for key in keys
             .iter()
             .filter(|key| made > 1 && !strange.contains(*key))
@@ -51,7 +51,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
             break;
         }
         if made == 0 {
-            // It may be paused, or stand still.
+            // The clock may be paused or have speed zero.
             simulation.resume();
             let _ = simulation.set_speed(1.0);
         }
@@ -61,7 +61,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     tally.operations += 3;
 }
 
-/// Whether a body is where no game has it: between such places there may be no number.
+/// Returns whether a body is where no game has one. Interpolation between such positions may overflow.
 fn is_strange(body: &RigidBody) -> bool {
     let (pose, velocities) = (body.position(), body.vels());
     let size = pose.translation.length() + velocities.linvel.length() + velocities.angvel.length();
@@ -69,7 +69,7 @@ fn is_strange(body: &RigidBody) -> bool {
     size > 1e9 || (pose.is_finite() && !is_turned)
 }
 
-/// A state may ask for any number of iterations: that is no fault of evenstep, and lasts.
+/// Limits the iterations. A state may ask for any number of them, which takes long and is no fault of evenstep.
 fn moderate(simulation: &mut Simulation) {
     let parameters = simulation.physics.rapier().integration_parameters;
     let counts = [

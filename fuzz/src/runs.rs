@@ -1,4 +1,4 @@
-//! Runs by number: what each is follows from the seed and the number, so that it can be made again.
+//! Runs by number. The seed and the number determine a run, so that it can be repeated.
 
 use std::fs;
 use std::io;
@@ -17,11 +17,11 @@ pub struct Runs {
     inputs: Vec<Vec<u8>>,
 }
 
-/// How many changes an input has, mostly.
+/// How many changes an input usually has.
 const CHANGES: usize = 5;
 
 impl Runs {
-    /// Runs that begin with the target's own inputs, and with the files of a folder, if it is there.
+    /// Creates runs that begin with the target's own inputs, and with the files of a folder if it exists.
     ///
     /// # Errors
     /// If the folder or a file of it cannot be read.
@@ -41,7 +41,7 @@ impl Runs {
         })
     }
 
-    /// The input of a run. The first ones are not changed.
+    /// Returns the input of a run. The first inputs are unchanged.
     #[must_use]
     pub fn input(&self, number: u64) -> Vec<u8> {
         let first = usize::try_from(number)
@@ -60,13 +60,13 @@ impl Runs {
         input
     }
 
-    /// How many runs have inputs as they were given.
+    /// Returns how many runs have unchanged inputs.
     #[must_use]
     pub fn unchanged(&self) -> u64 {
         self.inputs.len() as u64
     }
 
-    /// Makes the run of a number.
+    /// Does the run of this number.
     pub fn run(&self, number: u64, tally: &mut Tally) {
         let mut of_run = Tally::default();
         self.target.run(&self.input(number), &mut of_run);

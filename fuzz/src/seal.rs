@@ -1,4 +1,4 @@
-//! Checksums, made right, where evenstep has them: found by trying, as the formats are its own.
+//! Valid checksums. Their offsets are found by trying, because evenstep's formats are private.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use evenstep::Simulation;
 use evenstep::recording::{Recorder, RecorderSettings};
 use twox_hash::XxHash3_64;
 
-/// How a saved state begins.
+/// The first bytes of a saved state.
 const STATE: &[u8] = b"evenstep";
 
-/// Kind, length, checksum of a chunk.
+/// The size of a chunk's kind and length, and of its header with the checksum.
 const KIND_AND_LEN: usize = 1 + 4;
 const CHUNK_HEADER: usize = KIND_AND_LEN + 4;
 
@@ -19,17 +19,17 @@ struct Places {
 }
 
 static PLACES: LazyLock<Places> = LazyLock::new(|| {
-    let state = Simulation::default().save().expect("nothing forbids it");
+    let state = Simulation::default().save().expect("it can be saved");
     let sum = (STATE.len()..200).find(|at| state[*at..at + 8] == sum(&state, *at, 8));
     let len = (state.len() as u64).to_le_bytes();
     let len = (STATE.len()..200).find(|at| state[*at..at + 8] == len);
     Places {
-        len: len.expect("it says its length"),
-        sum: sum.expect("it has a checksum"),
+        len: len.expect("the state has its length"),
+        sum: sum.expect("the state has a checksum"),
     }
 });
 
-/// Where the first chunk of a recording is.
+/// The offset of the first chunk of a recording.
 static CHUNKS_AT: LazyLock<usize> = LazyLock::new(|| {
     let recorder = Recorder::new(Vec::new(), RecorderSettings::default()).expect("a Vec takes it");
     let bytes = recorder.finish().expect("a Vec takes it");
@@ -41,12 +41,12 @@ fn sum(bytes: &[u8], at: usize, len: usize) -> Vec<u8> {
     XxHash3_64::oneshot(&others).to_le_bytes()[..len].to_vec()
 }
 
-/// Where the contents of a state begin.
+/// Returns the offset of a state's contents.
 pub fn contents_at() -> usize {
     PLACES.sum + 8
 }
 
-/// Gives a state the length and the checksum that it says it has.
+/// Writes a valid length and checksum into a state.
 pub fn seal(state: &mut [u8]) {
     let Places { len, sum: at } = *PLACES;
     if state.starts_with(STATE) && state.len() >= at + 8 {
@@ -57,14 +57,14 @@ pub fn seal(state: &mut [u8]) {
     }
 }
 
-/// The chunks of a recording, and how it begins.
+/// The chunks of a recording, and the bytes before them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunks {
     start: Vec<u8>,
     pub chunks: Vec<Chunk>,
 }
 
-/// The kind, and the contents.
+/// The kind and the contents.
 pub type Chunk = (u8, Vec<u8>);
 
 impl Chunks {
@@ -84,7 +84,7 @@ impl Chunks {
         }
     }
 
-    /// The recording, with right checksums of its chunks and of the states in them.
+    /// Returns the recording, with valid checksums of its chunks and of the states in them.
     pub fn sealed(mut self) -> Vec<u8> {
         let mut bytes = self.start;
         for (kind, contents) in &mut self.chunks {
@@ -103,7 +103,7 @@ impl Chunks {
     }
 }
 
-/// Where the state of a keyframe begins.
+/// Returns the offset of the state in a keyframe.
 fn state_in(contents: &[u8]) -> Option<usize> {
     contents
         .windows(STATE.len())

@@ -1,4 +1,4 @@
-//! What is counted, and what is forbidden.
+//! Counts, and breaches of the law.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::panics::{Panic, guard};
 
-/// What runs have done.
+/// The results of runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     pub runs: u64,
-    /// API calls, steps, and inputs.
+    /// API calls, steps and inputs.
     pub operations: u64,
-    /// Files that were loaded.
+    /// Loaded files.
     pub loads: u64,
-    /// Files that were refused, by the reason.
+    /// Refused files, by reason.
     pub errors: BTreeMap<String, u64>,
-    /// Panics that are Rapier's, by their place.
+    /// Rapier's panics, by location.
     pub panics: BTreeMap<String, u64>,
-    /// Breaches of the law, by what they are, with the number of a run for each.
+    /// Breaches of the law by kind, with the number of a run for each.
     pub broken: BTreeMap<String, u64>,
     /// Runs that ended the process.
     pub ended: BTreeMap<String, Vec<u64>>,
-    /// The most bytes that were taken by loading, for each byte of the file.
+    /// The most bytes that a load allocated, per byte of the file.
     pub most_bytes: u64,
 }
 
 impl Tally {
-    /// Runs a part of a game. `None` if it panicked.
+    /// Runs a part of a game. Returns `None` if it panicked.
     pub fn guard<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> Option<T> {
         match guard(|| part(self)) {
             Ok(value) => Some(value),
@@ -46,8 +46,8 @@ impl Tally {
         }
     }
 
-    /// Counts a file that is loaded, and what it takes: some times what the file holds, and what serde reserves ahead,
-    /// which is a mebibyte for a list at most, and lists are in lists.
+    /// Counts a loaded file, and checks the memory that it takes: a multiple of the file's size, plus the memory that
+    /// serde reserves in advance. Serde reserves at most a mebibyte per list, and lists can be nested.
     pub fn load<T, E: fmt::Display>(
         &mut self,
         len: usize,
@@ -60,7 +60,7 @@ impl Tally {
             self.most_bytes = self.most_bytes.max(taken / len.max(1));
         }
         if taken > 50 * len + 4_000_000 {
-            let what = format!("a file of {len} bytes takes {taken}");
+            let what = format!("a file of {len} bytes allocates {taken}");
             self.broken.insert(what, self.runs);
         }
         match loaded? {
@@ -86,7 +86,7 @@ impl Tally {
             .or_default() += 1;
     }
 
-    /// Adds what other runs have done.
+    /// Adds the results of other runs.
     pub fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.operations += other.operations;
@@ -106,7 +106,7 @@ impl Tally {
         self.most_bytes = self.most_bytes.max(other.most_bytes);
     }
 
-    /// Whether the law held, in runs that may hold states for Rapier: with such a one it can go round in circles, and
+    /// Returns whether the law held. Runs `with_states` may load states with which Rapier loops forever, so they may
     /// end the process.
     #[must_use]
     pub fn is_fine(&self, with_states: bool) -> bool {

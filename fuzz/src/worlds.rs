@@ -1,4 +1,4 @@
-//! The worlds that inputs begin with: small, and together with most of what Rapier and evenstep have.
+//! The worlds of the first inputs. They are small, and together have most features of Rapier and evenstep.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use evenstep::{BodyKey, ForceGenerator, Physics, Rate, Simulation, Smoothing};
 
 const FRAME: Duration = Duration::from_millis(17);
 
-/// Each after some steps.
+/// Returns all worlds, each after some steps.
 pub fn all() -> Vec<Simulation> {
     [heap, joints, multibody, sleepers, soft_bodies, meshes, ours]
         .into_iter()
@@ -152,7 +152,7 @@ fn meshes() -> Simulation {
     simulation
 }
 
-/// What is evenstep's own.
+/// Returns a world with evenstep's own features.
 fn ours() -> Simulation {
     let mut simulation = floor();
     simulation.set_history(4);
@@ -164,7 +164,7 @@ fn ours() -> Simulation {
     simulation
         .physics
         .set_kinematic_target(lift, Pose::translation(0.0, 2.0, 0.0), then)
-        .expect("it is kinematic");
+        .expect("the body is kinematic");
     let keys: Vec<BodyKey> = (0..3u8)
         .map(|i| {
             simulation.physics.insert(
@@ -181,14 +181,14 @@ fn ours() -> Simulation {
     simulation
         .physics
         .insert_force_generator(keys[0], drag)
-        .expect("it is there");
+        .expect("the body exists");
     simulation
         .physics
         .set_body_smoothing(keys[2], Some(Smoothing::Hermite))
-        .expect("it is there");
+        .expect("the body exists");
     simulation.advance(FRAME * 3, |_, _| ());
     simulation
         .clock_settings_mut()
-        .set_rate(Rate::fraction(60_000, 1_001).expect("it is one"));
+        .set_rate(Rate::fraction(60_000, 1_001).expect("the rate is valid"));
     simulation
 }

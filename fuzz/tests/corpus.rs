@@ -1,11 +1,11 @@
-//! Every input that targets begin with, and every input that was found, once.
+//! Runs every target's first inputs, and every input that has found a defect, once.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 use evenstep_fuzz::{Runs, Tally, Target, hush};
 
-/// Panics are silent, so a test returns what is wrong.
+/// Checks the corpus. Panics are silent, so the test returns the defect as an error.
 #[test]
 fn no_input_of_the_corpus_breaks_a_law() -> Result<(), String> {
     hush(false);

@@ -1,5 +1,5 @@
-//! Commands in the headers of the examples, in the README and in the book: each names an example and features that exist.
-//! `.ci/commands` runs those of the headers.
+//! Commands in the headers of the examples, in the README and in the book. Each names an existing example and existing
+//! features. `.ci/commands` runs the commands of the headers.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
-//! README, book and examples say what is so: links lead somewhere, listings equal the files they quote, commands run.
+//! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, commands
+//! run.
 //!
-//! Runs in 3D. One case: `cargo test --all-features --test book pages::`.
+//! Runs in 3D. To run one case: `cargo test --all-features --test book pages::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
@@ -9,9 +10,9 @@ mod scenes;
 mod pages;
 // The program for Rapier's guide.
 mod guide;
-// What the book's recipes promise.
+// The promises of the book's recipes.
 mod recipes;
-// Commands that name examples and features.
+// Commands, which must name existing examples and features.
 mod commands;
-// The oldest Rust that the dependencies need.
+// The oldest Rust that the dependencies support.
 mod minimum_rust;

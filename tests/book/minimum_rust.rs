@@ -1,10 +1,10 @@
-//! The `rust-version` of `Cargo.toml` against what the locked dependencies say that they need.
+//! The `rust-version` of `Cargo.toml`, compared with the versions that the locked dependencies declare.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// `1.89` and `1.89.0` as numbers.
+/// Returns `1.89` or `1.89.0` as numbers.
 fn version(text: &str) -> Vec<u32> {
     let mut parts: Vec<u32> = text.split('.').map(|part| part.parse().unwrap()).collect();
     parts.resize(3, 0);
@@ -18,7 +18,7 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What cargo knows of all packages of this machine's kind, with all features.
+/// Returns cargo's metadata of all packages for this platform, with all features.
 fn metadata() -> Value {
     let about = output(Command::new("rustc").arg("-vV"));
     let host = about.lines().find_map(|line| line.strip_prefix("host: "));
@@ -58,7 +58,7 @@ fn no_dependency_needs_a_later_rust() {
         }
         for dependency in nodes[id]["deps"].as_array().unwrap() {
             let kinds = dependency["dep_kinds"].as_array().unwrap();
-            // Those of tests and examples are not a user's.
+            // Users do not build the dependencies of tests and examples.
             if kinds.iter().any(|kind| kind["kind"] != "dev") {
                 to_visit.push(dependency["pkg"].as_str().unwrap());
             }

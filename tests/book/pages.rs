@@ -1,4 +1,4 @@
-//! The README and the book: links lead somewhere, excerpts are what their files say, every program is run.
+//! The README and the book: links lead somewhere, excerpts equal their files, and every program is run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const BOOK: &str = "docs/book/src";
 
-/// Where the documentation is that is not the book.
+/// The documentation outside the book.
 const OTHERS: [&str; 35] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -53,7 +53,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The names of the chapters, in alphabetical order.
+/// Returns the names of the chapters, in alphabetical order.
 fn chapters() -> Vec<String> {
     let files = fs::read_dir(root().join(BOOK)).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -64,7 +64,7 @@ fn chapters() -> Vec<String> {
     names
 }
 
-/// The lines of a document, each with whether it is part of a listing.
+/// Returns the lines of a document, each with whether it is part of a listing.
 fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut is_listing = false;
     text.lines().map(move |line| {
@@ -74,7 +74,7 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// What the links of a document lead to.
+/// Returns the targets of a document's links.
 fn links(text: &str) -> Vec<String> {
     let prose = lines(text).filter(|(_, is_listing)| !is_listing);
     let pieces = prose.flat_map(|(line, _)| line.split("](").skip(1));
@@ -84,7 +84,7 @@ fn links(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The anchors of a document's headings, as code hosts and mdBook make them.
+/// Returns the anchors of a document's headings, in the form of code hosts and mdBook.
 fn anchors(text: &str) -> BTreeSet<String> {
     let prose = lines(text).filter(|(_, is_listing)| !is_listing);
     let headings = prose.filter_map(|(line, _)| line.trim_start_matches('#').strip_prefix(' '));
@@ -131,7 +131,7 @@ fn every_chapter_is_in_the_table_of_contents() {
     assert_eq!(listed, chapters());
 }
 
-/// The links of the API documentation's front page go to the files of the package.
+/// Checks that the links of the API documentation's front page lead to files of the package.
 #[test]
 fn the_front_page_links_to_the_book() {
     let front = read(&root().join("src/lib.rs"));
@@ -143,7 +143,7 @@ fn the_front_page_links_to_the_book() {
     }
 }
 
-/// mdBook makes a link to another Markdown file one to a page of its own, which is there for chapters only.
+/// mdBook turns a link to another Markdown file into a link to a page, which exists for chapters only.
 #[test]
 fn chapters_link_to_no_markdown_beside_the_book() {
     for name in chapters() {
@@ -167,7 +167,7 @@ fn every_program_is_run() {
     }
 }
 
-/// A listing that is not run follows a comment that names its file.
+/// Checks that a listing that is not run follows a comment with the name of its file.
 #[test]
 fn excerpts_are_what_their_files_say() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
@@ -191,7 +191,7 @@ fn excerpts_are_what_their_files_say() {
     assert!(count > 15, "{count} excerpts");
 }
 
-/// A picture stands on its own ground, which is dark on dark pages, and its letters are eleven pixels high on a phone.
+/// A picture has its own background, which is dark on dark pages. Its letters are eleven pixels high on a phone.
 #[test]
 fn pictures_are_readable_on_dark_pages_and_on_phones() {
     const PHONE: f32 = 320.0; // the width of a page, without its margins

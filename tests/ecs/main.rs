@@ -1,15 +1,15 @@
 //! Entities and bodies live and die together, in hecs, in every loop and through every rollback.
 //!
-//! Runs the closure and the pull form, `Runner` and `Overlap`, in 3D and in 2D. The five other ECSs are tested in
-//! `examples/ecs`.
-//! One case: `cargo test --all-features --test ecs entities::restored::`.
+//! Runs the closure and the pull form, `Runner` and `Overlap`, in 3D and in 2D. `examples/ecs` tests the five other
+//! ECSs.
+//! To run one case: `cargo test --all-features --test ecs entities::restored::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
 // Components and their sync.
 mod entities;
-// A hecs world that rolls back with the physics.
+// A hecs world that is rolled back with the physics.
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.
 mod threads;

@@ -1,5 +1,5 @@
-//! A game in hecs that goes back in every frame, with entities that come, die and come again by input that was late:
-//! it is the game that never went back.
+//! A hecs game that goes back in every frame. Late input inserts, removes and restores its entities. It equals the game
+//! that never went back.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
@@ -10,11 +10,11 @@ use hecs::Entity;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The game's own id of an entity.
+/// The game's id of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id(u32);
 
-/// The game's own component.
+/// A component that the game defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Ship {
@@ -23,7 +23,7 @@ enum Part {
     Shot {
         dies_at: u64,
     },
-    /// A ship that was shot down: it has no body.
+    /// A ship that was shot down. It has no body.
     Wreck {
         comes_back_at: u64,
     },
@@ -32,13 +32,13 @@ enum Part {
 /// How entities are despawned, and when their bodies are removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// By `Entities`, with their bodies.
+    /// `Entities` despawns them with their bodies.
     AtOnce,
-    /// Through hecs; the bodies at the end of each hook.
+    /// hecs despawns them. Their bodies are removed at the end of each hook.
     Noticed,
 }
 
-/// All of the game that is not in the simulation.
+/// The parts of the game outside the simulation.
 #[derive(Clone)]
 struct Game {
     world: RollbackWorld,
@@ -48,13 +48,13 @@ struct Game {
 
 const SHIPS: u32 = 4;
 
-/// Whether a ship fires at this tick.
+/// Returns whether a ship fires at this tick.
 fn fires(ship: u32, tick: u64) -> bool {
     let random = (tick * u64::from(SHIPS) + u64::from(ship)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (random >> 40).is_multiple_of(5)
 }
 
-/// What was believed before the input came.
+/// Returns the prediction before the input arrives.
 fn seems_to_fire(ship: u32, tick: u64) -> bool {
     fires(ship + 1, tick + 3)
 }
@@ -186,7 +186,7 @@ impl Game {
         }
     }
 
-    /// Every component of every entity, in the order of a query.
+    /// Returns every component of every entity, in the order of a query.
     fn components(&self, simulation: &Simulation) -> Vec<Components> {
         let mut query = (self.world.world).query::<(Entity, &Id, &Part, Option<&Body>)>();
         let list = query.iter().map(|(entity, id, part, body)| {
@@ -223,11 +223,11 @@ fn make_step(simulation: &mut Simulation, step: Step, fires: fn(u32, u64) -> boo
 /// How a frame learns of the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Late {
-    /// It has believed something else at first, and learns then of the last ten steps what was.
+    /// The frame first predicts the input, and then receives the actual input of the last ten steps.
     Within,
     /// The same, after the frame.
     Between,
-    /// All that is known is known in time.
+    /// All input arrives in time.
     InTime,
 }
 
@@ -269,7 +269,7 @@ fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
             frame(&mut there, MS(ms), late);
             frame(&mut here, MS(ms), Late::InTime);
             if late == Late::Between {
-                // What it shows is what it has caught up with from the next frame on.
+                // The next frame displays the state that the game has caught up with.
                 frame(&mut there, MS(0), late);
                 frame(&mut here, MS(0), Late::InTime);
             }
@@ -296,7 +296,7 @@ fn components(simulation: &Simulation) -> Vec<Components> {
     game.components(simulation)
 }
 
-/// The world is that of the past then, and the picture holds.
+/// The world is then that of the past, and the picture stays the same.
 #[test]
 fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
     for way in [Way::AtOnce, Way::Noticed] {
@@ -336,7 +336,7 @@ fn a_component_that_was_not_named_is_not_lost_in_silence() {
     let _ = world.clone();
 }
 
-/// hecs does not tell the name of the other type: those that were named say which kind of entity it is.
+/// hecs does not know the name of the other type. The named types tell which kind of entity it is.
 #[test]
 #[should_panic(
     expected = "1 types that are not known to be cloned, beside [\"ecs::rollback::Ammunition\"]"
@@ -353,7 +353,7 @@ fn a_component_that_was_not_named_is_found_by_the_others() {
 #[derive(Clone)]
 struct Ammunition;
 
-/// The world of a copy is of its own: what dies in one lives in the other, and new entities have the same ids.
+/// A copy has a separate world. Entities that die in one live in the other, and new entities have the same ids.
 #[test]
 fn a_copy_has_its_own_bodies_and_the_same_ids() {
     let mut simulation = start(Way::Noticed);
@@ -387,7 +387,7 @@ fn a_copy_has_its_own_bodies_and_the_same_ids() {
     assert_eq!(components(&simulation), before);
 }
 
-/// Of each entity its id, and what it has of three components.
+/// Returns the id of each entity, and its values of three components.
 fn contents(world: &hecs::World) -> Vec<(Entity, Option<u32>, Option<u64>, bool)> {
     let entities = world.iter().map(|entity| {
         let number = entity.get::<&u32>().map(|number| *number);
@@ -397,7 +397,7 @@ fn contents(world: &hecs::World) -> Vec<(Entity, Option<u32>, Option<u64>, bool)
     entities.collect()
 }
 
-/// Whatever archetypes and ids there were, and in whatever order they came about.
+/// Tests that archetypes, ids and the order in which they appeared make no difference.
 #[test]
 fn a_copy_goes_on_like_the_world_it_is_of() {
     for case in 0..100_u64 {
@@ -408,7 +408,7 @@ fn a_copy_goes_on_like_the_world_it_is_of() {
         };
         let mut one = RollbackWorld::default();
         one = one.with::<u32>().with::<u64>().with::<Id>();
-        // An archetype of a type that was not named, which is empty by now.
+        // An archetype of an unnamed type, which is empty by now.
         let unnamed = one.world.spawn(("unnamed",));
         one.world.despawn(unnamed).unwrap();
         let mut entities = vec![unnamed];

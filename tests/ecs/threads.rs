@@ -1,5 +1,5 @@
-//! A hecs world and a simulation on a real thread. What depends on time is tested with a clock of its own, in the
-//! library.
+//! A hecs world and a simulation on a real thread. Tests in the library cover everything that depends on time, with a
+//! simulated clock.
 
 use crate::scenes::space;
 use crate::scenes::testing::translation;
@@ -11,7 +11,7 @@ use hecs::World;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Longer than any of these should take, on the slowest of machines.
+/// A timeout, longer than any of these tests should take on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Idle;
@@ -20,7 +20,7 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// Frames, each with its sync, until one is as it should be.
+/// Runs frames, each with its sync, until one fulfils the condition.
 fn frames(
     world: &mut World,
     entities: &mut Entities,
@@ -59,7 +59,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
         (),
     );
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
-    // Before the first frame nothing is shown, and nothing is lost.
+    // Before the first frame no pose is displayed, and nothing is lost.
     entities.sync(&mut world, &mut runner);
     assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
     let at = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
@@ -104,7 +104,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
     let mut runner = Runner::new(simulation, Idle, settings).unwrap();
-    // Half of them by hand.
+    // Half of them are despawned by hand.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[25..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
@@ -140,14 +140,14 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner.frame();
     entities.sync(&mut world, &mut runner);
-    // Half of them by hand.
+    // Half of them are despawned by hand.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[2_500..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
     }
     world.clear();
     entities.sync(&mut world, &mut runner);
-    // There is room for more, and all is done before what comes after it.
+    // There is room for more orders, and earlier ones are carried out first.
     let (entity, _) =
         (entities.try_spawn(&mut world, &runner, flyer(), crate::scenes::ball(), ())).unwrap();
     let count = runner
@@ -233,7 +233,7 @@ impl Hooks for Spawning {
             self.spawned.push(spawned);
         }
         match step.tick % 7 {
-            // Through hecs, through Rapier's side, and in the step in which it was spawned.
+            // Despawns through hecs, through Rapier, and in the step of the spawn.
             2 => drop(self.world.despawn(self.spawned.remove(0).0)),
             4 => drop(physics.remove(self.spawned[1].1)),
             5 if step.tick < 60 => drop(self.world.despawn(self.spawned.pop().unwrap().0)),
@@ -304,7 +304,7 @@ fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
         world.get::<&&str>(entity).map(|name| *name).unwrap(),
         "rocket"
     );
-    // The next one comes.
+    // The next ball is spawned.
     let ball = crate::scenes::ball();
     let (entity, spawned) = entities
         .try_spawn(&mut world, &runner, flyer(), ball, ())

@@ -1,7 +1,7 @@
-//! States and recordings as bytes: what is written is read again to the bit, and no forged byte panics or takes memory.
+//! States and recordings as bytes: they are read back to the bit, and forged bytes neither panic nor take memory.
 //!
 //! Runs the closure and the pull form, `Runner` and `Overlap`, in 3D and in 2D.
-//! One case: `cargo test --all-features --test files replay::damage::`.
+//! To run one case: `cargo test --all-features --test files replay::damage::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;

@@ -1,36 +1,36 @@
-//! Laws that hold for all features together. Each suite plays games that none of the others would find a defect with.
+//! Laws that hold for all features together. The games of each suite find defects that those of the others would miss.
 //!
 //! - `model`: every displayed pose, list and event of random games equals those of a plain map, in one thread.
 //! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
-//! - `random`: random games of joints, multibodies and soft bodies make the same bits at every frame rate and through every
-//!   rollback.
-//! - `conformance`: eleven scenes make the steps of bare Rapier.
-//! - `golden`: eighteen scenes make the bits of every platform; `GOLDEN=write cargo test --workspace --all-features --test laws
-//!   golden` renews them after a change that is meant to move bits.
+//! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
+//!   through every rollback.
+//! - `conformance`: eleven scenes run the same steps as bare Rapier.
+//! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
+//!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
-//! Runs in 3D and in 2D. One case: `cargo test --all-features --test laws model::`; `PROPTEST_CASES` sets how many random
-//! games are played, and `PROPTEST_RNG_SEED` which.
+//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` sets the
+//! number of random games, and `PROPTEST_RNG_SEED` selects them.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-// Random games against a plain map.
+// Random games, compared with a plain map.
 mod model;
 // Random games in every loop.
 mod loops;
-// Random games of everything, at every frame rate.
+// Random games with everything, at every frame rate.
 mod random;
-// Bare Rapier.
+// Comparison with bare Rapier.
 mod conformance;
-// Bits of every platform.
+// The same bits on every platform.
 mod golden;
 // All methods in all states.
 mod states;
 
 use proptest::test_runner::Config;
 
-/// Settings for so many random games, unless `PROPTEST_CASES` asks for another number.
+/// Returns the settings for this many random games, unless `PROPTEST_CASES` asks for another number.
 fn config(usual: u32) -> Config {
     Config {
         cases: scenes::cases(usual),

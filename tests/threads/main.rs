@@ -1,17 +1,17 @@
-//! Physics beside or on another thread: the same bits, no frame that waits, and panics that are reported.
+//! Physics alongside the game or on its own thread: the bits are the same, no frame waits, and panics are reported.
 //!
-//! Runs `Overlap` and `Runner` against one thread, in 3D and in 2D. The hand-over between two threads has tests of its own
-//! in `tests/handover`, and random games of a `Runner` stand in `src/threads/physics/tests`.
-//! One case: `cargo test --all-features --test threads overlap::picture::`.
+//! Compares `Overlap` and `Runner` with a single thread, in 3D and in 2D. `tests/handover` tests the hand-over between
+//! two threads, and `src/threads/physics/tests` has random games of a `Runner`.
+//! To run one case: `cargo test --all-features --test threads overlap::picture::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-// Steps made while the game draws.
+// Steps run while the game draws.
 mod overlap;
-// Steps made by the wall clock.
+// Steps run by the wall clock.
 mod runner;
-// Both against one thread.
+// Both compared with one thread.
 mod together;
 // Steps on all cores.
 #[cfg(feature = "parallel")]

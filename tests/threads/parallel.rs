@@ -1,4 +1,4 @@
-//! With the feature `parallel`, what is shown does not depend on how many threads take it.
+//! With the feature `parallel`, the displayed poses do not depend on the number of threads that compute them.
 
 use crate::scenes::testing::spin;
 use crate::scenes::{Yard, in_time};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
+/// Creates enough bodies for several threads. There are plain, off-centre, Hermite, extrapolated and resting ones.
 fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = crate::scenes::space(60);
     let keys = crate::scenes::spinners(&mut simulation, 50_001);
@@ -39,7 +39,7 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// What frames of some steps and of none report, in its order, and the last states.
+/// Returns, in order, what frames with and without steps report, and the last states.
 fn shown() -> Vec<(BodyKey, Pose)> {
     let (mut simulation, keys) = scene();
     let mut shown = Vec::new();
@@ -56,7 +56,7 @@ fn shown() -> Vec<(BodyKey, Pose)> {
 
 #[test]
 fn what_is_shown_is_the_same_with_any_number_of_threads() {
-    // A thread of a pool uses no other.
+    // A thread of a pool uses only its own pool.
     let alone = pool(1).install(shown);
     assert!(shown() == alone);
 }
@@ -87,17 +87,17 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     check(&simulation.physics, "after a rollback");
     simulation.begin_frame(Duration::ZERO);
     simulation.end_frame();
-    check(&simulation.physics, "after a rollback that was given up");
+    check(&simulation.physics, "after an abandoned rollback");
     other.advance(frame, |_, _| ());
     simulation.physics = other.physics;
     simulation.begin_frame(Duration::ZERO);
     simulation.end_frame();
     check(&simulation.physics, "after another state was assigned");
     simulation.correct(simulation.physics.clone()).unwrap();
-    check(&simulation.physics, "after another state was taken over");
+    check(&simulation.physics, "after a correction to another state");
 }
 
-/// Small matches, each with contacts and bodies that come and go.
+/// Creates small matches, each with contacts and with bodies that are inserted and removed.
 fn matches(count: usize) -> Vec<Yard> {
     (0..count).map(|_| Yard::new(Rate::default())).collect()
 }
@@ -106,14 +106,14 @@ fn step(playing: &mut Yard) {
     playing.advance(crate::scenes::MS(17));
 }
 
-/// What so many of them lead to.
+/// Returns the hash after this many steps.
 fn hash_alone(steps: u32) -> u64 {
     let mut alone = Yard::new(Rate::default());
     (0..steps).for_each(|_| step(&mut alone));
     crate::scenes::hash(alone.simulation.physics.rapier())
 }
 
-/// Steps each match once, as many at once as the pool has threads.
+/// Steps each match once. As many run at the same time as the pool has threads.
 fn round(matches: &mut [Yard]) {
     matches.par_iter_mut().for_each(step);
 }
@@ -235,7 +235,7 @@ fn steps_of_large_worlds_on_threads_outside_of_pools_end() {
     );
 }
 
-/// A thread of the pool waits for the mutex, while a step under the mutex must not wait for that thread.
+/// A thread of the pool waits for the mutex, and a step under the mutex must not wait for that thread.
 #[test]
 fn steps_under_a_mutex_that_threads_of_the_pool_wait_for_end() {
     let rounds = || {
@@ -251,7 +251,7 @@ fn steps_under_a_mutex_that_threads_of_the_pool_wait_for_end() {
     );
 }
 
-/// Rapier's hooks that step another match for each pair of colliders.
+/// Rapier's hooks, which step another match for each pair of colliders.
 struct Inner(Mutex<Yard>);
 
 impl PhysicsHooks for Inner {
@@ -261,7 +261,7 @@ impl PhysicsHooks for Inner {
     }
 }
 
-/// A ball on a floor, whose contact calls Rapier's hooks.
+/// Creates a ball on a floor, whose contact calls Rapier's hooks.
 fn hooked() -> Simulation {
     let mut simulation = crate::scenes::with_floor(Rate::default());
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
@@ -272,7 +272,7 @@ fn hooked() -> Simulation {
     simulation
 }
 
-/// A frame of 17 ms with Rapier's hooks.
+/// Runs a frame of 17 ms with Rapier's hooks.
 fn step_with(simulation: &mut Simulation, hooks: &dyn PhysicsHooks) {
     simulation.begin_frame(crate::scenes::MS(17));
     while simulation.next_step().is_some() {
@@ -314,11 +314,11 @@ fn steps_in_hooks_of_steps_end() {
 }
 
 thread_local! {
-    /// How many steps this thread has on its stack.
+    /// How many steps are on this thread's stack.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Steps a simulation, and returns how many steps the thread has on its stack then.
+/// Steps a simulation, and returns how many steps are on the thread's stack during it.
 fn depth_of_step(simulation: &mut Simulation) -> usize {
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
@@ -355,7 +355,7 @@ fn steps_of_many_matches_do_not_nest_on_one_stack() {
     }
 }
 
-/// Rapier's hooks that panic.
+/// Rapier's hooks, which panic.
 struct Panics;
 
 impl PhysicsHooks for Panics {
@@ -405,7 +405,7 @@ fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
     assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }

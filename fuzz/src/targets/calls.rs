@@ -1,4 +1,4 @@
-//! Programs of calls, on every loop, against models.
+//! Programs of calls in every loop, compared with models.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::tally::Tally;
 #[path = "../../../tests/laws/model/frames.rs"]
 mod frames;
 #[path = "../../../tests/laws/random/game/mod.rs"]
-#[expect(dead_code, reason = "the tests have games of their own too")]
+#[expect(dead_code, reason = "the tests also use other games")]
 mod game;
 #[path = "../../../tests/laws/model/plain/mod.rs"]
 mod plain;
@@ -27,7 +27,7 @@ mod script;
 
 use game::{Deeds, Game, Run, TICKS, game};
 
-/// The bytes are a seed.
+/// Runs a program. The bytes are its seed.
 pub fn run(input: &[u8], tally: &mut Tally) {
     let mut seed = [0; 32];
     let len = input.len().min(32);
@@ -62,11 +62,11 @@ fn one<S: Strategy>(strategy: S, runner: &mut TestRunner) -> S::Value {
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    /// A frame of so many milliseconds; so many of its steps are taken, all of them by `advance` if that is `None`.
+    /// A frame of this many milliseconds, and how many of its steps are taken. If `None`, `advance` takes all of them.
     Frame(u64, Option<u64>),
-    /// Steps a second, of which each divides a second.
+    /// Steps per second. Each rate divides a second.
     Rate(u32),
-    /// In halves.
+    /// The speed, times two.
     Speed(u64),
     Pause(bool),
     StepOnce,
@@ -88,12 +88,12 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What a clock has to say, by its definition.
+/// The expected readings of a clock, by its definition.
 struct Model {
     tick: u64,
     new_tick: Option<u64>,
     real: Duration,
-    /// In halves of a nanosecond.
+    /// The waiting time, in half nanoseconds.
     owed: u64,
     hz: u32,
     half_speed: u64,
@@ -123,7 +123,7 @@ impl Model {
         }
     }
 
-    /// How many steps a frame makes due.
+    /// Begins a frame, and returns the number of due steps.
     fn frame(&mut self, time: Duration) -> u64 {
         self.real += time;
         self.tick = self.new_tick.take().unwrap_or(self.tick);
@@ -232,7 +232,7 @@ fn frame(
     let clock = simulation.clock();
     assert_eq!((clock.tick(), clock.real_time()), (model.tick, model.real));
     assert_eq!(clock.overstep(), Duration::from_nanos(model.owed / 2));
-    // More than a step may wait, after a change of the rate.
+    // More than one step may wait after a change of the rate.
     let alpha = (model.owed as f64 / 2e9 * f64::from(model.hz)).min(1.0);
     assert!(
         model.is_paused || (f64::from(clock.alpha()) - alpha).abs() < 1e-6,
@@ -247,9 +247,9 @@ fn frame(
     );
 }
 
-// The same game on every loop.
+// The same game in every loop.
 
-/// The game's part, wherever its simulation is.
+/// The game's part in the steps, whatever owns its simulation.
 struct Player(Run);
 
 impl Player {
@@ -259,7 +259,7 @@ impl Player {
         std::mem::swap(&mut self.0.simulation.physics, physics);
     }
 
-    /// What has come of it: the bits before each step, and the keys that were given out by then.
+    /// Returns the result: the bits before each step, and the keys of all bodies until then.
     fn outcome(mut self) -> (Vec<u64>, Vec<BodyKey>) {
         self.0.before.truncate(TICKS as usize);
         (self.0.before, self.0.keys)
@@ -280,13 +280,13 @@ const FRAME: Duration = Duration::from_millis(23);
 fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     let begin = || {
         let mut run = game.run();
-        // Fast enough for the wall clock.
+        // A high rate keeps the run on the wall clock short.
         let rate = Rate::hz(if by_wall_clock { 2_000 } else { 60 }).unwrap();
         run.simulation.clock_settings_mut().set_rate(rate);
         let simulation = run.simulation.clone();
         (simulation, Player(run))
     };
-    // Rapier may panic in it; then it does on every loop.
+    // Rapier may panic in this game. Then it panics in every loop.
     let Some(expected) = tally.guard(|_| {
         let (mut simulation, mut player) = begin();
         while simulation.physics.tick() < TICKS {
@@ -318,7 +318,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     if by_wall_clock {
         let (simulation, player) = begin();
         let mut runner = Runner::new(simulation, player, RunnerSettings::default()).unwrap();
-        // Answered after a step.
+        // The question is answered after a step.
         let tick = || runner.ask(|_| ()).ok()?.wait(Duration::from_secs(60));
         while tick().is_some_and(|(tick, ())| tick < TICKS + 2) {
             tally.operations += 1;

@@ -32,19 +32,19 @@ pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
     )
 }
 
-/// A clock counts what was read: the frames' whole time, in steps and what is left.
+/// Checks that a clock counts the whole time of the frames, as steps and the rest.
 pub fn run(input: &[u8], tally: &mut Tally) {
     let Some(times) = tally.load(input.len(), || reader::read(input)) else {
         return;
     };
-    let rate = Rate::hz(1_000).expect("it is one");
+    let rate = Rate::hz(1_000).expect("the rate is valid");
     let mut clock = Clock::new(rate);
     clock.settings_mut().set_max_frame_time(Duration::MAX);
     let filters = [
         FrameFilter::snapping(rate.period(), Duration::from_micros(200)),
         FrameFilter::averaging(8),
     ];
-    let mut filters = filters.map(|filter| filter.expect("good settings"));
+    let mut filters = filters.map(|filter| filter.expect("the settings are valid"));
     let mut sum = Duration::ZERO;
     for time in times {
         clock.begin_frame(time);
@@ -53,7 +53,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
         }
         sum = sum.saturating_add(time);
         tally.operations += 3;
-        // More than that are not counted one by one.
+        // More steps than this are not counted one by one.
         if clock.due() > 1_000 {
             break;
         }

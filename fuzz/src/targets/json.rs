@@ -17,7 +17,7 @@ use crate::play::sixty_steps;
 use crate::tally::Tally;
 use crate::worlds;
 
-/// One of each.
+/// One value of each plain type.
 #[derive(Serialize, Deserialize)]
 enum Plain {
     Simulation(Box<Simulation>),
@@ -55,7 +55,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     }
     let mut owners = Owners::default();
     owners.insert(key, 7);
-    let step = clock.peek().expect("two are due");
+    let step = clock.peek().expect("two steps are due");
     let all = [
         Plain::Frame(Box::new(simulation.frame())),
         Plain::Settings(clock.settings().clone()),
@@ -81,7 +81,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The text, or what it says.
+/// Mutates the text, or the document that it holds.
 pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
     let as_text: bool = session.generate()?;
     match serde_json::from_slice::<Value>(input) {

@@ -1,4 +1,4 @@
-//! What inputs are, and how they are run.
+//! The kinds of inputs, and how they are run.
 
 // States.
 mod saved;
@@ -15,23 +15,23 @@ use mutatis::Session;
 
 use crate::tally::Tally;
 
-/// What is fuzzed.
+/// A target of the fuzzer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Target {
-    /// Saved states: their bytes, with a right checksum, and what serde makes of them.
+    /// Saved states: their bytes with a valid checksum, and their documents in serde.
     Saved,
     /// The plain types, and a simulation, as JSON.
     Json,
-    /// Recordings, and what a flight recorder keeps.
+    /// Recordings, and the bytes that a flight recorder keeps.
     Recordings,
-    /// Calls in any order, on every loop, against a model.
+    /// Calls in any order, in every loop, compared with a model.
     Calls,
     /// Captures of frame times.
     FrameTimes,
 }
 
 impl Target {
-    /// What other inputs are made of.
+    /// Returns the inputs from which others are made.
     #[must_use]
     pub fn seeds(self) -> Vec<Vec<u8>> {
         match self {
@@ -43,13 +43,13 @@ impl Target {
         }
     }
 
-    /// Whether an input may hold states for Rapier.
+    /// Returns whether an input may hold states for Rapier.
     #[must_use]
     pub fn has_states(self) -> bool {
         matches!(self, Self::Saved | Self::Json | Self::Recordings)
     }
 
-    /// Makes an input another one.
+    /// Mutates an input into another one.
     pub fn mutate(self, input: &mut Vec<u8>, session: &mut Session) {
         // A mutator that finds nothing to change leaves the input as it is.
         let _ = match self {

@@ -1,4 +1,4 @@
-//! Recordings: written by a recorder or a flight recorder, and changed.
+//! Recordings of a recorder or a flight recorder, which are then changed.
 
 use std::io::Write;
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn record<W: Write>(
     Ok(recorder)
 }
 
-/// The game's part, by its input.
+/// Carries out the game's part in a step. It depends on the input.
 fn act(physics: &mut Physics, step: Step, input: u8) {
     let bodies = physics.bodies().count().max(1);
     let key = physics
@@ -70,7 +70,7 @@ fn act(physics: &mut Physics, step: Step, input: u8) {
     }
 }
 
-/// Mutates whole chunks, or what is in one.
+/// Mutates whole chunks, or their contents.
 struct InChunks;
 
 impl Mutate<Vec<(u8, Vec<u8>)>> for InChunks {
@@ -105,7 +105,7 @@ impl Mutate<Vec<(u8, Vec<u8>)>> for InChunks {
 
 pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
     if session.generate::<u8>()? < 8 {
-        // Without checksums made right.
+        // The checksums become invalid.
         return session.mutate_with(
             &mut Bytes {
                 from: 0,
@@ -143,7 +143,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
             tally.guard(|tally| sixty_steps(simulation, tally));
         }
     }
-    // What is kept of such bytes, in pieces.
+    // A flight recorder receives such bytes in pieces.
     let mut flight = FlightRecorder::new(Duration::from_millis(100), 1 << 16);
     for piece in input.chunks(1_000) {
         let _ = flight.write(piece);

@@ -1,4 +1,4 @@
-//! States: as bytes, and as a document of serde.
+//! States as bytes, and as a document of serde.
 
 use evenstep::Simulation;
 use mutatis::{Result, Session};
@@ -15,8 +15,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let worlds = worlds::all();
     let bytes = worlds
         .iter()
-        .map(|world| world.save().expect("it was stepped"));
-    // Of some scenes Rapier has tables or numbers that JSON cannot have.
+        .map(|world| world.save().expect("the world has run a step"));
+    // In some scenes, Rapier has tables or numbers that JSON cannot represent.
     let documents = worlds
         .iter()
         .filter_map(|world| serde_json::to_value(world).ok());

@@ -19,7 +19,7 @@ fn box_floor(simulation: &mut Simulation) {
         .insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
 }
 
-/// Squares of 2 m, as a level from a file is.
+/// Inserts a floor of squares of 2 m, like a level from a file.
 fn mesh_floor(simulation: &mut Simulation) {
     let squares = (-50..50i16).flat_map(|x| (-50..50i16).map(move |z| (x, z)));
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ fn mesh_floor(simulation: &mut Simulation) {
     simulation.physics.insert(RigidBodyBuilder::fixed(), mesh);
 }
 
-/// A plane through the origin that rises along x by so many degrees.
+/// Inserts a plane through the origin that rises along x by this many degrees.
 fn slope(simulation: &mut Simulation, degrees: f32) {
     let rotation = Rotation::from_rotation_z(degrees.to_radians());
     let pose = Pose::from_parts(rotation * Vector::Y * -0.5, rotation);
@@ -44,21 +44,21 @@ fn slope(simulation: &mut Simulation, degrees: f32) {
         .insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
 }
 
-/// From here on it stands: in the first step its ray finds nothing yet.
+/// The step from which on the character stands. In the first step its ray finds nothing yet.
 const STANDS: u64 = 10;
 
-/// How a walk differs from an even one: metres.
+/// How a walk differs from an even one, in metres.
 #[derive(Debug, Default)]
 struct Unevenness {
-    /// The most in any step.
+    /// The largest difference in a step.
     step: f32,
-    /// The most in any frame, as it is shown.
+    /// The largest difference in the displayed poses of a frame.
     frame: f32,
-    /// At the end, beside the line and above or below it.
+    /// The difference at the end, to the side of the line and above or below it.
     aside: f32,
 }
 
-/// Ten seconds of a walk along a plane at `velocity`, at 144 frames a second, by `walk`.
+/// Returns the unevenness of `walk`, for ten seconds along a plane at `velocity` and 144 Hz.
 fn uneven(
     simulation: &mut Simulation,
     key: BodyKey,
@@ -130,7 +130,7 @@ fn a_character_walks_evenly_up_and_down_a_slope() {
     }
 }
 
-/// Once these hold no longer, the recipe needs no legs.
+/// Once this test fails, the recipe no longer needs legs.
 #[test]
 fn rapier_s_controller_alone_hops_on_a_flat_floor() {
     for speed in [2.0, 5.0, 8.0] {
@@ -281,7 +281,7 @@ fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
         )
     };
     let reference = run(60);
-    assert!(reference[1].translation.x > 3.0, "the crate was pushed");
+    assert!(reference[1].translation.x > 3.0, "the crate was not pushed");
     for frames_per_second in [15, 144, 240] {
         assert_eq!(run(frames_per_second), reference, "at {frames_per_second}");
     }

@@ -1,4 +1,5 @@
-//! What the book's recipes say beyond their own programs: what each is made to avoid, and frame rates compared.
+//! Promises of the book's recipes beyond their own programs: the defects that each avoids, and the same result at all
+//! frame rates.
 
 mod character;
 mod others;
@@ -19,7 +20,7 @@ fn position(physics: &Physics, key: BodyKey) -> Pose {
     *physics.body(key).unwrap().position()
 }
 
-/// `state` of the simulation before step `tick`, at a number of frames a second.
+/// Returns `state` of the simulation before step `tick`, at this number of frames per second.
 fn at_tick<T>(
     tick: u64,
     frames_per_second: u32,
@@ -39,19 +40,19 @@ fn at_tick<T>(
     result.unwrap()
 }
 
-/// The capsule: metres.
+/// The capsule's dimensions, in metres.
 const HALF_HEIGHT: f32 = 0.4; // without its caps
 const RADIUS: f32 = 0.3;
-/// From the ground up to the capsule. It steps onto what is lower.
+/// The gap between the ground and the capsule. The character steps onto anything lower than this.
 const LEGS: f32 = 0.3;
-/// From the ground up to the body's middle.
+/// The height of the body's centre above the ground.
 const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
-/// The mass with which it pushes: kilograms.
+/// The mass with which the character pushes, in kilograms.
 const MASS: f32 = 80.0;
 
 struct Hero {
     key: BodyKey,
-    /// Upwards, metres a second.
+    /// The upward velocity, in metres per second.
     rise: f32,
     on_ground: bool,
 }
@@ -68,7 +69,7 @@ impl Hero {
         }
     }
 
-    /// In the hook, before each step. `velocity` is horizontal, metres a second.
+    /// Walks for one step. Call it in the hook before each step. `velocity` is horizontal, in metres per second.
     fn walk(&mut self, physics: &mut Physics, step: Step, velocity: Vector) {
         if !self.on_ground {
             self.rise += physics.rapier().gravity.y * step.dt;
@@ -80,7 +81,7 @@ impl Hero {
         body.set_next_kinematic_translation(next);
     }
 
-    /// Where the capsule gets to: it stops at walls, and pushes what is in the way.
+    /// Returns where the capsule gets to. It stops at walls, and pushes bodies in its way.
     fn go(&mut self, physics: &mut Physics, step: Step, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
@@ -100,9 +101,9 @@ impl Hero {
         pose.translation + movement.translation
     }
 
-    /// Where it is after the step, with its feet on what is under `place`.
+    /// Returns the character's position after the step, with its feet on the ground under `place`.
     fn stand(&mut self, physics: &Physics, place: Vector) -> Vector {
-        // On the ground its legs reach down a step, in the air they do not.
+        // On the ground, the legs reach down to a lower step. In the air they do not.
         let reach = if self.on_ground { LEGS } else { 0.0 };
         let down = Ray::new(place, Vector::NEG_Y);
         let filter = self.filter(physics);
@@ -118,7 +119,7 @@ impl Hero {
         let standing = place + Vector::Y * (STANDING - hit.time_of_impact);
         let parent = rapier.colliders[collider].parent();
         match parent.map(|body| &rapier.bodies[body]) {
-            // Its target is set: it knows where it will be after this step.
+            // Its target is set, so its position after this step is known.
             Some(platform) if platform.is_kinematic() => {
                 platform.next_position() * (platform.position().inverse() * standing)
             }
@@ -126,7 +127,7 @@ impl Hero {
         }
     }
 
-    /// All that it can stand on or run into.
+    /// Returns a filter for everything that the character can stand on or run into.
     fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
         let own = physics.handle(self.key).unwrap();
         QueryFilter::new().exclude_rigid_body(own).exclude_sensors()
@@ -151,7 +152,7 @@ fn slide(physics: &mut Physics, step: Step, key: BodyKey, velocity: Vector) {
     rapier.bodies[handle].set_next_kinematic_translation(next);
 }
 
-/// A capsule of 1.6 m that stands on a ground at `height`.
+/// Inserts a capsule of 1.6 m that stands on ground at `height`.
 fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
     simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * (height + 0.82)),
@@ -159,7 +160,7 @@ fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
     )
 }
 
-/// Where it is after each step.
+/// Returns the position of the capsule after each step.
 fn places(
     simulation: &mut Simulation,
     hero: &mut Hero,

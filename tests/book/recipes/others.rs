@@ -1,4 +1,4 @@
-//! Pick-ups, a server, forces between bodies, moving by hand.
+//! Pick-ups, a server, forces between bodies, and dragging bodies by hand.
 
 use super::*;
 

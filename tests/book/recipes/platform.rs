@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// How far a rider at first 1 m from the middle of a platform is, on it, from an even walk at `velocity`: at worst in
-/// any frame of the last three of four seconds. The platform waits for one second.
+/// Returns how far a rider on a platform drifts from an even walk at `velocity`. The rider starts 1 m from the middle.
+/// The result is the largest drift in any frame of the last three of four seconds. The platform waits for one second.
 fn drift(
     path: impl Fn(f32) -> Pose,
     build: impl Fn(&mut Simulation) -> BodyKey,

@@ -68,5 +68,5 @@ fn a_car_that_sleeps_is_woken_by_driving_forward_only() {
         position(&simulation.physics, key).translation.x
     };
     assert!(driven(200.0) > 0.5);
-    assert!(driven(-200.0).abs() < 0.01, "so the recipe wakes it");
+    assert!(driven(-200.0).abs() < 0.01, "the recipe need not wake it");
 }

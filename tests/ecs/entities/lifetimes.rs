@@ -1,4 +1,4 @@
-//! Entities and bodies that come and go together.
+//! Entities and bodies that appear and disappear together.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn despawn_takes_both() {
     } = &mut game;
     let simulation = simulation.as_mut().unwrap();
     assert!(entities.despawn(world, simulation, entity).is_err());
-    // An entity without a body is an entity too.
+    // An entity without a body is still an entity.
     let plain = world.spawn((Name(2),));
     assert!(entities.despawn(world, simulation, plain).is_ok());
     game.frame(10);
@@ -138,7 +138,7 @@ fn a_collision_and_a_ray_find_the_entity() {
     assert_eq!(game.entities.entity(key), Some(high));
 }
 
-/// A game that makes steps and never draws.
+/// A game that runs steps and never draws.
 #[test]
 fn any_number_of_entities_may_come_and_go_without_a_sync() {
     let mut game = Game::new();

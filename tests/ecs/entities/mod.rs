@@ -1,4 +1,4 @@
-//! Entities and bodies, in step.
+//! Entities and bodies stay in step.
 
 mod lifetimes;
 mod random;
@@ -24,7 +24,7 @@ struct Game {
     entities: Entities,
 }
 
-struct Name(#[expect(dead_code, reason = "a component of the game's own")] usize);
+struct Name(#[expect(dead_code, reason = "a component that the game defines")] usize);
 
 fn spawn(
     entities: &mut Entities,
@@ -86,7 +86,7 @@ impl Game {
         self.world.get::<&RenderPose>(entity).unwrap().0
     }
 
-    /// After a sync: each body has its entity and each entity its body, and it is where it should be.
+    /// Checks, after a sync, that each body has its entity, each entity has its body, and each pose is right.
     #[track_caller]
     fn check(&self) {
         let simulation = self.simulation.as_ref().unwrap();

@@ -1,11 +1,11 @@
-//! Random worlds compared with a model.
+//! Random worlds, compared with a model.
 
 use super::*;
 
-/// Two simulations in one world, and two worlds on one of them.
+/// Two simulations share one world, and two worlds share one simulation.
 const SIDES: [(usize, usize); 3] = [(0, 0), (0, 1), (1, 0)];
 
-/// 10,000 operations in all: 40 games of up to 500.
+/// There are 10,000 operations in all: 40 games of up to 500.
 #[derive(Clone, Debug)]
 enum Operation {
     Spawn(usize, u8),
@@ -15,7 +15,7 @@ enum Operation {
     Clear(usize),
     RemoveBody(usize),
     RemoveThroughRapier(usize),
-    /// Body, pose or both.
+    /// Takes off the body, the pose or both.
     TakeOff(usize, bool, bool),
     Hold(usize, bool),
     PutOn(usize, usize),
@@ -59,22 +59,23 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What should be, beside what is.
+/// The expected contents, beside the actual ones.
 struct Model {
     worlds: [World; 2],
     simulations: [Simulation; 2],
     entities: [Entities; 3],
-    /// The bodies that live, by simulation.
+    /// The bodies that exist, by simulation.
     bodies: BTreeSet<(usize, BodyKey)>,
     parts: Vec<Part>,
-    /// The entities whose [`Body`] was taken off and kept since the last sync: another one that is put on
-    /// these is not noticed, as the docs say.
+    /// The entities whose [`Body`] was taken off and kept since the last sync. Another one that is put on these
+    /// entities is not noticed, as the docs say.
     taken_off: BTreeSet<(usize, Entity)>,
-    /// What was put on since then: attached elsewhere before the next sync, it would be there twice.
+    /// Bodies that were put on since the last sync. If they were attached to another entity before the next sync, they
+    /// would exist twice.
     put_on: BTreeSet<(usize, BodyKey)>,
 }
 
-/// A [`Body`].
+/// A [`Body`] component.
 struct Part {
     side: usize,
     key: BodyKey,
@@ -130,7 +131,7 @@ impl Model {
             .copied()
     }
 
-    /// One that is on an entity, or not.
+    /// Returns a part that is on an entity, or one that is not.
     fn part(&self, n: usize, is_on: bool) -> Option<usize> {
         let parts = self.parts.iter().enumerate();
         let parts: Vec<usize> = parts
@@ -146,7 +147,7 @@ impl Model {
             .retain(|part| part.body() != body || part.on().is_none());
     }
 
-    /// What is on the entity is dropped.
+    /// Drops the parts on the entity.
     fn entity_loses(&mut self, world: usize, entity: Entity) {
         let on = |part: &&Part| part.on() == Some((world, entity));
         if let Some(body) = self.parts.iter().find(on).map(Part::body) {
@@ -160,7 +161,7 @@ impl Model {
         self.parts.push(Part { side, key, place });
     }
 
-    /// Takes a part off its entity; it is no longer in the list.
+    /// Takes a part off its entity. The list no longer has it.
     fn hold(&mut self, part: usize, with_pose: bool) -> Option<Part> {
         let (world, entity) = self.parts[part].on()?;
         self.taken_off.insert((world, entity));
@@ -174,7 +175,7 @@ impl Model {
         Some(part)
     }
 
-    /// A pose that the game put on itself, and that it takes off itself before a sync.
+    /// Returns whether the game itself put the pose on. The game takes it off again before a sync.
     fn has_own_pose(&self, part: usize) -> bool {
         let Part { side, key, .. } = self.parts[part];
         self.put_on.contains(&(side, key))
@@ -184,7 +185,7 @@ impl Model {
         let (side, key, is_alive) = (part.side, part.key, self.bodies.contains(&part.body()));
         let world = SIDES[side].0;
         let Place::Held(body, pose) = part.place else {
-            unreachable!("it is held")
+            unreachable!("the part is held")
         };
         self.worlds[world].insert_one(entity, body).unwrap();
         if let Some(pose) = pose {
@@ -230,8 +231,8 @@ impl Model {
         self.entities[side].sync(&mut self.worlds[world], &mut self.simulations[simulation]);
     }
 
-    /// Three times: a body that goes with its entity in one world is missed in the other after the next
-    /// frame, and what one side lets go of another one may find.
+    /// Runs three frames. A body that goes with its entity in one world is only missed in the other after the next
+    /// frame, and one side may find what another one releases.
     fn sync_all(&mut self, ms: u64) {
         for ms in [ms, 3, 0] {
             for simulation in &mut self.simulations {
@@ -278,7 +279,7 @@ impl Model {
     }
 
     fn body_at(kind: u8, i: usize) -> RigidBodyBuilder {
-        #[expect(clippy::cast_precision_loss, reason = "a place for each")]
+        #[expect(clippy::cast_precision_loss, reason = "a position for each")]
         let at = vector((i % 16) as f32 * 3.0, (i / 16) as f32 * 3.0, 0.0);
         let body = match kind {
             0 => RigidBodyBuilder::dynamic(),
@@ -288,7 +289,7 @@ impl Model {
         body.translation(at)
     }
 
-    /// `None` if there is nothing to do it to.
+    /// Returns `None` if there is no target for the operation.
     fn apply(&mut self, i: usize, operation: Operation) -> Option<()> {
         let ball = || ColliderBuilder::ball(0.5);
         match operation {
@@ -322,7 +323,7 @@ impl Model {
                 self.entity_loses(world, entity);
             }
             Operation::Clear(world) => {
-                // Rarely.
+                // This is rare.
                 self.worlds.get_mut(world)?.clear();
                 let on = self
                     .parts

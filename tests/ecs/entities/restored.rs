@@ -28,7 +28,7 @@ fn after_a_restore_one_call_names_what_is_on_one_side_only() {
     assert_eq!(gone, BTreeSet::from(late));
     assert_eq!(unmatched.bodies, [lost]);
 
-    // The game puts it right.
+    // The game corrects this.
     for entity in late {
         game.despawn(entity);
     }
@@ -87,17 +87,18 @@ fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_th
     assert_eq!(living.len(), 6);
     for (side, entity, key) in living {
         let (entities, simulation) = &sides[side];
-        assert_eq!(entities.entity(key), Some(entity), "of side {side}");
+        assert_eq!(entities.entity(key), Some(entity), "on side {side}");
         assert_eq!(
             simulation.pose(key),
             Some(pose(&world, entity)),
-            "of side {side}"
+            "on side {side}"
         );
         assert!(pose(&world, entity).translation.x > 0.1);
     }
 }
 
-/// After a rollback the components are what the simulation shows; what is on one side only is found.
+/// After a rollback, components have the displayed poses. Bodies without an entity and entities without a body are
+/// found.
 #[test]
 fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     let mut game = Game::new();
@@ -113,7 +114,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
             physics.apply_impulse(key, Vector::X).unwrap();
         }
     };
-    // Back to where the guest was not: what is between frames is not made again.
+    // Go back to a tick before the guest existed. Changes between frames are not repeated.
     game.simulation().resimulate(3, push).unwrap();
     let Game {
         world,
@@ -129,14 +130,14 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     game.frame(0);
     game.check();
     let off = game.pose(stays).translation - shown.translation;
-    assert!(off.length() < 1e-5, "{off} off, without a jump");
+    assert!(off.length() < 1e-5, "{off} off: the pose jumped");
     for _ in 0..50 {
         game.frame(60);
         game.check();
     }
     assert_eq!(game.simulation().visual_error(key), None);
     assert!(game.pose(stays).translation.x > 0.1);
-    // A body that is back, but not its entity, which was despawned between two frames.
+    // The body is back but its entity is not, because it was despawned between two frames.
     game.despawn(stays);
     game.frame(0);
     let tick = game.simulation().physics.tick();
@@ -151,7 +152,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     assert_eq!(unmatched.entities, []);
 }
 
-/// It has another body then, and the one that it had is gone.
+/// The entity then has another body, and its previous body is removed.
 #[test]
 fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
     for is_held in [false, true] {
@@ -162,7 +163,7 @@ fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
         };
         let [entity, other] = [0.0, 9.0].map(|x| game.spawn(flying(x)));
         game.frame(20);
-        // Held since the last frame, or taken off in this one.
+        // The body is held since the last frame, or was taken off in this one.
         let mut held = is_held.then(|| game.world.remove_one::<Body>(other).unwrap());
         game.frame(20);
         let mut elsewhere = World::new();
@@ -202,7 +203,7 @@ fn a_body_put_on_in_place_of_one_that_is_kept_is_shown() {
     assert!(game.simulation().physics.body(kept.key()).is_some());
 }
 
-/// Its key may be that of another body by then.
+/// Its key may belong to another body by then.
 #[test]
 fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
     for is_despawned_before in [false, true] {
@@ -234,7 +235,7 @@ fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
     }
 }
 
-/// Without a call of `unmatched`, both have the key.
+/// Without a call of `unmatched`, both bodies have the key.
 #[test]
 fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_key() {
     type End = fn(&mut Game, Entity);
@@ -356,7 +357,7 @@ fn after_an_assignment_entities_are_those_of_the_new_value() {
         if is_in_hook {
             let mut saved = Some(saved);
             game.simulation().advance(MS(10), |physics, _| {
-                *physics = saved.take().expect("one step");
+                *physics = saved.take().expect("there is one step");
             });
         } else {
             game.simulation().physics = saved;

@@ -1,4 +1,4 @@
-//! Entities that are taken out and spawned again; components that are moved by hand.
+//! Entities that are taken out and spawned again, and components that are moved by hand.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn an_entity_taken_and_spawned_again_is_found_when_its_body_moves() {
     assert_eq!(game.entities.entity(key), Some(again));
 }
 
-/// Its entity is not the one that was noted, so there is nobody to tell at once.
+/// The body's entity is not the recorded one, so no entity can be told at once.
 #[test]
 fn an_entity_taken_and_spawned_again_loses_a_body_that_is_gone() {
     let mut game = Game::new();
@@ -42,7 +42,7 @@ fn a_new_key_in_the_place_of_a_dead_one_leaves_no_ghost() {
     assert!(!game.world.satisfies::<&Body>(entity));
 }
 
-/// Rapier gives out the places of removed bodies in the order of their removal.
+/// Rapier reuses the slots of removed bodies in the order of their removal.
 #[test]
 fn bodies_are_removed_in_the_same_order_whatever_the_order_of_the_drops() {
     let handles = [false, true].map(|backwards| {
@@ -120,7 +120,7 @@ fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
     body.set_translation(Vector::Y, true);
     game.simulation().physics.remove(removed_key);
     for _ in 0..20 {
-        // Comes to rest, and dies, again and again.
+        // Some body comes to rest and is removed, again and again.
         game.simulation().physics.body_mut(busy).unwrap();
         let body = game
             .simulation()
@@ -156,7 +156,7 @@ fn a_body_attached_anew_outlives_the_component_that_it_was_taken_off_with() {
     }
 }
 
-/// A true pose is one frame ahead.
+/// The position in the physics is ahead of the displayed pose by one frame.
 #[test]
 fn an_attached_body_is_displayed_with_all_others_also_in_a_pause() {
     for (attach_to_physics, has_new_frame) in [(false, true), (true, true), (true, false)] {

@@ -1,4 +1,4 @@
-//! Several worlds and simulations, frames without a sync, bodies moved between worlds.
+//! Several worlds and simulations, frames without a sync, and bodies that move between worlds.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
     assert!(!world.satisfies::<hecs::Or<&Body, &RenderPose>>(shown[0]));
 }
 
-/// Frames without a sync, few and many: what came to rest, moved on or was removed in them.
+/// Skips few or many syncs, while bodies come to rest, move on or are removed.
 #[test]
 fn frames_without_a_sync_are_made_up_for() {
     for skipped in [1, 2, 5, 400] {
@@ -108,7 +108,7 @@ fn frames_without_a_sync_are_made_up_for() {
         }
         for frame in 0..skipped {
             game.simulation().advance(MS(20), |_, _| ());
-            // One after the other comes to rest, is put elsewhere, is removed.
+            // One body after the other comes to rest, is teleported or is removed.
             let entity = bodies[frame % 40];
             let key = key(&game.world, entity);
             match (frame % 3, game.simulation().physics.body_mut(key)) {
@@ -184,7 +184,7 @@ fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
             assert_eq!(game.entities.entity(key), None);
             assert!(
                 !game.world.satisfies::<&RenderPose>(entity),
-                "no ghost is left"
+                "a ghost is left"
             );
         }
         let to = if elsewhere {
@@ -254,7 +254,7 @@ fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     let despawned = entities.despawn(&mut world, &mut simulation, gone);
     assert_eq!(despawned, Err(EntityError::NoSuchEntity(gone)));
     entities.sync(&mut world, &mut simulation);
-    assert_eq!(key(&world, entity), spawned, "nothing was changed");
+    assert_eq!(key(&world, entity), spawned, "the world was changed");
     assert_eq!(simulation.physics.rapier().bodies.len(), 2);
 }
 
@@ -297,7 +297,7 @@ fn an_attached_body_moved_by_hand_since_the_last_sync_is_there_once() {
     assert_eq!(game.entities.entity(key), Some(attached));
 }
 
-/// Whose entities' handles are those of earlier ones.
+/// The handles of the entities equal those of earlier ones.
 #[test]
 fn a_world_that_was_cleared_starts_anew_also_beside_a_body_that_is_kept() {
     let mut game = Game::new();

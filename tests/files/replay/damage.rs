@@ -1,4 +1,4 @@
-//! Recordings that are cut or damaged, and files that are none.
+//! Cut or damaged recordings, and files that are not recordings.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
         if at == played_to {
             continue;
         }
-        // A piece more.
+        // One more chunk is readable.
         played_to = at;
         let frames = play(&recording);
         let (last, others) = frames.split_last().unwrap_or((&(0, 0), &[]));
@@ -36,7 +36,7 @@ fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
         played = frames.len();
     }
     assert_eq!((played, played_to), (run.len(), bytes.len() as u64 - 9));
-    // Without its end it is all there, and cut.
+    // Without its end, the recording has all its frames but counts as cut.
     let cut = Recording::read(&bytes[..bytes.len() - 9]).unwrap();
     assert_eq!(play(&cut), run);
 }

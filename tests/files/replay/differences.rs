@@ -1,8 +1,8 @@
-//! Differences: the first tick and the body that differ are named, and the replay continues.
+//! Differences: a replay names the first tick and body that differ, and continues.
 
 use super::*;
 
-/// The guest that was spawned at that tick.
+/// Returns the guest that was spawned at this tick.
 fn guest_of(recording: &Recording<Vec<u8>>, tick: u64) -> BodyKey {
     let mut guest = None;
     replay_all::<Balls>(
@@ -42,7 +42,7 @@ fn the_first_tick_and_the_body_that_differ_are_named() {
                 },
                 |_, _| (),
             );
-            // Later on the bit may be rounded away, and the run is again what was recorded.
+            // Later on, the bit may be rounded away, and the run equals the recorded one again.
             let difference = &differences[0];
             assert_eq!(difference.tick, tick);
             let is_named = difference.last_tick >= tick.next_multiple_of(check_bodies_every);
@@ -60,7 +60,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
             simulation.physics.remove(guest).unwrap();
         }
     };
-    // Not to the end: the game will miss it.
+    // The replay stops before the end, because the game will miss the guest.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while simulation.physics.tick() <= 16 {
@@ -69,7 +69,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
     assert_eq!(replay.differences()[0].tick, 16);
     assert_eq!(replay.differences()[0].bodies, [guest]);
 
-    // In the last step, after which nothing else can name it.
+    // The difference is in the last step, so nothing later can name it.
     let last = recording.ticks().end - 1;
     let mut more = None;
     let differences = replay_all::<Balls>(
@@ -93,7 +93,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
 fn it_goes_on_after_a_difference_and_finds_the_next_one() {
     let recording = Recording::read(record_balls(150, settings(40))).unwrap();
     let player = Balls::new().1.player;
-    // The guest of tick 14 is removed before the step of tick 41, and what differed goes with it.
+    // The guest of tick 14 is removed before the step of tick 41, and the difference with it.
     let second = guest_of(&recording, 14);
     let differences = replay_all::<Balls>(
         &recording,
@@ -159,7 +159,7 @@ fn a_step_that_is_made_on_one_side_only_differs() {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
     }
     assert_eq!(replay.differences()[0].tick, 20);
-    // One that was not made when the run was recorded is not made here.
+    // A step that did not run in the recording does not run here.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     game.failing = vec![];

@@ -106,7 +106,7 @@ fn a_body_that_differs_in_a_pile_is_among_those_named() {
     assert!(differences[0].bodies.contains(&key), "{differences:?}");
 }
 
-/// With Rapier's feature `parallel` on as many threads; without it on one.
+/// With Rapier's feature `parallel` the replay runs on as many threads, without it on one.
 #[test]
 fn another_number_of_threads_replays_the_same() {
     #[derive(Serialize, Deserialize)]

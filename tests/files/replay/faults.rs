@@ -1,15 +1,15 @@
-//! Steps that were not made, or made twice.
+//! Steps that did not run, or ran twice.
 
 use super::*;
 
-/// A frame of the loop with a closure, which has no hook after a step: frames have one at most.
+/// Runs a frame of the loop with a closure. The closure form has no hook after a step, so frames have one step at most.
 fn closure_frame(simulation: &mut Simulation, faulty: &mut Faulty, frame_time: Duration) {
     let frame_time = frame_time.min(MS(10));
     if faulty.before_frame(simulation, frame_time).is_err() {
         simulation.advance(frame_time, |_, _| ());
         return;
     }
-    // A closure that fails aborts its step by a panic.
+    // A closure that fails aborts its step with a panic.
     let frame = simulation.advance(frame_time, |physics, step| {
         faulty.before_step(physics, step).unwrap();
     });
@@ -69,7 +69,7 @@ fn a_step_that_was_not_made_is_not_replayed() {
             }
             let what = format!("{name}, {fault:?}");
             assert!(faulty.ticks.len() < 3, "{what}: {:?}", faulty.ticks);
-            // Frames that were left open are over.
+            // Frames that were left open have ended.
             frame(&mut simulation, &mut faulty, MS(10));
             let end = assert_replays_without_differences(faulty.recorder.finish().unwrap(), &what);
             let sums = [&end, &simulation].map(|it| it.physics.checksum());
@@ -78,7 +78,7 @@ fn a_step_that_was_not_made_is_not_replayed() {
     }
 }
 
-/// In the same frame, because a system failed or because the hook has assigned another state.
+/// The step runs again in the same frame, because a system failed or because the hook has assigned another state.
 #[test]
 fn a_step_that_is_taken_again_is_replayed_once() {
     for is_assigned in [false, true] {

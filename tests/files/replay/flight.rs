@@ -27,7 +27,7 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
             (tick, push): Self::Input,
         ) -> Option<()> {
             self.0.step(physics, step, push);
-            assert!(tick != FATAL, "a bug of the game");
+            assert!(tick != FATAL, "a bug in the game");
             Some(())
         }
     }
@@ -67,7 +67,7 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
 
 #[test]
 fn a_flight_recorder_keeps_its_time_and_its_bound() {
-    // A second, and where that does not fit as much of it as does.
+    // The recorder keeps one second, or as much as fits.
     for (max_bytes, least_ticks, most_ticks) in [(usize::MAX, 100, 170), (4 * state_len(), 1, 99)] {
         let (mut simulation, mut game) = Balls::new();
         let mut settings = flight_settings();

@@ -1,8 +1,8 @@
-//! Recordings: what is replayed is the run, to the bit; what differs is named; what is damaged is not played.
+//! Recordings: a replay is the run, to the bit. It names differences, and plays no damaged parts.
 
 mod damage;
 mod differences;
-// Exact with this feature only: the scene has many joints.
+// The scene has many joints, so it is exact with this feature only.
 #[cfg(feature = "enhanced-determinism")]
 mod everything;
 mod faults;
@@ -30,14 +30,14 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// A game's part in the steps, the same when it is recorded and when it is replayed.
+/// A game's part in the steps, which is the same while recording and replaying.
 trait Play: Serialize + DeserializeOwned {
     type Input: Serialize + DeserializeOwned;
 
-    /// What the player does at that tick.
+    /// Returns the player's input at this tick.
     fn input(tick: u64) -> Self::Input;
 
-    /// Fails where the game would: the frame ends there.
+    /// Runs the game's part of a step. A failure ends the frame.
     fn step(&mut self, physics: &mut Physics, step: Step, input: Self::Input) -> Option<()>;
 
     fn after_step(&mut self, _simulation: &mut Physics, _step: Step) {}
@@ -47,12 +47,12 @@ trait Play: Serialize + DeserializeOwned {
     }
 }
 
-/// Balls in free space that come and go, and one that is pushed.
+/// Balls in free space that are inserted and removed. One of them is pushed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Balls {
     player: BodyKey,
     guests: VecDeque<BodyKey>,
-    /// Fails once before the step of each of these ticks is made, the last one first.
+    /// Fails once before the step of each of these ticks. The last tick comes first.
     failing: Vec<u64>,
     /// Sets the clock in the steps of these ticks.
     clock_changes: Vec<(u64, f64)>,
@@ -64,7 +64,7 @@ impl Balls {
         let player = simulation
             .physics
             .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
-        // The first step is made, so that there is a state to be written.
+        // The first step has run, so that the state can be written.
         simulation.advance(MS(10), |_, _| ());
         let game = Self {
             player,
@@ -98,13 +98,13 @@ impl Play for Balls {
             let oldest = self.guests.pop_front().unwrap();
             physics.remove(oldest).unwrap();
         }
-        // Once: the step is due again in a later frame.
+        // Fail only once: the step is due again in a later frame.
         let failed = self.failing.pop_if(|tick| *tick == step.tick);
         failed.is_none().then_some(())
     }
 }
 
-/// Records a frame as a game plays it.
+/// Records a frame while a game plays it.
 fn record_frame<P: Play, W: Write>(
     recorder: &mut Recorder<W>,
     simulation: &mut Simulation,
@@ -127,7 +127,8 @@ fn record_frame<P: Play, W: Write>(
     Ok(())
 }
 
-/// Plays a frame of a recording; `None` at the end of the run. `meddle` may do what was not recorded.
+/// Plays a frame of a recording, and returns `None` at the end of the run. `meddle` may make changes that were not
+/// recorded.
 fn replay_frame<P: Play>(
     replay: &mut Replay<'_>,
     simulation: &mut Simulation,
@@ -152,7 +153,7 @@ fn replay_frame<P: Play>(
     Some(())
 }
 
-/// Plays all from that tick on. Gives the differences.
+/// Plays all frames from this tick on. Returns the differences.
 fn replay_all<P: Play>(
     recording: &Recording<impl AsRef<[u8]>>,
     from: u64,
@@ -174,7 +175,7 @@ fn settings(keyframe_every: u64) -> RecorderSettings {
     settings
 }
 
-/// Frames without a step, with one, and with ten.
+/// Returns the time of a frame with no step, one step or ten steps.
 fn frame_time(number: u64) -> Duration {
     match number % 9 {
         0 | 4 => Duration::ZERO,
@@ -183,7 +184,7 @@ fn frame_time(number: u64) -> Duration {
     }
 }
 
-/// What can be compared after a frame.
+/// Returns everything to compare after a frame.
 fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<(BodyKey, Pose)>) {
     (
         simulation.physics.checksum(),
@@ -193,7 +194,7 @@ fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<
     )
 }
 
-/// The length of a state once the first guests have gone.
+/// Returns the length of a state after the first guests were removed.
 fn state_len() -> usize {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(std::io::sink(), settings(0)).unwrap();
@@ -203,7 +204,7 @@ fn state_len() -> usize {
     simulation.save().unwrap().len()
 }
 
-/// A recording of that many frames of the balls.
+/// Returns a recording of this many frames of the balls.
 fn record_balls(frames: u64, settings: RecorderSettings) -> Vec<u8> {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings).unwrap();
@@ -214,7 +215,7 @@ fn record_balls(frames: u64, settings: RecorderSettings) -> Vec<u8> {
     recorder.finish().unwrap()
 }
 
-/// The recorder within the hooks of [`Simulation::advance_with`].
+/// A recorder in the hooks of [`Simulation::advance_with`].
 struct Live<'a> {
     game: &'a mut Balls,
     recorder: &'a mut Recorder<Vec<u8>>,
@@ -248,7 +249,7 @@ impl Hooks for Live<'_> {
     }
 }
 
-/// The replay within the hooks.
+/// A replay in the hooks.
 struct Again<'a, 'r> {
     game: &'a mut Balls,
     replay: &'a mut Replay<'r>,
@@ -258,7 +259,7 @@ impl Hooks for Again<'_, '_> {
     type Error = ReplayError;
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ReplayError> {
-        let input = self.replay.input(step)?.expect("the recording is whole");
+        let input = self.replay.input(step)?.expect("the recording is complete");
         self.game.step(physics, step, input).unwrap();
         Ok(())
     }
@@ -268,7 +269,7 @@ impl Hooks for Again<'_, '_> {
     }
 }
 
-/// Changes a velocity by its last bit. (Of a zero that would be so little that the step rounds it away.)
+/// Changes the last bit of a velocity. (For a zero, the change would be so small that the step rounds it away.)
 fn nudge(simulation: &mut Simulation, key: BodyKey) {
     let body = simulation.physics.body_mut(key).unwrap();
     let mut velocity = body.linvel();
@@ -277,18 +278,18 @@ fn nudge(simulation: &mut Simulation, key: BodyKey) {
     body.set_linvel(velocity, true);
 }
 
-/// What goes wrong in a hook, for a cause that no replay has.
+/// A fault in a hook. Its cause does not exist in a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     BeforeFrame,
-    /// With its input recorded, and nothing done.
+    /// The input is recorded, and the hook does nothing.
     BeforeAct,
     AfterAct,
     Panic,
     AfterStep,
 }
 
-/// A recorded game whose hooks fail once from each of these ticks on, the last one first.
+/// A recorded game whose hooks fail once at each of these ticks or later. The last tick comes first.
 struct Faulty {
     game: Balls,
     recorder: Recorder<Vec<u8>>,
@@ -297,7 +298,7 @@ struct Faulty {
 }
 
 impl Faulty {
-    /// The game adds a guest in the step of tick 42, and two steps in a row are not made at 64.
+    /// Creates the game. It adds a guest in the step of tick 42, and two successive steps do not run at 64.
     fn new(fault: Fault) -> Self {
         Self {
             game: Balls::new().1,
@@ -315,7 +316,7 @@ impl Faulty {
 
     fn fail(&mut self, here: Fault, tick: u64) -> Result<(), &'static str> {
         let fails = self.fault == here && self.ticks.pop_if(|it| *it <= tick).is_some();
-        assert!(!(fails && here == Fault::Panic), "a bug of the game");
+        assert!(!(fails && here == Fault::Panic), "a bug in the game");
         if fails { Err("told") } else { Ok(()) }
     }
 }
@@ -350,7 +351,7 @@ impl Hooks for Faulty {
     }
 }
 
-/// Plays all of a recording, and checks that it makes each step once and never differs. Returns the state at its end.
+/// Plays a whole recording, and checks that it runs each step once and never differs. Returns the state at its end.
 fn assert_replays_without_differences(bytes: Vec<u8>, what: &str) -> Simulation {
     let recording = Recording::read(bytes).unwrap();
     let (mut replay, mut end, mut ticks) = (recording.replay(0), None, Vec::new());
@@ -365,7 +366,7 @@ fn assert_replays_without_differences(bytes: Vec<u8>, what: &str) -> Simulation 
     end.unwrap()
 }
 
-/// The checksum after each frame that is played.
+/// Returns the checksum after each frame of the replay.
 fn play(recording: &Recording<impl AsRef<[u8]>>) -> Vec<(u64, u64)> {
     let mut frames = Vec::new();
     let seen = |simulation: &Simulation, _: &Balls| {

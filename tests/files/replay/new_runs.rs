@@ -9,7 +9,7 @@ fn what_is_done_between_frames_needs_a_new_run() {
         simulation.physics.teleport(game.player, there).unwrap();
         let anchor = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         let ends = [anchor, game.player].map(|key| simulation.physics.handle(key).unwrap());
-        // No step has seen the joint: the state can be written after the next one.
+        // No step has used the joint, so the state can only be written after the next step.
         let rope = RopeJointBuilder::new(200.0);
         simulation
             .physics
@@ -68,7 +68,7 @@ fn a_state_that_is_assigned_between_frames_begins_a_new_run() {
     assert_eq!(end, Some(simulation.physics.checksum()));
 }
 
-/// In the hook, after the input of the step at hand.
+/// The hook rolls back after the input of the current step.
 #[test]
 fn a_rollback_after_the_input_of_a_step_is_no_difference() {
     let (mut simulation, mut game) = Balls::new();
@@ -107,7 +107,7 @@ fn a_rollback_after_the_input_of_a_step_is_no_difference() {
     assert_eq!((runs, replay.differences()), (2, &[][..]));
 }
 
-/// The steps that are resimulated are not what was recorded: what follows begins with a state of its own.
+/// Resimulated steps differ from the recorded ones, so the recording continues with a new state.
 #[test]
 fn a_rollback_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();
@@ -129,7 +129,7 @@ fn a_rollback_begins_a_new_run() {
             rollbacks += 1;
         }
         while let Some(step) = simulation.next_step() {
-            // `Balls::new` has made the first step.
+            // `Balls::new` has run the first step.
             before_tick.truncate(step.tick as usize - 1);
             before_tick.push(game.clone());
             let mut input = Balls::input(step.tick);
@@ -203,7 +203,7 @@ fn keyframes_keep_under_their_bound_and_grow_apart() {
         Recording::read(&without[..]).unwrap().keyframes().count(),
         1
     );
-    // Beside the states it differs in what is said again after each.
+    // Apart from the states, it also has the data that is repeated after each of them.
     let states = bounded.len() - without.len();
     assert!(states as u64 <= settings.max_keyframe_bytes + 100 * distances.len() as u64);
     assert!(all.len() > bounded.len());

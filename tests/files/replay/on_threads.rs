@@ -1,10 +1,10 @@
-//! Recordings made under `Overlap` and `Runner`.
+//! Recordings with `Overlap` and `Runner`.
 
 use super::*;
 use evenstep::Physics;
 use evenstep::threads::{Failure, Overlap, Runner, RunnerSettings};
 
-/// All of it, to be sent to a thread. It reports its steps.
+/// The game and its recorder, which can be sent to a thread. The steps are reported.
 struct Recorded {
     game: Balls,
     recorder: Recorder<Vec<u8>>,
@@ -37,20 +37,20 @@ impl Hooks for Recorded {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
         self.live().after_step(physics, step)?;
-        // Nobody may listen any more.
+        // The receiver may be gone.
         let _ = self.steps.send(step.tick);
         Ok(())
     }
 }
 
-/// A game whose settings would cut the steps of a thread, were they in force there.
+/// Returns a game whose settings would shorten the steps of a thread, if they applied there.
 fn recorded() -> (Simulation, Recorded, std::sync::mpsc::Receiver<u64>) {
     let (mut simulation, mut game) = Balls::new();
     simulation
         .clock_settings_mut()
         .set_stepping(Stepping::Variable);
     simulation.clock_settings_mut().set_max_frame_time(MS(1));
-    // Faster and slower in some of the steps.
+    // Some of the steps speed the clock up or slow it down.
     game.clock_changes = vec![(20, 3.0), (30, 0.7), (40, 1.0)];
     let recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
     let (steps, made) = std::sync::mpsc::channel();
@@ -77,13 +77,13 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     assert_eq!(replay.differences(), []);
     assert!(steps >= 60, "{steps}");
     assert_eq!(again.physics.checksum(), simulation.physics.checksum());
-    // What the game has set is still set, also in what is saved there.
+    // The game's settings still hold, and are in the state that is saved there.
     let clock = simulation.clock();
     assert_eq!(clock.settings().stepping(), Stepping::Variable);
     assert_eq!(clock.settings().max_frame_time(), MS(1));
 }
 
-/// What a recording says of each frame: its time, its steps, and what came of them.
+/// Returns what a recording knows of each frame: its time, its steps and the result.
 fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
     let recording = Recording::read(bytes.to_vec()).unwrap();
     let mut replay = recording.replay(0);
@@ -105,10 +105,10 @@ fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
 fn a_runner_is_recorded_by_its_hooks() {
     let (simulation, recorded, made) = recorded();
     let runner = Runner::new(simulation, recorded, RunnerSettings::default()).unwrap();
-    while made.recv().expect("it makes steps") < 60 {}
+    while made.recv().expect("the thread runs steps") < 60 {}
     let (simulation, recorded) = runner.stop();
     assert_replays(&simulation, recorded.recorder);
-    // All steps have the rate's length, whatever is set.
+    // All steps have the rate's length, whatever the settings are.
     let clock = simulation.clock();
     assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
 }
@@ -170,13 +170,13 @@ fn what_an_overlap_did_not_make_is_not_replayed() {
 fn an_overlap_is_recorded_by_its_hooks() {
     let (simulation, mut recorded, _made) = recorded();
     let mut overlap = Overlap::new(simulation).unwrap();
-    // The limit of frame time is the only one that counts here.
+    // Only the limit of frame time applies here.
     for _ in 0..800 {
         overlap.frame(MS(7), &mut recorded).unwrap();
     }
-    // What is set in a pause needs no input either.
+    // A setting in a pause needs no input either.
     overlap.simulation().pause();
-    // Once the step that is under way is over.
+    // Wait for the end of the step that is running.
     for _ in 0..30 {
         overlap.frame(MS(1), &mut recorded).unwrap();
     }
@@ -189,7 +189,7 @@ fn an_overlap_is_recorded_by_its_hooks() {
     for _ in 0..100 {
         overlap.frame(MS(7), &mut recorded).unwrap();
     }
-    // The hook after the last step is not called: it is in the recording by its input alone.
+    // The hook after the last step is not called. The recording only has the input of that step.
     assert_replays(&overlap.stop(), recorded.recorder);
 }
 
@@ -223,7 +223,7 @@ fn the_recording_of_an_overlap_is_that_of_one_thread() {
             }
             overlap.frame(frame_time(number), &mut recorded).unwrap();
         }
-        // The last step is waited for.
+        // Wait for the last step.
         overlap.simulation().pause();
         overlap.frame(Duration::ZERO, &mut recorded).unwrap();
         recorded.recorder.finish().unwrap()

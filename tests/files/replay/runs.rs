@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn what_is_replayed_is_the_run_frame_by_frame() {
     let (mut simulation, mut game) = Balls::new();
-    // Flips that only a record of every frame sees: set in a step, and set back between two frames.
+    // Only a record of every frame sees these settings: a step sets them, and they are set back between two frames.
     game.clock_changes = vec![(20, 0.25), (45, 3.0), (46, 1.0)];
     game.failing = vec![90, 61, 30];
     let mut recorder = Recorder::new(Vec::new(), settings(25)).unwrap();
@@ -67,7 +67,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
         |simulation, game| {
             let expected = frames.next().unwrap();
             if expected.0.2.dropped.aborted > 0 {
-                // What the game did in a step that was not made is known from the next frame on.
+                // Changes by the game in a step that did not run are known from the next frame on.
                 assert_eq!(simulation.clock(), &expected.0.1);
             } else {
                 assert_eq!(&(seen(simulation), game.clone()), expected);
@@ -90,7 +90,7 @@ fn from_every_tick_a_replay_is_the_run() {
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let keyframes: Vec<u64> = recording.keyframes().collect();
     assert!(keyframes.len() > 10, "{keyframes:?}");
-    // That of the simulation's first frame is 1, which was not recorded.
+    // The simulation's first frame has number 1 and was not recorded.
     let expected = |simulation: &Simulation| &run[simulation.frame().number as usize - 2];
     for tick in recording.ticks() {
         let mut replay = recording.replay(tick);

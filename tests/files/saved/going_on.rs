@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// Promised to the bit with the feature `enhanced-determinism`, in which Rapier's tables have an order of their
-/// own.
+/// A state continues to the bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn what_is_read_goes_on_to_the_bit() {
@@ -26,11 +25,11 @@ fn what_is_read_goes_on_to_the_bit() {
             assert_eq!(
                 simulation.save().as_ref(),
                 Ok(&bytes),
-                "the same bytes again"
+                "the bytes differ when saved again"
             );
             let script = game.script.clone();
             read.push((number, Everything { simulation, script }));
-            // Each of them for some time, and the first to the end.
+            // Follow each loaded state for some time, and the first one to the end.
             if read.len() > 4 {
                 read.remove(1);
             }
@@ -39,7 +38,7 @@ fn what_is_read_goes_on_to_the_bit() {
     assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
 }
 
-/// With the exceptions that are named at `Simulation::save`.
+/// The exceptions are named at `Simulation::save`.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn soft_bodies_that_are_read_go_on_to_the_bit() {
@@ -75,7 +74,7 @@ fn soft_bodies_that_are_read_go_on_to_the_bit() {
     }
 }
 
-/// The bodies that moved in the last frame, and those that were removed.
+/// Returns the bodies that moved in the last frame, and the removed ones.
 fn lists(simulation: &Simulation) -> (BTreeMap<BodyKey, Pose>, BTreeSet<BodyKey>) {
     let moved = simulation.moved().iter().copied();
     (
@@ -112,7 +111,7 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     };
     simulation.resimulate(3, again).unwrap();
     simulation.advance(MS(0), |_, _| ());
-    // Slots to be used again, in an order of their own, and edits that no step has seen.
+    // Slots are reused in an unusual order, and no step has used the edits.
     for i in [4, 1, 3] {
         simulation.physics.remove(keys[i]);
     }
@@ -166,7 +165,7 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     );
 }
 
-/// Steps that were resimulated between two frames count in the frame after, also if that is another process's.
+/// Steps that were resimulated between two frames count in the next frame, even if another process runs that frame.
 #[test]
 fn what_was_resimulated_before_it_was_saved_counts() {
     let mut simulation = game();

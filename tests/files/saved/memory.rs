@@ -1,8 +1,8 @@
-//! Forged numbers ask for no memory beyond the file's size.
+//! Forged numbers allocate no more memory than the file's size allows.
 
 use super::*;
 
-/// The paths of all whole numbers in it.
+/// Collects the paths of all whole numbers in a value.
 fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(number) if number.is_u64() => found.push(path.to_owned()),
@@ -20,7 +20,7 @@ fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A state with something of each kind.
+/// Returns a state with something of each kind.
 fn rich() -> Value {
     let mut simulation = space(60);
     simulation.set_history(4);
@@ -53,7 +53,7 @@ fn rich() -> Value {
     serde_json::to_value(&simulation).unwrap()
 }
 
-/// Everything that a game does with a state that it has loaded.
+/// Does everything that a game does with a loaded state.
 fn play(mut simulation: Simulation) {
     simulation.set_rewind_limits(10, usize::MAX);
     simulation
@@ -91,7 +91,7 @@ fn play(mut simulation: Simulation) {
     simulation.advance(MS(40), |_, _| ());
 }
 
-/// The numbers near which counting ends.
+/// The numbers near which counters overflow.
 const ENDS: [u64; 3] = [u32::MAX as u64, u64::MAX - 1, u64::MAX];
 
 #[test]
@@ -101,7 +101,7 @@ fn what_is_read_with_a_forged_number_is_refused_or_can_be_played() {
     numbers(&state, "", &mut paths);
     assert!(paths.len() > 50);
     for path in paths {
-        // In the steps that follow, Rapier's own sets are Rapier's to check.
+        // In the steps that follow, Rapier is responsible for its own sets.
         let is_ours = !path.starts_with("/physics/world/physics");
         for forged in ENDS {
             let mut state = state.clone();

@@ -1,4 +1,4 @@
-//! States as bytes: what is read goes on to the bit, and whatever is not a state is refused.
+//! States as bytes: a loaded state continues to the bit, and other bytes are refused.
 
 mod going_on;
 mod memory;
@@ -30,7 +30,7 @@ fn load(bytes: &[u8]) -> Simulation {
     Simulation::load_with(bytes, named).unwrap()
 }
 
-/// A small match, right after a step.
+/// Returns a small match, right after a step.
 fn game() -> Simulation {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     yard.advance(MS(200));

@@ -1,4 +1,4 @@
-//! The plain types by themselves, with impossible numbers.
+//! The plain types on their own, with impossible numbers.
 
 use super::*;
 
@@ -118,7 +118,7 @@ fn queues_and_buttons_with_impossible_counts_neither_panic_nor_overflow() {
     }
 }
 
-/// A clock in the middle of a frame, with a part of its text replaced.
+/// Returns a clock in the middle of a frame, with a part of its text replaced.
 fn clock_with(from: &str, to: &str) -> Result<Clock, serde_json::Error> {
     let mut clock = Clock::new(Rate::default());
     clock.begin_frame(MS(34));

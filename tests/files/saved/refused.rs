@@ -1,4 +1,4 @@
-//! What cannot be written, and bytes that are refused.
+//! States that cannot be written, and bytes that are refused.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn what_cannot_be_written_is_named() {
     assert_eq!(
         simulation.save(),
         Err(SaveError::ChangedSinceStep),
-        "its joint went with it"
+        "its joint was removed with it"
     );
 
     step(&mut simulation);
@@ -103,12 +103,12 @@ fn truncated_foreign_and_too_new_files_are_refused() {
     assert_eq!(
         with(12, 9),
         LoadError::Checksum,
-        "Rapier's version is under the checksum"
+        "the checksum covers Rapier's version"
     );
     assert_eq!(
         with(20, !bytes[20]),
         LoadError::Checksum,
-        "so is the layout"
+        "the checksum covers the layout"
     );
     assert_eq!(with(60, !bytes[60]), LoadError::Checksum);
     assert!(
@@ -134,7 +134,7 @@ fn a_flipped_bit_anywhere_is_refused() {
 
 #[test]
 fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
-    // As serde sees it, without header and checksum: what a writer with ill will can do.
+    // This is the state as serde sees it, without header and checksum. An attacker can write it.
     let mut simulation = space(60);
     simulation
         .physics
@@ -149,7 +149,7 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
     let same = read("\"tick\":2", "\"tick\":2").unwrap();
     assert_eq!(same.physics.tick(), 2);
     for (from, to) in [
-        // The clock's, and not that of the physics.
+        // This is the clock's tick, not that of the physics.
         ("\"tick\":2", "\"tick\":7"),
         ("\"speed\":1.0", "\"speed\":-1.0"),
         ("\"rate\":[60,1]", "\"rate\":[0,1]"),

@@ -1,4 +1,4 @@
-//! Every schedule there is, of few steps and frames.
+//! All schedules of a few steps and frames.
 
 mod sync;
 
@@ -9,7 +9,7 @@ mod model;
 #[path = "../../../src/threads/orders.rs"]
 mod orders;
 
-// What the library's files name.
+// Stubs for the names that the library's files use.
 use model::stubs::{self as failure, self as pose, self as runner_settings, self as step};
 use model::{Planted, hand_over, queue};
 

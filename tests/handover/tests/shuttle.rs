@@ -1,4 +1,4 @@
-//! Many random schedules, of more steps and frames than loom can try.
+//! Many random schedules, with more steps and frames than loom can explore.
 
 mod sync {
     pub use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -14,11 +14,11 @@ mod model;
 #[path = "../../../src/threads/orders.rs"]
 mod orders;
 
-// What the library's files name.
+// Stubs for the names that the library's files use.
 use model::stubs::{self as failure, self as pose, self as runner_settings, self as step};
 use model::{Planted, hand_over, queue};
 
-/// Random schedules, and such with few switches, which find what takes a long wait.
+/// Runs random schedules, and schedules with few switches, which find defects that need a long wait.
 fn check(model: impl Fn() + Send + Sync + 'static) {
     let model = std::sync::Arc::new(model);
     let again = std::sync::Arc::clone(&model);

@@ -1,4 +1,4 @@
-//! A character, whose state is the game's own.
+//! A character whose state belongs to the game.
 
 use RigidBodyType::{Fixed, KinematicPositionBased};
 use evenstep::rapier::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
@@ -11,12 +11,12 @@ use super::parts::{at, floor, wave};
 use super::world::World;
 use crate::scenes::testing::{cuboid, spin, vector};
 
-/// A character down a slope, against boxes and up stairs to a lift.
+/// A character that walks down a slope, against boxes and up stairs to a lift.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Walk {
     character: RigidBodyHandle,
     lift: RigidBodyHandle,
-    /// Upwards, metres a second.
+    /// The upward velocity in metres per second.
     rise: f32,
 }
 

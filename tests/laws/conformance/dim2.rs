@@ -1,17 +1,17 @@
-//! What the scenes are built from that is two-dimensional.
+//! The two-dimensional parts of the scenes.
 
 use evenstep::rapier::prelude::*;
 
 use super::parts::wave;
 use crate::scenes::testing::hinge;
 
-/// In which direction things stand side by side.
+/// The direction in which bodies are placed side by side.
 pub const ASIDE: Vector = Vector::X;
 
-/// The number of that axis.
+/// The index of that axis.
 pub const DEPTH: usize = 0;
 
-/// One of many shapes.
+/// Returns one of many shapes.
 pub fn shape(number: u8) -> ColliderBuilder {
     let corners = [[0.0, 0.4], [0.4, -0.3], [-0.3, -0.3], [0.3, 0.3]].map(Vector::from);
     let part = |side: Vector| (Pose::from_translation(0.2 * side), SharedShape::ball(0.2));
@@ -28,12 +28,12 @@ pub fn shape(number: u8) -> ColliderBuilder {
     }
 }
 
-/// The place of one of many in a heap that is `width` wide.
+/// Returns the position of one of many bodies in a heap of this `width`.
 pub fn in_heap(i: u8, width: u8) -> [u8; 3] {
     [i % width, i / width, 0]
 }
 
-/// A height field.
+/// Returns a height field.
 pub fn hills() -> ColliderBuilder {
     let heights = (0..9).map(|i| 0.3 * wave(i, 4)).collect();
     ColliderBuilder::heightfield(heights, Vector::new(12.0, 1.0))
@@ -43,7 +43,7 @@ pub fn block(x: i32, y: i32, _z: i32) -> IVector {
     IVector::new(x, y)
 }
 
-/// Two layers of 6 voxels, the upper one with gaps.
+/// Returns two layers of 6 voxels. The upper layer has gaps.
 pub fn blocks() -> Vec<IVector> {
     (0..6 * 2)
         .map(|i| IVector::new(i % 6, i / 6))
@@ -55,21 +55,21 @@ pub fn door_hinge() -> RevoluteJointBuilder {
     hinge()
 }
 
-/// In which step a link becomes fixed. After one of four Rapier rounds its pose once more.
+/// The step in which a link becomes fixed. After one step in four, Rapier rounds its pose once more.
 pub const FIXED_AT: u64 = 14;
 
-/// A joint with a limit along x, that lets turn: a pin in a slot.
+/// Returns a joint with a limit along x that allows rotation: a pin in a slot.
 pub fn loose(limits: [f32; 2]) -> GenericJoint {
     PinSlotJointBuilder::new(Vector::X).limits(limits).into()
 }
 
-/// The impulse by which a hinge held its bodies in the last step.
+/// Returns the impulse with which a hinge held its bodies in the last step.
 pub fn impulse(joint: &ImpulseJoint) -> Vector {
     Vector::new(joint.impulses.x, joint.impulses.y)
 }
 
-/// A level line that is held by both ends. If not `is_written`, a strip, which bodies press into: Rapier does not write
-/// the impulses of that.
+/// Returns a level line that is held at both ends. If not `is_written`, returns a strip, which bodies press into.
+/// Rapier does not write the impulses of a strip.
 pub fn cloth(is_written: bool) -> SoftBodyBuilder {
     let center = Vector::Y * 2.5;
     if is_written {
@@ -80,7 +80,7 @@ pub fn cloth(is_written: bool) -> SoftBodyBuilder {
     strip.pinned_particles([0, 1, 2, 30, 31, 32])
 }
 
-/// Upright, through what is left of the cloth.
+/// Returns an upright blade through the remaining cloth.
 pub fn blade() -> [Vector; 2] {
     [0.2, 6.2].map(|y| Vector::new(0.65, y))
 }

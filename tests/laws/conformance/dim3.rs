@@ -1,17 +1,17 @@
-//! What the scenes are built from that is three-dimensional.
+//! The three-dimensional parts of the scenes.
 
 use evenstep::rapier::parry::utils::Array2;
 use evenstep::rapier::prelude::*;
 
 use super::parts::wave;
 
-/// In which direction things stand side by side.
+/// The direction in which bodies are placed side by side.
 pub const ASIDE: Vector = Vector::Z;
 
-/// The number of that axis.
+/// The index of that axis.
 pub const DEPTH: usize = 2;
 
-/// One of many shapes.
+/// Returns one of many shapes.
 pub fn shape(number: u8) -> ColliderBuilder {
     let corners = [
         [0.0, 0.4, 0.0],
@@ -33,12 +33,12 @@ pub fn shape(number: u8) -> ColliderBuilder {
     }
 }
 
-/// The place of one of many in a heap of `width` by 2.
+/// Returns the position of one of many bodies in a heap of `width` by 2.
 pub fn in_heap(i: u8, width: u8) -> [u8; 3] {
     [i % width, i / width / 2, i / width % 2]
 }
 
-/// A height field.
+/// Returns a height field.
 pub fn hills() -> ColliderBuilder {
     let height = |i, j| 0.3 * wave(i as u64, 4) + 0.2 * wave(j as u64, 3);
     let heights = Array2::from_fn(9, 9, height);
@@ -49,7 +49,7 @@ pub fn block(x: i32, y: i32, z: i32) -> IVector {
     IVector::new(x, y, z)
 }
 
-/// Two layers of 6 by 6 voxels, the upper one with gaps.
+/// Returns two layers of 6 by 6 voxels. The upper layer has gaps.
 pub fn blocks() -> Vec<IVector> {
     (0..6 * 6 * 2)
         .map(|i| IVector::new(i % 6, i / 36, i / 6 % 6))
@@ -57,35 +57,35 @@ pub fn blocks() -> Vec<IVector> {
         .collect()
 }
 
-/// Upright.
+/// Returns an upright hinge.
 pub fn door_hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new(Vector::Y)
 }
 
-/// In which step a link becomes fixed. After one of seven Rapier rounds its pose once more.
+/// The step in which a link becomes fixed. After one step in seven, Rapier rounds its pose once more.
 pub const FIXED_AT: u64 = 15;
 
-/// A joint with a limit along x, that lets most else go.
+/// Returns a joint with a limit along x that leaves most other axes free.
 pub fn loose(limits: [f32; 2]) -> GenericJoint {
     GenericJointBuilder::new(JointAxesMask::LIN_Y | JointAxesMask::ANG_X)
         .limits(JointAxis::LinX, limits)
         .into()
 }
 
-/// The impulse by which a ball joint held its bodies in the last step.
+/// Returns the impulse with which a ball joint held its bodies in the last step.
 pub fn impulse(joint: &ImpulseJoint) -> Vector {
     let [x, y, z, ..] = joint.impulses;
     Vector::new(x, y, z)
 }
 
-/// Level, held by its corners.
+/// Returns a level cloth that is held at its corners.
 pub fn cloth(_is_written: bool) -> SoftBodyBuilder {
     let corner = Vector::new(-1.0, 2.5, -1.0);
     let cloth = SoftBodyBuilder::cloth(corner, Vector::X * 0.4, Vector::Z * 0.4, 6, 6);
     cloth.pinned_particles([0, 5, 30, 35])
 }
 
-/// Upright, through the middle of the cloth.
+/// Returns an upright blade through the middle of the cloth.
 pub fn blade() -> [Vector; 3] {
     let corners = [(-2.0, -2.0), (2.0, -2.0), (0.0, 4.0)];
     corners.map(|(y, z)| Vector::new(0.05, 2.2 + y, z))

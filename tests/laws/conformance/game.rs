@@ -1,4 +1,4 @@
-//! A script as Rapier alone runs it, and as a game whose hooks compare each step with that.
+//! A script in bare Rapier, and as a game whose hooks compare each step with bare Rapier.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use serde::de::DeserializeOwned;
 
 use super::world::{Events, World, bits};
 
-/// How many steps of each scene are compared.
+/// The number of steps to compare in each scene.
 pub const STEPS: u64 = 150;
 
-/// How many ticks late the input is in a game that rolls back: more than the steps of a frame.
+/// How many ticks late the input arrives in a game that rolls back. This is more than the steps of a frame.
 pub const LATE: u64 = 8;
 
 /// Rapier's own hooks.
 pub type Filters = Arc<dyn PhysicsHooks + Send + Sync>;
 
-/// A script over Rapier's sets. It depends on nothing but these, its own state, the tick, the input and the events.
+/// A script that uses Rapier's sets. It depends only on these, its own state, the tick, the input and the events.
 pub trait Scene: Clone + Serialize + DeserializeOwned + Send + 'static {
-    /// Whether Rapier writes all of its state: see `Simulation::save`.
+    /// Whether Rapier writes all of its state. See `Simulation::save`.
     const IS_WRITTEN: bool = true;
 
     fn build(world: &mut dyn World) -> Self;
@@ -36,11 +36,11 @@ pub trait Scene: Clone + Serialize + DeserializeOwned + Send + 'static {
         Arc::new(())
     }
 
-    /// Fails if what the scene is about has not happened by the end.
+    /// Fails if the events that the scene tests have not happened by the end.
     fn check(&self, physics: &PhysicsWorld);
 }
 
-/// The player's input of a tick, from -1 to 1.
+/// Returns the player's input of a tick, from -1 to 1.
 pub fn input(tick: u64) -> f32 {
     [0.0, 1.0, 0.6, -1.0, -0.3][(tick / 13 % 5) as usize]
 }
@@ -48,7 +48,7 @@ pub fn input(tick: u64) -> f32 {
 /// The bits after each step.
 pub type Bits = Arc<[u64]>;
 
-/// By a plain loop over Rapier's own step.
+/// Runs a scene in a plain loop over Rapier's own step.
 pub fn bare<S: Scene>(input: impl Fn(u64) -> f32) -> Bits {
     let mut world = PhysicsWorld::new();
     let mut scene = S::build(&mut world);
@@ -64,7 +64,7 @@ pub fn bare<S: Scene>(input: impl Fn(u64) -> f32) -> Bits {
     bits
 }
 
-/// The tick of the first step that has led elsewhere than with bare Rapier.
+/// The tick of the first step whose result differs from bare Rapier's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference(pub u64);
 
@@ -72,11 +72,12 @@ pub struct Difference(pub u64);
 pub struct Game<S> {
     pub scene: S,
     expected: Bits,
-    /// How many steps were compared, from the first on, without a gap.
+    /// How many steps were compared, from the first one on and without a gap.
     pub compared: u64,
-    /// Whether a step is made by the input of [`LATE`] ticks before, and compared once it is resimulated by its own.
+    /// Whether a step first runs with the input of [`LATE`] ticks earlier, and is compared when it is resimulated with
+    /// its own input.
     pub guesses: bool,
-    /// The scene before each step, for the way back.
+    /// The scene before each step, for rollbacks.
     pub saved: BTreeMap<u64, S>,
     pub recorder: Option<Recorder<Vec<u8>>>,
 }

@@ -10,7 +10,7 @@ use super::parts::{at, floor, wave};
 use super::world::{Events, World};
 use crate::scenes::testing::{ball_joint, cuboid, hinge, spaced, vector};
 
-/// A chain that breaks, a row of other joints, and an arm of a multibody, with motors and limits.
+/// A chain that breaks, a row of other joints, and the arm of a multibody, with motors and limits.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Machines {
     chain: Vec<ImpulseJointHandle>,
@@ -19,10 +19,10 @@ pub struct Machines {
     load: RigidBodyHandle,
 }
 
-/// A joint of the chain breaks by a larger impulse.
+/// The impulse above which a joint of the chain breaks.
 const STRENGTH: f32 = 0.2;
 
-/// Bars in a row behind a fixed one, each with the joint to the one before it.
+/// Inserts bars in a row behind a fixed one, each with a joint to the previous bar.
 fn row(world: &mut dyn World, z: f32, count: u8) -> Vec<[RigidBodyHandle; 2]> {
     let bar = || cuboid(0.4, 0.1, 0.3);
     let place = |kind, x| RigidBodyBuilder::new(kind).translation(spaced(x, 4.0, z));
@@ -81,11 +81,11 @@ impl Scene for Machines {
             ..
         } = world.except_bodies();
         let door = impulse_joints.get_mut(self.row[0], true);
-        let door = &mut door.expect("it holds").data;
+        let door = &mut door.expect("it exists").data;
         door.set_motor_velocity(JointAxis::AngX, 6.0 * input, 2.0);
         for elbow in &self.arm[..2] {
-            let (multibody, link) = multibody_joints.get_mut(*elbow).expect("it holds");
-            let joint = &mut multibody.link_mut(link).expect("it holds").joint.data;
+            let (multibody, link) = multibody_joints.get_mut(*elbow).expect("it exists");
+            let joint = &mut multibody.link_mut(link).expect("it exists").joint.data;
             joint.set_motor_position(JointAxis::AngX, wave(tick, 50), 40.0, 4.0);
         }
         if tick % 60 == 40 {
@@ -97,7 +97,7 @@ impl Scene for Machines {
     fn after_step(&mut self, world: &mut dyn World, _: &Events) {
         let joints = &world.physics().impulse_joints;
         let is_broken = |joint: &ImpulseJointHandle| {
-            impulse(joints.get(*joint).expect("it holds")).length() > STRENGTH
+            impulse(joints.get(*joint).expect("it exists")).length() > STRENGTH
         };
         if let Some(number) = self.chain.iter().position(is_broken) {
             let joint = self.chain.remove(number);
@@ -111,15 +111,15 @@ impl Scene for Machines {
     }
 }
 
-/// A chain of which a link is put to sleep by hand and woken by a contact, or becomes fixed in motion.
+/// A chain with a link that is put to sleep by hand and woken by a contact, or that becomes fixed in motion.
 ///
-/// Rapier's pipeline then goes on with what it remembers of the joints, of which no copy could know. So a simulation
-/// lets it prepare its joints anew, and goes on otherwise than bare Rapier. `ANEW`, the script has Rapier do so in each
-/// step: that is what this is compared with.
+/// Rapier's pipeline then continues with its cached data of the joints, which no copy has. So a simulation makes Rapier
+/// prepare its joints again, and continues differently from bare Rapier. With `ANEW`, the script makes Rapier do so in
+/// each step. The simulation is compared with that run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Stop<const SLEEPS: bool, const ANEW: bool> {
     chain: Vec<RigidBodyHandle>,
-    /// Not used: to push another body would have the joints prepared, too.
+    /// The input is not used. A push of another body would prepare the joints, too.
     input: f32,
 }
 

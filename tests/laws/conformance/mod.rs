@@ -1,5 +1,5 @@
-//! Scenes over the ground of Rapier's own demos, each in every way that evenstep makes steps, and each step to the bit as
-//! bare Rapier makes it.
+//! Scenes on the ground of Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
+//! bare Rapier's to the bit.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
 // What differs between two dimensions and three.
@@ -7,13 +7,13 @@
 #[cfg_attr(not(dim2), path = "dim3.rs")]
 mod dim;
 
-// What a script sees of a run.
+// A script's view of a run.
 mod world;
-// A script as Rapier alone runs it, and as a game that compares.
+// A script in bare Rapier, and as a game that compares.
 mod game;
-// All that evenstep does with steps.
+// All ways in which evenstep runs steps.
 mod ways;
-// What the scenes are built from.
+// The parts of the scenes.
 mod parts;
 // The scenes.
 mod control;
@@ -27,15 +27,15 @@ mod vehicles;
 use game::{Difference, Game, STEPS, Scene, bare, input};
 use ways::ways;
 
-/// The step whose input is left out in another run, to see that each way sees a difference.
+/// The step whose input is left out in a second run, to check that each way detects a difference.
 const SKIPPED: u64 = 82;
 
-/// Compares each way with what bare Rapier does.
+/// Compares each way of running steps with bare Rapier.
 fn conforms<S: Scene>() {
     conforms_to::<S, S>();
 }
 
-/// The same, with what bare Rapier does in another scene.
+/// Compares each way with bare Rapier in another scene.
 fn conforms_to<S: Scene, R: Scene>() {
     let scene = std::any::type_name::<S>();
     let expected = bare::<R>(input);
@@ -49,7 +49,7 @@ fn conforms_to<S: Scene, R: Scene>() {
             Ok(compared) => assert_eq!(compared, STEPS, "steps of {scene}, {name}"),
             Err(Difference(tick)) => panic!("{scene}, {name}: step {tick} is not bare Rapier's"),
         }
-        let seen = run(&other).expect_err("another input makes another run");
+        let seen = run(&other).expect_err("another input changes the run");
         assert_eq!(seen, Difference(SKIPPED), "{scene}, {name}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the scenes are built from.
+//! The parts of the scenes.
 
 use evenstep::rapier::prelude::*;
 
@@ -10,13 +10,13 @@ pub fn at(kind: RigidBodyType, x: f32, y: f32, z: f32) -> RigidBodyBuilder {
     RigidBodyBuilder::new(kind).translation(vector(x, y, z))
 }
 
-/// A floor whose top is at 0.
+/// Inserts a floor whose top is at 0.
 pub fn floor(world: &mut dyn World) {
     let floor = cuboid(30.0, 0.5, 30.0);
     world.insert(at(RigidBodyType::Fixed, 0.0, -0.5, 0.0), floor);
 }
 
-/// `count` bodies of many shapes in a heap of `width` by 2, in a plane by 1, in the air.
+/// Inserts `count` bodies of many shapes in the air, in a heap of `width` by 2, or by 1 in two dimensions.
 pub fn heap(world: &mut dyn World, corner: Vector, width: u8, count: u8) -> Vec<RigidBodyHandle> {
     let insert = |i| {
         let [x, y, z] = in_heap(i, width).map(f32::from);
@@ -26,7 +26,7 @@ pub fn heap(world: &mut dyn World, corner: Vector, width: u8, count: u8) -> Vec<
     (0..count).map(insert).collect()
 }
 
-/// A triangle wave from -1 to 1.
+/// Returns a triangle wave from -1 to 1.
 pub fn wave(tick: u64, period: u64) -> f32 {
     let part = (tick % period) as f32 / period as f32;
     4.0 * (part - 0.5).abs() - 1.0

@@ -1,4 +1,4 @@
-//! What is removed in hooks, and what Rapier's own hooks change.
+//! Removals in hooks, and changes by Rapier's own hooks.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::parts::{at, floor, heap};
 use super::world::{Events, World};
 use crate::scenes::testing::{ball_joint, cuboid, on_ground, spaced, vector};
 
-/// Tiles, joints and what touches something are removed; contacts are left out and changed.
+/// Tiles, joints and touching bodies are removed. Contacts are disabled and changed.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Removals {
     tiles: Vec<RigidBodyHandle>,
@@ -19,7 +19,7 @@ pub struct Removals {
     arm: Vec<MultibodyJointHandle>,
 }
 
-// The user data of colliders: a belt carries along what lies on it, a plate can be crossed upwards, and those of a team do
+// The user data of colliders. A belt carries the bodies on it, a plate can be crossed upwards, and members of a team do
 // not collide with each other.
 const BELT: u128 = 1;
 const PLATE: u128 = 2;

@@ -1,4 +1,4 @@
-//! Bodies that come, go and change, in zones and on terrain.
+//! Bodies that are inserted, removed and changed, in zones and on terrain.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -67,7 +67,7 @@ impl Scene for Edits {
 
     fn check(&self, physics: &PhysicsWorld) {
         let (_, generation) = self.bodies[self.bodies.len() - 1].into_raw_parts();
-        assert!(generation > 1, "no slot is used twice");
+        assert!(generation > 1, "no slot was reused");
         assert!(physics.contact_pairs().count() > 10);
     }
 }
@@ -115,7 +115,7 @@ impl Scene for Zones {
             let colliders = &world.physics().colliders;
             let guest = pair.iter().find(|it| !colliders[**it].is_sensor());
             let Some(guest) = guest else {
-                continue; // a zone in another one
+                continue; // a zone that overlaps another zone
             };
             let zones = self.inside.entry(guest.into_raw_parts()).or_default();
             *zones = if *started { *zones + 1 } else { *zones - 1 };
@@ -132,9 +132,9 @@ impl Scene for Zones {
     }
 }
 
-/// Shapes that fall onto a height field and onto voxels, which change, and bullets that hit a thin wall.
+/// Shapes that fall onto a height field and onto changing voxels, and bullets that hit a thin wall.
 ///
-/// Not the voxels: bodies that bounce off these make Rapier fail an assertion, where those are checked.
+/// The wall keeps the bullets off the voxels: small balls that bounce off voxels make Rapier fail a debug assertion.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Terrain {
     voxels: ColliderHandle,

@@ -11,9 +11,9 @@ use crate::scenes::testing::{soft_cube, vector};
 
 /// Jelly, cloth and a rope that are pushed, pulled, cut and torn.
 ///
-/// Not `WRITTEN`, it also has what Rapier does not write, as `Simulation::save` says: two meshes that overlap, plastic
-/// flow, a target of shape matching that moves, and in a plane rigid bodies that press into a mesh. Loaded, that may go
-/// on otherwise; a copy has all of it.
+/// If not `WRITTEN`, the scene also has state that Rapier does not write, as `Simulation::save` says: two meshes that
+/// overlap, plastic flow, a moving target of shape matching, and in two dimensions rigid bodies that press into a mesh.
+/// A loaded state may continue differently. A copy has all of it.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soft<const WRITTEN: bool> {
     jelly: SoftBodyHandle,
@@ -69,7 +69,7 @@ impl<const WRITTEN: bool> Scene for Soft<WRITTEN> {
         }
         if tick == 90 {
             let cut = physics.cut_soft_body(self.cloth, &blade());
-            assert!(cut.is_some(), "nothing is cut");
+            assert!(cut.is_some(), "nothing was cut");
         }
     }
 

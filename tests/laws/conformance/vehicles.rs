@@ -1,4 +1,4 @@
-//! Vehicles, which Rapier has in space.
+//! Vehicles, which Rapier has in three dimensions only.
 
 use RigidBodyType::{Dynamic, Fixed};
 use evenstep::rapier::control::{DynamicRayCastVehicleController, WheelTuning};
@@ -10,7 +10,7 @@ use super::game::Scene;
 use super::parts::{at, floor, heap};
 use super::world::World;
 
-/// A car over bumps, through a heap and up a ramp.
+/// A car that drives over bumps, through a heap and up a ramp.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Drive {
     car: DynamicRayCastVehicleController,

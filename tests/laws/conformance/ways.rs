@@ -1,4 +1,4 @@
-//! All that evenstep does with steps.
+//! All ways in which evenstep runs steps.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use evenstep::{Hooks, ResimulateError, SaveError, Simulation};
 use super::game::{Difference, Game, LATE, STEPS, Scene};
 use crate::scenes::MS;
 
-/// Makes all steps of a game.
+/// Runs all steps of a game.
 pub type Way<S> = fn(Simulation, Game<S>) -> Outcome<S>;
 
-/// The game once all is compared, or the first step that differs.
+/// The game after all comparisons, or the first step that differs.
 type Outcome<S> = Result<Game<S>, Difference>;
 
 pub fn ways<S: Scene>() -> Vec<(&'static str, Way<S>)> {
@@ -29,13 +29,13 @@ pub fn ways<S: Scene>() -> Vec<(&'static str, Way<S>)> {
     ways
 }
 
-/// Frames for 155 steps: the last ones of an [`Overlap`] are waited for.
+/// Returns the times of frames for 155 steps, so that the last compared steps of an [`Overlap`] end.
 fn frame_times() -> impl Iterator<Item = Duration> {
     let times = [17, 0, 3, 41, 16, 90, 7, 25].map(MS);
     (0..13).flat_map(move |_| times)
 }
 
-/// In frames, each followed by what a way does then.
+/// Runs frames, and calls a function after each.
 fn followed<S: Scene>(
     mut simulation: Simulation,
     mut game: Game<S>,
@@ -75,7 +75,7 @@ fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S>
 }
 
 fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S> {
-    // As fast as it can: the time of steps that it cannot make is dropped.
+    // The thread runs as fast as it can. The time of steps that it cannot run is dropped.
     simulation.set_speed(100.0).unwrap();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let long = Duration::from_secs(60);
@@ -84,7 +84,7 @@ fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S
         answer.map(|(tick, ())| tick)
     };
     while tick(&runner).is_some_and(|tick| tick < STEPS) {}
-    // The failures of a step may come after the answer that is given in it, and before the next one.
+    // The failures of a step may arrive after the answer that is given in it, and before the next answer.
     tick(&runner);
     match runner.failures().into_iter().next() {
         None => Ok(runner.stop().1),
@@ -96,13 +96,13 @@ fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S
 fn saved_and_loaded<S: Scene>(simulation: Simulation, game: Game<S>) -> Outcome<S> {
     let mut loads = 0;
     let game = followed(simulation, game, |simulation, game| {
-        // Three frames in a row, and then one goes on for some time.
+        // Load in three frames in a row, and then let the simulation continue for some frames.
         if simulation.frame().number % 8 > 2 {
             return Ok(());
         }
         match simulation.save() {
             Ok(bytes) => *simulation = Simulation::load(&bytes).unwrap(),
-            // By the script, after the step.
+            // The script changed the state after the step.
             Err(SaveError::ChangedSinceStep) => return Ok(()),
             Err(error) => panic!("{error}"),
         }

@@ -1,4 +1,4 @@
-//! What a script sees of a run, whoever steps it: Rapier's sets, and what happened in a step.
+//! A script's view of a run, in either host: Rapier's sets, and the events of a step.
 
 use std::sync::mpsc::channel;
 
@@ -9,14 +9,14 @@ use twox_hash::XxHash3_64;
 
 use crate::scenes::hash;
 
-/// Rapier's sets. A simulation gives each by the access that its documentation names for it.
+/// Rapier's sets. A simulation gives access to each through the method that its documentation recommends.
 pub trait World {
     fn physics(&self) -> &PhysicsWorld;
 
-    /// For anything.
+    /// Gives access to everything.
     fn all(&mut self) -> &mut PhysicsWorld;
 
-    /// For joints, gravity and parameters.
+    /// Gives access to joints, gravity and parameters.
     fn except_bodies(&mut self) -> &mut PhysicsWorld {
         self.all()
     }
@@ -71,7 +71,7 @@ impl World for Physics {
 
     fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
         let key = key(self, handle);
-        self.body_mut(key).expect("it lives")
+        self.body_mut(key).expect("the body exists")
     }
 
     fn insert(&mut self, body: RigidBodyBuilder, collider: ColliderBuilder) -> RigidBodyHandle {
@@ -90,23 +90,23 @@ impl World for Physics {
 }
 
 fn key(physics: &Physics, handle: RigidBodyHandle) -> BodyKey {
-    physics.key(handle).expect("it lives, and has a key")
+    physics.key(handle).expect("the body exists and has a key")
 }
 
 pub type Pair = [ColliderHandle; 2];
 
-/// What happened in a step, in the order in which a simulation has it: by the colliders, the lower one first.
+/// The events of a step, in a simulation's order: sorted by their colliders, the lower one first.
 #[derive(Debug, Serialize)]
 pub struct Events {
-    /// Of colliders that began to touch or ended; whether they began, and whether one is a sensor.
+    /// The colliders that began or stopped touching, whether they began, and whether one is a sensor.
     pub touches: Vec<(Pair, bool, bool)>,
     pub forces: Vec<(Pair, Vector)>,
-    /// Those into which a soft body came apart.
+    /// The pieces of each soft body that came apart.
     pub tears: Vec<Vec<SoftBodyHandle>>,
 }
 
 impl Events {
-    /// Of a step that Rapier makes now.
+    /// Runs Rapier's step, and returns its events.
     pub fn of_step(world: &mut PhysicsWorld, filters: &dyn PhysicsHooks) -> Self {
         let ((to_touches, touches), (to_forces, forces)) = (channel(), channel());
         let (to_tears, tears) = channel();
@@ -127,7 +127,7 @@ impl Events {
         events
     }
 
-    /// Of a step that a simulation has made.
+    /// Returns the events of a step of a simulation.
     pub fn of_tick(physics: &Physics, tick: u64) -> Self {
         let events = physics.events().in_tick(tick);
         let touches = events.collisions();
@@ -151,7 +151,7 @@ impl Events {
     }
 }
 
-/// Every bit of what a step has led to: bodies, particles, the script's own state, events.
+/// Returns a hash of every bit of a step's result: bodies, particles, the script's own state and events.
 pub fn bits(physics: &PhysicsWorld, scene: &impl Serialize, events: &Events) -> u64 {
     let soft_bodies = physics.soft_bodies.iter();
     let particles = soft_bodies.flat_map(|(_, soft)| soft.particles());

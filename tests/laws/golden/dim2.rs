@@ -1,19 +1,19 @@
-//! The scenes of the golden values that are two-dimensional.
+//! The two-dimensional scenes of the golden values.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use super::games::{dynamic, floor};
 
-/// The file of the values.
+/// The file with the golden values.
 pub const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/laws/golden/2d.csv");
 
 pub const EXPECTED: &[u8] = include_bytes!("2d.csv");
 
-/// [`evenstep::fingerprint`] of all machines that agree in these scenes.
+/// The [`evenstep::fingerprint`] of all machines that agree in these scenes.
 pub const FINGERPRINT: u64 = 0x0c9f_149f_1906_5212;
 
-/// A heap of plain shapes.
+/// Returns a heap of plain shapes.
 pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let keys = (0..40u8).map(|i| {
@@ -36,7 +36,7 @@ pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A heap of hulls, meshes and bodies with several colliders, on uneven ground.
+/// Returns a heap of hulls, meshes and bodies with several colliders, on uneven ground.
 pub fn compounds() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
     let heights = (0..64u8).map(|i| f32::from(i * 3 % 5) * 0.1).collect();
@@ -86,7 +86,7 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A joint with a limit that differs, and a motor.
+/// Returns a joint with the given limit and a motor.
 pub fn limited_joint(anchor1: Vector, anchor2: Vector, limit: f32) -> GenericJoint {
     RevoluteJointBuilder::new()
         .local_anchor1(anchor1)

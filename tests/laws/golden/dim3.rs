@@ -1,19 +1,19 @@
-//! The scenes of the golden values that are three-dimensional.
+//! The three-dimensional scenes of the golden values.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use super::games::{dynamic, floor};
 
-/// The file of the values.
+/// The file with the golden values.
 pub const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/laws/golden/3d.csv");
 
 pub const EXPECTED: &[u8] = include_bytes!("3d.csv");
 
-/// [`evenstep::fingerprint`] of all machines that agree in these scenes.
+/// The [`evenstep::fingerprint`] of all machines that agree in these scenes.
 pub const FINGERPRINT: u64 = 0x9749_211f_ce05_1a09;
 
-/// A heap of all shapes whose inertia has a closed form.
+/// Returns a heap of all shapes whose inertia has a closed form.
 pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let keys = (0..40u8).map(|i| {
@@ -34,8 +34,8 @@ pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A heap of shapes whose principal axes take the eigenvalues of a matrix, and of bodies with several colliders, on
-/// meshes.
+/// Returns a heap on meshes. It has shapes whose principal axes need the eigenvalues of a matrix, and bodies with
+/// several colliders.
 pub fn compounds() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
     let heights = Array2::new(
@@ -91,7 +91,7 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A joint with a limit that differs, and a motor.
+/// Returns a joint with the given limit and a motor.
 pub fn limited_joint(anchor1: Vector, anchor2: Vector, limit: f32) -> GenericJoint {
     SphericalJointBuilder::new()
         .local_anchor1(anchor1)
@@ -102,7 +102,7 @@ pub fn limited_joint(anchor1: Vector, anchor2: Vector, limit: f32) -> GenericJoi
         .into()
 }
 
-/// Upright.
+/// Returns an upright hinge.
 pub fn door_hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new(Vector::Y)
 }

@@ -4,7 +4,7 @@ use super::*;
 
 type Script = fn(&mut Physics, &[BodyKey], Step);
 
-/// Plays a scene, in which each step begins with the script.
+/// Plays a scene. Each step begins with the script.
 fn play(name: &str, (mut simulation, keys): (Simulation, Vec<BodyKey>), script: Script) -> Golden {
     let mut hashes = Hashes::new();
     for number in 0..FRAMES {
@@ -33,13 +33,13 @@ fn join(
     let physics = simulation.physics.rapier_mut_except_bodies();
     if is_multibody {
         let joint = physics.insert_multibody_joint(ends[0], ends[1], joint);
-        joint.expect("no loop");
+        joint.expect("the chain has no loop");
     } else {
         physics.insert_impulse_joint(ends[0], ends[1], joint);
     }
 }
 
-/// Chains whose joints have limits and motors of angles.
+/// Returns chains whose joints have limits and motors of angles.
 fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let mut keys = Vec::new();
@@ -59,7 +59,7 @@ fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// Soft bodies, and what falls on them.
+/// Returns soft bodies, and bodies that fall on them.
 fn soft_bodies() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let cloth = cloth(vector(-2.0, 3.0, -2.0), 0.4, 11);
@@ -72,7 +72,7 @@ fn soft_bodies() -> (Simulation, Vec<BodyKey>) {
     (simulation, balls.to_vec())
 }
 
-/// A chain that hangs on a fixed body, by joints of either kind.
+/// Returns a chain that hangs from a fixed body on joints of either kind.
 fn chain(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let hook = RigidBodyBuilder::fixed().translation(Vector::Y * 8.0);
@@ -89,7 +89,7 @@ fn chain(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A door on a motor, and what it pushes.
+/// Returns a door on a motor, and bodies that it pushes.
 fn motor() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let post = simulation
@@ -211,7 +211,7 @@ pub(super) fn piled() -> (Simulation, Vec<BodyKey>) {
 
 fn nothing(_: &mut Physics, _: &[BodyKey], _: Step) {}
 
-/// Goes back every 20 ticks, and pushes another body then: what is shown moves to it smoothly.
+/// Goes back every 20 ticks and then pushes another body. The displayed poses move smoothly to the new ones.
 fn rollbacks() -> Golden {
     let (mut simulation, keys) = piled();
     simulation.set_rewind_limits(20, usize::MAX);
@@ -248,7 +248,7 @@ fn everything() -> Golden {
     hashes.end("everything", &scene.simulation)
 }
 
-/// Speeds and rates that are set after a step, and hold from the next frame on.
+/// Sets speeds and rates after a step. They apply from the next frame on.
 fn rates() -> Golden {
     let mut hashes = Hashes::new();
     let (mut simulation, _) = piled();
@@ -319,7 +319,7 @@ pub(super) fn all() -> Vec<Golden> {
             }
         }),
         play("flyers", flyers(), |physics, keys, step| {
-            // A portal, which turns by a quarter.
+            // A portal rotates by a quarter turn.
             if step.tick % 50 == 49 {
                 let by = Pose::from_parts(vector(1.0, 0.0, 2.0), dim::quarter_turn());
                 physics

@@ -1,9 +1,10 @@
-//! The bits of many scenes, as they are on every platform: states, shown poses and saved bytes, against `3d.csv` or `2d.csv`.
+//! The bits of many scenes are the same on every platform. Compares states, displayed poses and saved bytes with
+//! `3d.csv` or `2d.csv`.
 //!
-//! After a change that is meant to change bits (another version of Rapier), write the file anew and say so in the
+//! After a change that is meant to change bits (another version of Rapier), rewrite the file and say so in the
 //! changelog: `GOLDEN=write cargo test --workspace --all-features --test laws golden`.
 //!
-//! The float functions are those of `portable_math`: without it, scenes with inertia that takes an eigenvalue differ.
+//! The scenes use the float functions of `portable_math`. Without it, scenes differ whose inertia needs an eigenvalue.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
 // What differs between two dimensions and three.
@@ -31,15 +32,15 @@ evenstep::portable_math!();
 
 const FRAMES: u64 = 300;
 
-/// What a scene gives: hashes as hexadecimal numbers.
+/// The results of a scene: hashes as hexadecimal numbers.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Golden {
     scene: String,
-    /// Of the checksums after every frame.
+    /// A hash of the checksums after every frame.
     states: String,
-    /// Of all poses that moved, in every frame, with their keys.
+    /// A hash of all poses that moved in every frame, with their keys.
     shown: String,
-    /// Of the state at the end, as bytes.
+    /// A hash of the final state as bytes.
     saved: String,
 }
 
@@ -89,7 +90,7 @@ impl Hashes {
     }
 }
 
-/// Frames of uneven length, none of them twice in a row.
+/// Returns frame times of uneven length. No two successive ones are equal.
 fn frame_time(number: u64) -> Duration {
     Duration::from_micros(3_000 + number * 7_919 % 31_000)
 }
@@ -100,7 +101,7 @@ fn expected() -> Vec<Golden> {
     all.unwrap()
 }
 
-/// Names each scene and its columns that differ, and says what to do about it.
+/// Names each scene and its columns that differ, and tells the reader what to do.
 fn differences(found: &[Golden], expected: &[Golden]) -> String {
     let mut text = format!("{} differs:\n", dim::FILE);
     for golden in found {
@@ -125,7 +126,7 @@ fn differences(found: &[Golden], expected: &[Golden]) -> String {
     text
 }
 
-/// Compares all with the file.
+/// Compares all scenes with the file.
 ///
 /// # Panics
 /// If anything differs.
@@ -141,7 +142,7 @@ pub fn compare() {
     }
     let expected = expected();
     assert!(found == expected, "{}", differences(&found, &expected));
-    // Of all machines that agree in the above.
+    // All machines that agree in these scenes have this fingerprint.
     let fingerprint = evenstep::fingerprint();
     assert_eq!(fingerprint, dim::FINGERPRINT);
     let bytes = piled().0.save().expect("it can be saved");

@@ -1,4 +1,4 @@
-//! A game whose hooks depend on the tick, the input of that tick and the state alone.
+//! A game whose hooks depend only on the tick, the input of that tick and the state.
 
 use crate::scenes::testing::{pose, spin, translation, vector};
 use crate::scenes::{MS, ball, hash, mixed};
@@ -6,12 +6,12 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Delivery, Hooks, InputQueue, Physics, Simulation, Step};
 use std::collections::BTreeMap;
 
-/// The part of the game that is in the state.
+/// The part of the game that is stored in the state.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Score {
     steps: u64,
     hits: u64,
-    /// Bodies that are removed after the step in which they were inserted.
+    /// The bodies that are removed after the step of their insertion.
     guests: Vec<BodyKey>,
 }
 
@@ -37,10 +37,10 @@ pub struct Failure;
 
 pub struct Game {
     seed: u64,
-    /// By tick.
+    /// The inputs by tick.
     pub inputs: BTreeMap<u64, u64>,
     queue: InputQueue<u64>,
-    /// Inputs and the tick of the step in which they came.
+    /// The inputs that were delivered, and the tick of their step.
     delivered: Vec<(u64, u64)>,
     sent: u64,
     /// The bits at the start of each step, in its last run.
@@ -49,11 +49,11 @@ pub struct Game {
     pub events: BTreeMap<u64, Vec<String>>,
     /// The hook before or after the step of this index in the frame fails.
     fails: Option<(u64, bool)>,
-    /// How many new steps of this frame are begun.
+    /// How many new steps of this frame have begun.
     pub begun: u64,
 }
 
-/// Bodies, and a platform that the game moves.
+/// Inserts bodies, and a platform that the game moves.
 pub fn furnish(simulation: &mut Simulation) {
     simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
     simulation.physics.resources_mut().insert(Score::default());
@@ -86,8 +86,8 @@ fn score(physics: &mut Physics) -> &mut Score {
     physics.resources_mut().get_mut::<Score>().unwrap()
 }
 
-/// Does something before a step, between two frames, or to a state of another machine. `pushes` is false where a force would be
-/// forgotten.
+/// Changes the physics before a step, between two frames, or in a state of another machine. `pushes` is false where a
+/// force would be discarded.
 pub fn act(physics: &mut Physics, chance: u64, pushes: bool) {
     let keys = keys(physics);
     let any = keys[(chance / 16) as usize % keys.len()];
@@ -110,7 +110,7 @@ pub fn act(physics: &mut Physics, chance: u64, pushes: bool) {
             body.set_linvel(Vector::splat(f32::NAN), true);
         }
         8 => {
-            // It lives for less than a step.
+            // The body exists for less than a step.
             let key = physics.insert(RigidBodyBuilder::dynamic().translation(at), loud());
             physics.remove(key).unwrap();
         }
@@ -134,7 +134,7 @@ impl Game {
         }
     }
 
-    /// An input in the middle of the next frame, in real time.
+    /// Pushes an input for the middle of the next frame, in real time.
     pub fn expect_input(&mut self, number: u64, real_time: u64, millis: u64) {
         if millis > 0 {
             self.queue.push(MS(real_time) + MS(millis) / 2, number);
@@ -142,17 +142,17 @@ impl Game {
         }
     }
 
-    /// Each input that was sent was delivered once, or still waits.
+    /// Checks that each input that was sent was delivered once or is still waiting. Returns the delivered ones.
     pub fn delivered_inputs(&self) -> Vec<(u64, u64)> {
         let mut numbers: Vec<_> = self.delivered.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        assert_eq!(numbers.len(), self.delivered.len(), "each once");
+        assert_eq!(numbers.len(), self.delivered.len(), "an input came twice");
         assert_eq!((numbers.len() + self.queue.len()) as u64, self.sent);
         self.delivered.clone()
     }
 
-    /// In whatever order inputs of a tick come.
+    /// Takes the inputs of a tick, in any order.
     pub fn take(&mut self, tick: u64, input: u64) {
         *self.inputs.entry(tick).or_default() ^= input;
     }
@@ -182,7 +182,8 @@ impl Game {
         self.fails == Some((self.begun - 1, false))
     }
 
-    /// Not after the last step of a frame, where nothing is left to be dropped.
+    /// Returns whether the hook after a step fails. It does not fail after the last step of a frame, where nothing can
+    /// be dropped.
     fn fails_after(&self, step: Step) -> bool {
         let is_new = !step.is_resimulated && !step.is_last;
         is_new
@@ -215,7 +216,7 @@ impl Hooks for Game {
         }
         let platform = keys(physics)[0];
         let to = translation(0.0, 0.1 * (chance % 7) as f32, 0.0);
-        // Fails for a body of another type.
+        // This fails for a body of another type.
         let _ = physics.set_kinematic_target(platform, to, step.end_time + MS(25));
         self.steps.insert(step.tick, Bits::of(physics));
         Ok(())
@@ -237,7 +238,7 @@ impl Hooks for Game {
     }
 }
 
-/// After a step of an even tick: portals, removals and a new origin.
+/// Reacts after a step of an even tick, with portals, removals and a new origin.
 fn react(physics: &mut Physics, step: Step, events: u64) {
     score(physics).hits += events;
     for guest in std::mem::take(&mut score(physics).guests) {
@@ -247,7 +248,7 @@ fn react(physics: &mut Physics, step: Step, events: u64) {
         let x = physics.body(key).unwrap().position().translation.x;
         if x.abs() > 3.0 {
             let by = pose(Vector::X * (-1.5 * x), spin(0.0, 0.0, 0.5));
-            // Not if it is not finite.
+            // This fails if the pose is not finite.
             let _ = physics.teleport_by(key, by);
         }
     }

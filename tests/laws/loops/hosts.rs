@@ -46,7 +46,7 @@ impl Host {
         }
     }
 
-    /// Between two frames.
+    /// Returns the simulation between two frames.
     fn simulation(&mut self) -> &mut Simulation {
         match &mut self.kind {
             Loop::Hooks(simulation) | Loop::Pull(simulation) => simulation,
@@ -57,7 +57,7 @@ impl Host {
     /// Carries out the commands before a frame.
     pub fn prepare(&mut self, plan: &Plan, model: &mut Model, game: &mut Game) {
         if plan.setting.is_none() && plan.edits.is_empty() && plan.twist.is_none() {
-            return; // without waiting for the step under way
+            return; // without a wait for the step that is running
         }
         let is_pull = matches!(self.kind, Loop::Pull(_));
         let simulation = self.simulation();
@@ -181,7 +181,7 @@ fn pull(
     }
 }
 
-/// Goes back to an earlier tick, of which an input or a whole state comes late.
+/// Goes back to an earlier tick, whose input or whole state arrives late.
 fn go_back(simulation: &mut Simulation, plan: &Plan, model: &mut Model, game: &mut Game) {
     let (back, chance) = match plan.twist {
         Some(Twist::Late { back, .. }) => (back, None),
@@ -220,7 +220,7 @@ fn rewind(simulation: &mut Simulation, tick: u64, model: &mut Model) {
 fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
     assert_eq!(frame.steps, plan.steps);
     assert_eq!(frame.tick, simulation.physics.tick());
-    // Only where no body was teleported since the last step.
+    // Only if no body was teleported since the last step.
     if frame.steps > 0 && frame.tick.is_multiple_of(2) {
         for (key, _) in simulation.physics.bodies() {
             let again = simulation.pose_at(key, frame.tick, frame.alpha);
@@ -235,7 +235,7 @@ fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
             assert!(is_corrected || simulation.pose(key) == Some(*body.position()));
         }
     }
-    // The last run of each step of the frame counts, and its events are there once.
+    // The last run of each step of the frame counts, and its events are listed once.
     let events = simulation.events().iter().map(|event| format!("{event:?}"));
     let steps = frame.ticks().filter_map(|tick| game.events.get(&tick));
     assert!(events.eq(steps.flatten().cloned()));

@@ -1,5 +1,5 @@
-//! Random games in several loops: the same commands lead to the same steps, to the bit, and each loop equals a plain model
-//! that has neither frames nor a past. It only has copies.
+//! Random games in several loops. The same commands lead to the same steps, to the bit. Each loop equals a plain model
+//! that has no frames and no past, only copies.
 
 // The hooks of the game.
 mod game;

@@ -1,4 +1,4 @@
-//! The game without frames: a copy before each step, and single steps. Which steps a frame makes is counted in whole numbers.
+//! The game without frames: single steps, with a copy before each. The steps of a frame are counted in whole numbers.
 
 use super::game::{Bits, Game, act};
 use super::script::{FrameScript, Setting, Twist};
@@ -10,16 +10,16 @@ pub struct Model {
     /// The copies before the steps of ticks from `first` on.
     states: Vec<Simulation>,
     first: u64,
-    /// A copy of the loop's, and of the model's.
+    /// A copy of the loop's simulation, and one of the model's.
     kept: Option<(Simulation, Simulation)>,
     is_paused: bool,
-    /// Twice the speed.
+    /// The speed, times two.
     speed: u64,
-    /// In half milliseconds of simulated time.
+    /// The overstep in half milliseconds of simulated time.
     overstep: u64,
     /// The time of frames since the last step, in milliseconds.
     waited: u64,
-    /// The tick before a rollback.
+    /// The present tick during a rollback.
     present: Option<u64>,
     interval: u64,
 }
@@ -32,7 +32,7 @@ pub struct Plan {
     pub twist: Option<Twist>,
     /// The number of new steps.
     pub steps: u64,
-    /// Before the frame.
+    /// The tick before the frame.
     pub tick: u64,
     pub interval: u64,
     /// Whether the edits before the frame may add forces.
@@ -42,7 +42,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The hook that fails.
+    /// Returns the hook that fails.
     pub fn fails(&self) -> Option<(u64, bool)> {
         match self.twist {
             Some(Twist::Fail { index, is_after }) => Some((index, is_after)),
@@ -50,7 +50,7 @@ impl Plan {
         }
     }
 
-    /// The index of the step before which the pull form goes back in time.
+    /// Returns the index of the step before which the pull form goes back in time.
     pub fn goes_back_at(&self) -> Option<u64> {
         match self.twist {
             Some(Twist::Late { index, .. } | Twist::Correct { index, .. }) => Some(index),
@@ -84,7 +84,7 @@ impl Model {
     }
 
     pub fn plan(&mut self, frame: &FrameScript) -> Plan {
-        // A single step is one of a pause.
+        // A single step needs a pause.
         let setting = frame
             .setting
             .filter(|setting| self.is_paused || !matches!(setting, Setting::StepOnce));
@@ -102,16 +102,17 @@ impl Model {
             self.overstep %= 20;
             due
         };
-        // An overlap calls the hook after the last step in the next frame: after that of an odd tick the game does nothing.
+        // An overlap calls the hook after the last step in the next frame. The game does nothing in the hook after a
+        // step of an odd tick.
         let is_even = self.tick().is_multiple_of(2);
-        // And where not every state is kept, it depends on the loop which edits a rollback undoes.
+        // If not every state is kept, the loop determines which edits a rollback undoes.
         let is_every_kept = self.interval == 1;
         let mut edits = frame.edits.clone();
         edits.retain(|_| is_even && is_every_kept);
         let twist = frame.twist.filter(|twist| match twist {
             Twist::Late { .. } | Twist::Fail { .. } => true,
             Twist::Correct { .. } => is_even && is_every_kept,
-            // With the step under way an overlap drops the frames that wait for it.
+            // While a step is running, an overlap drops the frames that wait for it.
             Twist::Rewind { .. } | Twist::Scrub { .. } => is_even && self.waited == 0,
             Twist::Take => is_even && is_every_kept && self.waited == 0,
             Twist::Keep => is_even,
@@ -124,8 +125,8 @@ impl Model {
             steps: due,
             tick: self.tick(),
             interval: self.interval,
-            // A copy made in a pause keeps the forces of that pause, which the frame may discard. The model does not tell them
-            // from other forces, so copies of a pause have none.
+            // A copy from a pause keeps the forces of that pause, which the frame may discard. The model cannot
+            // distinguish them from other forces, so copies from a pause have none.
             pushes: !(self.is_paused && twist == Some(Twist::Keep)),
             forgets: false,
         };
@@ -142,7 +143,7 @@ impl Model {
         plan
     }
 
-    /// Between two frames.
+    /// Edits the state between two frames.
     pub fn edit(&mut self, plan: &Plan) {
         for chance in &plan.edits {
             act(
@@ -153,7 +154,7 @@ impl Model {
         }
     }
 
-    /// The state before the step of this tick.
+    /// Returns the state before the step of this tick.
     pub fn at(&self, tick: u64) -> Option<&Simulation> {
         if tick == self.tick() {
             return Some(&self.current);
@@ -162,7 +163,7 @@ impl Model {
         self.states.get(index as usize)
     }
 
-    /// Goes back; the steps since then are due again.
+    /// Goes back in time. The steps since then are due again.
     pub fn roll_back(&mut self, tick: u64) {
         if tick < self.tick() {
             self.present = Some(self.tick());
@@ -170,7 +171,7 @@ impl Model {
         }
     }
 
-    /// Another state of the current tick, or of another.
+    /// Replaces the state, at the current tick or at another one.
     pub fn replace(&mut self, state: Simulation) {
         if state.physics.tick() != self.tick() {
             self.states.clear();
@@ -183,14 +184,14 @@ impl Model {
         self.kept = Some((of_loop, self.current.clone()));
     }
 
-    /// Takes the kept copy over. Returns that of the loop.
+    /// Restores the kept copy. Returns the loop's copy.
     pub fn take_kept(&mut self) -> Option<Simulation> {
         let (of_loop, state) = self.kept.take()?;
         self.replace(state);
         Some(of_loop)
     }
 
-    /// The end of the ticks that a rewind can lead to.
+    /// Returns the end of the ticks that a rewind can reach.
     fn end(&self) -> u64 {
         self.first + self.states.len() as u64
     }

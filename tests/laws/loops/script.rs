@@ -5,7 +5,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub struct Script {
     pub seed: u64,
-    /// The interval of the kept states.
+    /// How many ticks apart states are kept.
     pub interval: u64,
     /// The slack of the overlap.
     pub slack: f32,
@@ -26,20 +26,20 @@ pub enum Setting {
     Pause,
     Resume,
     StepOnce,
-    /// Twice the speed.
+    /// The speed, times two.
     Speed(u64),
 }
 
-/// At most one in a frame.
+/// A twist of the frame. A frame has at most one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Twist {
-    /// The input of a tick, so many before the frame, comes late: before the step of this index in the frame if the loop can go
-    /// back there, or before the frame.
+    /// The input of a tick, this many before the frame, arrives late. It arrives before the step of this index in the
+    /// frame if the loop can go back there, or else before the frame.
     Late {
         back: u64,
         index: u64,
     },
-    /// The same for the state of another machine, which differs by [`act`](super::game::act) of this number.
+    /// The state of another machine arrives late. It differs by [`act`](super::game::act) with this number.
     Correct {
         back: u64,
         index: u64,
@@ -48,14 +48,14 @@ pub enum Twist {
     Rewind {
         back: u64,
     },
-    /// Goes back, and forwards again.
+    /// Goes back in time, and then forwards again.
     Scrub {
         back: u64,
         forwards: u64,
     },
     /// Keeps a copy.
     Keep,
-    /// Takes the copy over, mostly of another tick.
+    /// Restores the copy, mostly at another tick.
     Take,
     /// The hook before or after the step of this index fails.
     Fail {

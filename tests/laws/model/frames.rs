@@ -15,14 +15,14 @@ use crate::scenes::{MS, with_floor};
 struct Game<'a> {
     model: &'a mut Model,
     script: &'a FrameScript,
-    /// The index of the step at hand in the frame.
+    /// The index of the current step in the frame.
     index: u64,
     fails: Option<(u64, bool)>,
-    /// What the frame is to count.
+    /// The expected counts of the frame.
     expected: Expected,
 }
 
-/// What a frame is to count.
+/// The expected counts of a frame.
 #[derive(Default)]
 struct Expected {
     steps: u64,
@@ -43,12 +43,12 @@ impl Game<'_> {
         }
     }
 
-    /// The steps that are still due are about to be dropped.
+    /// Counts the steps that are still due and are about to be dropped.
     fn abort(&mut self, physics: &Physics, was_taken: bool) {
         self.expected.aborted += self.model.abort(physics, was_taken);
     }
 
-    /// Whether the step is to be made.
+    /// Returns whether the step is to be run.
     fn before(&mut self, game: &mut impl Reach, step: Step) -> bool {
         self.model.take_step();
         self.act(game, &self.script.before);
@@ -60,7 +60,7 @@ impl Game<'_> {
         true
     }
 
-    /// Whether there is to be another step.
+    /// Returns whether another step is to follow.
     fn after(&mut self, game: &mut impl Reach, step: Step) -> bool {
         self.expected.steps += 1;
         self.expected.dt = step.dt;
@@ -94,7 +94,7 @@ impl Game<'_> {
 
     fn pull_steps(&mut self, simulation: &mut Simulation) -> bool {
         while let Some(step) = simulation.next_step() {
-            assert!(self.index < 100, "no end of steps");
+            assert!(self.index < 100, "the steps do not end");
             if !self.before(simulation, step) {
                 return false;
             }
@@ -110,7 +110,7 @@ impl Game<'_> {
 impl Hooks for Game<'_> {
     type Error = Failure;
 
-    /// Settings that no hook of a step can reach are set here.
+    /// Changes the settings that no hook of a step can reach.
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -133,10 +133,10 @@ impl Hooks for Game<'_> {
     }
 }
 
-/// Plays a game of so many frames. Gives the number of steps and of what the game has done.
+/// Plays a game of these frames. Returns a count of its steps and actions.
 pub fn play(script: &[FrameScript]) -> u64 {
     let mut simulation = with_floor(Rate::hz(100).unwrap());
-    // With several CCD substeps a body may still move in the step in which it falls asleep.
+    // With several CCD substeps, a body may still move in the step in which it falls asleep.
     simulation
         .physics
         .rapier_mut()
@@ -193,7 +193,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
         (frame.tick, frame),
         (simulation.physics.tick(), simulation.frame())
     );
-    // A frame that was begun twice may have got a lower tick between.
+    // A frame that began twice may have been given a lower tick in between.
     let ticks = frame.ticks().end - frame.ticks().start;
     assert_eq!(ticks, steps.min(frame.tick));
     model.notice(&simulation.physics);
@@ -209,7 +209,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     check_history(model, simulation, frame);
 }
 
-/// The picture of the last frame stays as it is.
+/// Acts between two frames. The picture of the last frame stays as it is.
 fn act_between_frames(model: &mut Model, simulation: &mut Simulation, action: &Action) {
     let lists = |it: &Simulation| (it.moved().to_vec(), it.removed().to_vec());
     let before = lists(simulation);
@@ -238,7 +238,7 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             let off = (previous.translation - body.way.previous.translation).length();
             let scale = 1.0 + previous.translation.length();
             assert!(off < 4e-6 * scale, "{previous:?} {:?}", body.way);
-            // What is shown between can then be compared to the bit.
+            // Displayed poses in between can then be compared to the bit.
             body.way.previous.translation = previous.translation;
             body.is_rounded = false;
         }
@@ -285,7 +285,7 @@ fn check_counts(model: &mut Model, frame: Frame) {
 
 fn check_moved(model: &mut Model, simulation: &Simulation) {
     let moved: BTreeMap<BodyKey, Pose> = simulation.moved().iter().copied().collect();
-    assert_eq!(moved.len(), simulation.moved().len(), "each body once");
+    assert_eq!(moved.len(), simulation.moved().len(), "listed twice");
     let last = model.screens.last();
     let now: BTreeMap<BodyKey, Pose> = (model.bodies.keys())
         .map(|key| (*key, simulation.pose(*key).unwrap()))
@@ -298,7 +298,7 @@ fn check_moved(model: &mut Model, simulation: &Simulation) {
     model.screens.push(now);
 }
 
-/// Some frames to ask from; the last one first.
+/// Returns some earlier frames to ask for. The last one comes first.
 fn earlier(number: u64) -> [u64; 5] {
     [0, 1, 2, 5, number / 2].map(|ago| number.saturating_sub(ago))
 }
@@ -310,7 +310,7 @@ fn check_moved_since(model: &Model, simulation: &Simulation) {
         let Some(changes) = simulation.changes_since(from) else {
             assert!(
                 from + 1 < number,
-                "there is room for those of the last frame"
+                "the history has no room for the last frame"
             );
             continue;
         };
@@ -330,7 +330,7 @@ fn check_moved_since(model: &Model, simulation: &Simulation) {
 
 fn check_removed(model: &mut Model, simulation: &Simulation) {
     let removed: BTreeSet<BodyKey> = simulation.removed().iter().copied().collect();
-    assert_eq!(removed.len(), simulation.removed().len(), "each body once");
+    assert_eq!(removed.len(), simulation.removed().len(), "listed twice");
     let dead = std::mem::take(&mut model.dead);
     assert_eq!(removed, dead.iter().copied().collect());
     model.deaths.push(dead);
@@ -359,7 +359,7 @@ fn remember(model: &mut Model, frame: Frame) {
     model.frames.drain(..first);
 }
 
-/// What is known of earlier times is what frames have shown, and the ways in the steps between.
+/// Checks earlier poses against those that frames displayed, and against the paths of the steps in between.
 fn check_history(model: &Model, simulation: &Simulation, frame: Frame) {
     let now = frame.tick;
     for (key, body) in &model.bodies {
@@ -405,7 +405,7 @@ fn check_tick(model: &Model, body: &Body, tick: u64, now: u64, at: impl Fn(f32) 
     }
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }

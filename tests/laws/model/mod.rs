@@ -1,4 +1,4 @@
-//! Random games against a plain map that copies every body before and after every step.
+//! Random games, compared with a plain map that copies every body before and after every step.
 
 mod frames;
 mod plain;

@@ -1,34 +1,34 @@
-//! What is shown between two states, by its definition: in f64, where it takes more than a copy.
+//! The displayed pose between two states, by its definition. The arithmetic is in f64, unless the pose is a copy.
 
 use crate::scenes::testing::exact::{self, part, turn, vector};
 use crate::scenes::testing::turned_spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{Smoothing, interpolate};
 
-/// A body's motion at a moment, at its centre of mass, in world axes.
+/// A body's velocity at one moment, at its centre of mass, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Velocity {
     pub linear: Vector,
     pub angular: AngVector,
 }
 
-/// The way of a body in a step.
+/// The path of a body in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub previous: Pose,
     pub current: Pose,
     pub before: Velocity,
-    /// Instead of `before`, of one that slept: whatever woke it may have set it in motion at once.
+    /// Replaces `before` for a body that slept, because waking may have set it in motion at once.
     pub before_waking: Option<Velocity>,
     pub after: Velocity,
-    /// In the body's own frame: what goes straight.
+    /// The point that moves in a straight line, in the body's local frame.
     pub center: Vector,
     pub smoothing: Smoothing,
     pub dt: f32,
 }
 
 impl Way {
-    /// Whether a frame can show the pose before the last step.
+    /// Returns whether a frame can display the pose before the last step.
     pub fn shows_previous(&self) -> bool {
         matches!(self.smoothing, Smoothing::Interpolate | Smoothing::Hermite)
     }
@@ -46,8 +46,8 @@ impl Way {
         }
     }
 
-    /// The body was put to `position`: what was set has no way from where it was. Gives whether that took
-    /// arithmetic.
+    /// Teleports the body to `position`. The changed part of the pose has no path from the previous value. Returns
+    /// whether this needed arithmetic.
     pub fn put(&mut self, position: Pose) -> bool {
         let mut is_rounded = false;
         if position.rotation != self.current.rotation {
@@ -57,7 +57,7 @@ impl Way {
             }
         }
         if position.translation != self.current.translation {
-            // The centre of mass stands.
+            // The centre of mass stays at rest.
             let center = point(&position, self.center);
             let previous = rotation(&self.previous) * vector(self.center);
             let origin = (center - previous).cast::<f32>();
@@ -74,7 +74,7 @@ impl Way {
         is_rounded
     }
 
-    /// All of it was moved by an isometry of the world.
+    /// Applies an isometry of the world to the whole path.
     pub fn transform(&mut self, by: &Pose) {
         self.previous = by * self.previous;
         self.current = by * self.current;
@@ -89,7 +89,7 @@ impl Way {
         before.chain([&mut self.after])
     }
 
-    /// Whether `pose` is what is shown `alpha` of the way: to the bit where no arithmetic is needed.
+    /// Returns whether `pose` is the displayed pose at `alpha`, to the bit where no arithmetic is needed.
     pub fn shows(&self, alpha: f32, pose: &Pose) -> bool {
         let or_waking = self.before_waking.map(|before| Self { before, ..*self });
         let mut ways = [*self].into_iter().chain(or_waking);
@@ -125,7 +125,7 @@ impl Way {
         }
     }
 
-    /// `None` half a turn off, where it takes more than f32 to tell the shorter way.
+    /// Returns the curve, or `None` at half a turn, where f32 cannot tell which way is shorter.
     fn curve(&self, t: f64) -> Option<exact::Isometry> {
         let dt = f64::from(self.dt);
         let (start, end) = (rotation(&self.previous), rotation(&self.current));
@@ -166,7 +166,7 @@ pub fn are_near(pose: &Pose, expected: &exact::Isometry, scale: f32) -> bool {
     off.norm() < 4e-6 * f64::from(scale) && turned < 1e-5
 }
 
-/// Where a body that nothing touches was `dt` before.
+/// Returns where a body that nothing touches was `dt` ago.
 pub fn one_step_back(pose: &Pose, velocity: Velocity, center: Vector, dt: f32) -> exact::Isometry {
     let dt = f64::from(dt);
     let at = point(pose, center) - vector(velocity.linear) * dt;
@@ -178,7 +178,7 @@ fn isometry(at: exact::Vector, turned: exact::Rotation) -> exact::Isometry {
     exact::Isometry::from_parts(at.into(), turned)
 }
 
-/// Where a point of a body is in the world.
+/// Returns the position of a body's point in the world.
 fn point(pose: &Pose, local: Vector) -> exact::Vector {
     vector(pose.translation) + rotation(pose) * vector(local)
 }

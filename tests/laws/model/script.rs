@@ -1,9 +1,9 @@
-//! What a random game does.
+//! The actions of a random game.
 
 use evenstep::Smoothing;
 use proptest::prelude::*;
 
-/// What a game may do between two frames, or before or after a step.
+/// An action of the game between two frames, or before or after a step.
 #[derive(Clone, Debug)]
 pub enum Action {
     Spawn {
@@ -15,7 +15,7 @@ pub enum Action {
     },
     ShiftOrigin(f32),
     Set(Setting),
-    /// To one of the bodies that there are.
+    /// An action on one of the existing bodies.
     To(usize, Deed),
 }
 
@@ -24,7 +24,7 @@ pub enum Kind {
     Fixed,
     Asleep,
     Spinner,
-    /// With its centre of mass off its origin.
+    /// A body whose centre of mass is off its origin.
     Hammer,
     Bullet,
     Conveyor,
@@ -39,14 +39,14 @@ pub enum Deed {
     Teleport(f32),
     TeleportBy(f32),
     Put(Part, f32, Access),
-    /// An impulse of ours, which waits for the next step.
+    /// An impulse through evenstep, which waits for the next step.
     Push,
     SetVelocity(f32, Access),
     Sleep(Access),
     Toggle,
     NanVelocity,
     NanPosition,
-    /// 0: dynamic, 1: fixed, 2: kinematic by position, 3: by velocity.
+    /// 0: dynamic, 1: fixed, 2: kinematic by position, 3: kinematic by velocity.
     SetType(u8),
     Target {
         x: f32,
@@ -59,7 +59,7 @@ pub enum Deed {
     RemoveCollider,
 }
 
-/// What of a position is set.
+/// The part of a position that is set.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
     Whole,
@@ -67,7 +67,7 @@ pub enum Part {
     Rotation,
 }
 
-/// How the game gets at a body.
+/// How the game accesses a body.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
     BodyMut,
@@ -85,35 +85,35 @@ pub enum Setting {
     Resume,
     StepOnce,
     Speed(f64),
-    /// An index into a list of all.
+    /// An index into a list of all steppings.
     Stepping(usize),
     MaxSteps(Option<u32>),
 }
 
-/// A frame, and what the game does in it.
+/// A frame, and the game's actions in it.
 #[derive(Clone, Debug)]
 pub struct FrameScript {
     pub millis: u64,
     pub drive: Drive,
     pub between: Vec<Action>,
-    /// Before the step of this index in the frame.
+    /// The actions before the step of this index in the frame.
     pub before: Vec<(u64, Action)>,
-    /// After it.
+    /// The actions after the step.
     pub after: Vec<(u64, Action)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Drive {
-    /// By `advance_with`; the hook before or after the step of this index fails.
+    /// Runs the frame with `advance_with`. The hook before or after the step of this index fails.
     Advance { fails: Option<(u64, bool)> },
-    /// By the pull form; the frame is ended or begun anew before or after the step of this index.
+    /// Runs the frame in the pull form. The frame ends or begins again before or after the step of this index.
     Pull { cut: Option<(u64, bool, Cut)> },
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Cut {
     End,
-    /// Another frame of so many milliseconds.
+    /// Begins another frame of this many milliseconds.
     Begin(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Random games with everything that Rapier has, and laws that hold for all of them.
+//! Random games with everything in Rapier, and laws that hold for all of them.
 
 mod game;
 
@@ -9,14 +9,14 @@ use game::{Deeds, Game, Run, TICKS, game};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How long a copy is followed.
+/// The number of steps for which a copy is compared.
 const FOLLOWED: u64 = 20;
 
 fn bits(run: &Run) -> u64 {
     hash(run.simulation.physics.rapier())
 }
 
-/// Makes steps to `tick`; gives all bits after each.
+/// Runs steps up to `tick`. Returns all bits after each.
 fn follow(mut run: Run, tick: u64) -> Vec<u64> {
     let mut all = Vec::new();
     while run.simulation.physics.tick() < tick {
@@ -26,8 +26,8 @@ fn follow(mut run: Run, tick: u64) -> Vec<u64> {
     all
 }
 
-/// All bits after each step of a game; `None` of one in which Rapier panics, as it does in some with links or fixed
-/// bodies that have joints: see docs/upstream/multibody-disabled-link.md.
+/// Returns all bits after each step of a game, or `None` if Rapier panics in it. Rapier panics in some games whose
+/// links or fixed bodies have joints: see docs/upstream/multibody-disabled-link.md.
 fn expected(game: &Game) -> Option<Vec<u64>> {
     let mut run = game.run();
     let mut all = Vec::new();
@@ -38,7 +38,7 @@ fn expected(game: &Game) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// All bits before each step, and the keys that were given out.
+/// Returns all bits before each step, and the keys of all bodies.
 fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
     let mut run = game.run();
     while run.simulation.physics.tick() < TICKS {
@@ -48,7 +48,7 @@ fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
     (run.before, run.keys)
 }
 
-/// A clone of every tick.
+/// Checks a clone from every tick.
 fn clones_go_on(game: &Game) {
     let Some(expected) = expected(game) else {
         return;
@@ -62,7 +62,7 @@ fn clones_go_on(game: &Game) {
     }
 }
 
-/// Every step, once more from some ticks before it.
+/// Checks that every step can run again, from some ticks earlier.
 fn steps_can_be_made_again(game: &Game) {
     let Some(expected) = expected(game) else {
         return;
@@ -74,7 +74,7 @@ fn steps_can_be_made_again(game: &Game) {
         run.step();
         let from = tick.saturating_sub(tick * 7 % FOLLOWED);
         known.push(run.keys.len());
-        // Half of the time not every state is kept.
+        // Half of the time, not every state is kept.
         run.simulation.set_rewind_interval(tick / 8 % 2 * 3);
         run.simulation.roll_back(from).unwrap();
         let from = run.simulation.physics.tick();
@@ -107,7 +107,7 @@ fn frame_times_change_no_bit(game: &Game) {
     }
     let at_60 = at_fps(game, 60);
     for fps in [7, 15, 144] {
-        assert_eq!(at_fps(game, fps), at_60, "at {fps} frames a second");
+        assert_eq!(at_fps(game, fps), at_60, "at {fps} frames per second");
     }
 }
 
@@ -131,7 +131,7 @@ fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
     }
 }
 
-/// What comes before a frame.
+/// A change before a frame.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Nothing,
@@ -153,7 +153,7 @@ fn between() -> impl Strategy<Value = Between> {
     ]
 }
 
-/// The deeds of a game as hooks.
+/// The actions of a game in hooks.
 struct Acting(Run);
 
 impl Hooks for Acting {
@@ -183,7 +183,7 @@ fn prepare(simulation: &mut Simulation, run: &Run, between: Between) {
     }
 }
 
-/// All bits before each step and at the end, in a loop; `None` if Rapier panics.
+/// Returns all bits before each step and at the end, in a loop, or `None` if Rapier panics.
 fn in_loop(
     game: &Game,
     stepping: Stepping,
@@ -287,7 +287,7 @@ proptest! {
         stepping in prop::sample::select(&STEPPINGS[..]),
         frames in prop::collection::vec((0..40u64, between()), 60..120),
     ) {
-        // In some games Rapier panics.
+        // Rapier panics in some games.
         if let Some(expected) = in_loop(&game, stepping, &frames, Loop::Closure) {
             prop_assert!(!expected.0.is_empty());
             for which in [Loop::Pull, Loop::Overlap] {

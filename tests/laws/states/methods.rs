@@ -1,12 +1,12 @@
-//! The methods, and what each may do in each state.
+//! The methods, and their effect in each state.
 
 use super::*;
 
-/// What a call does in each state.
+/// The effect of a call in each state.
 pub(super) struct Method {
-    /// As in the source, with the type.
+    /// The name as in the source, with the type.
     pub(super) name: &'static str,
-    /// A letter for each of [`STATES`], beside spaces:
+    /// One letter for each of [`STATES`]. Spaces do not count:
     ///
     /// - `w`: it works.
     /// - `-`: it does nothing, or returns that there is nothing.
@@ -14,7 +14,7 @@ pub(super) struct Method {
     /// - `f`: [`RewindError::WithinFrame`] or `SaveError::WithinFrame`
     /// - `t`: a [`CorrectError`](evenstep::CorrectError)
     /// - `s`: `SaveError::Panicked`, or serde's error for the same reason
-    /// - `p`: It panics, because Rapier has.
+    /// - `p`: it panics, because Rapier has panicked.
     cells: &'static str,
     /// Returns the letter.
     call: fn(&mut Game) -> char,
@@ -26,12 +26,12 @@ const UNLESS_POISONED: &str = "wwwwwpp wwwwwwwpp wwwwwp";
 
 const NEVER: &str = "------- --------- ------";
 
-/// Says whether there was something.
+/// Returns the letter for whether there was something.
 fn some(is_some: bool) -> char {
     if is_some { 'w' } else { '-' }
 }
 
-/// It worked, as it did not panic.
+/// Returns the letter for a call that worked: it did not panic.
 fn done<T>(_: T) -> char {
     'w'
 }
@@ -55,7 +55,7 @@ fn saved(simulation: &Simulation) -> char {
     }
 }
 
-/// Says whether it took the simulation to another tick, or the step at hand.
+/// Returns the letter for whether the call changed the tick or the current step.
 fn rolled(game: &mut Game, tick: u64) -> char {
     let at = |simulation: &Simulation| {
         let mut simulation = simulation.clone();
@@ -85,7 +85,7 @@ impl Hooks for NoHooks {
     type Error = Infallible;
 }
 
-/// Rows with a name in parentheses are not methods: what else a game does to a simulation.
+/// Rows with a name in parentheses are not methods, but other things that a game does to a simulation.
 #[rustfmt::skip]
 pub(super) const METHODS: &[Method] = &[
     // The loop. States in the order of `STATES`:        outside of frames, in a frame, another value.
@@ -272,7 +272,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Physics::resource_scope", cells: ALWAYS, call: |it| some(it.simulation.physics.resource_scope(|_, score: &mut Score| score.0 += 1).is_some()) },
 ];
 
-/// What an error and a call that does nothing leave as it is.
+/// Returns the data that must not change in an error or in a call that does nothing.
 fn seen(game: &mut Game) -> impl PartialEq + use<> {
     let simulation = &mut game.simulation;
     notice(simulation);
@@ -284,7 +284,7 @@ fn seen(game: &mut Game) -> impl PartialEq + use<> {
     )
 }
 
-/// The letter of a call, and of a panic that is documented.
+/// Returns the letter of a call, or of a documented panic.
 fn outcome(method: &Method, game: &mut Game) -> Result<char, String> {
     quietly(|| (method.call)(game)).or_else(|message| {
         if message.starts_with("Rapier panicked") {
@@ -295,7 +295,7 @@ fn outcome(method: &Method, game: &mut Game) -> Result<char, String> {
     })
 }
 
-/// Calls a method in a state, and says what is wrong then.
+/// Calls a method in a state. Returns an error that says which law is broken.
 fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
     let (_, before, build) = STATES[place];
     let mut game = build();
@@ -303,7 +303,8 @@ fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
     if got != expected {
         return Err(format!("it gives `{got}`, not `{expected}`"));
     }
-    // The first law holds after each call of the loop. Assignments and steps ahead are to be followed by one.
+    // The first law holds after each call of the loop. After an assignment or `step_ahead`, it holds only after the
+    // next such call.
     let is_known = place < KNOWN && method.name.starts_with("Simulation");
     let is_sound = !is_poisoned(&game.simulation);
     if is_known && is_sound && !is_lawful(&game.simulation) {
@@ -317,7 +318,7 @@ fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
         return Err("it changed something".into());
     }
     quietly(|| continues(game.simulation))?.map_err(|at| format!("it does not continue: {at}"))?;
-    // Once more, to tell the new state.
+    // Call the method once more, to determine the new state.
     let mut game = build();
     outcome(method, &mut game)?;
     let after = quietly(|| parts(game.simulation))?;

@@ -1,14 +1,14 @@
 //! Every public method of `Simulation` and `Physics` in every state that a simulation can be in.
 //!
-//! A state has three parts: the stage of its step, how far a rollback is, and whether a frame is open. Of the 24 products 16
-//! can be reached. These eight cannot:
+//! A state has three parts: the stage of its step, the progress of a rollback, and whether a frame is open. Of the 24
+//! combinations, 16 can be reached. These eight cannot:
 //!
-//! - A step is at hand, or the game reacts to it, while no frame is open and no rollback is under way. Steps of the clock are
-//!   due in a frame only, and a rollback that ends or is dropped ends its step.
-//! - All steps of a rollback are resimulated, and yet the last one is over, another one is at hand, or Rapier has panicked.
-//!   The end of the last step is the end of the rollback, and a step in which Rapier panics is not made.
+//! - A step is current, or the game reacts to it, while no frame is open and no rollback is in progress. Steps of the
+//!   clock are due in a frame only. A rollback that ends or is dropped ends its step.
+//! - All steps of a rollback are resimulated, and yet the last one is over, another one is current, or Rapier has
+//!   panicked. The end of the last step ends the rollback, and a step in which Rapier panics does not count as run.
 //!
-//! Whatever is called in whatever state leads to one of the 16: [`every_method_in_every_state`] checks it.
+//! Any call in any state leads to one of the 16: [`every_method_in_every_state`] checks this.
 
 mod methods;
 mod parts;
@@ -44,14 +44,15 @@ enum Redo {
     Finished,
 }
 
-/// The stage of the step, how far a rollback is, and whether a frame is open.
+/// The stage of the step, the progress of a rollback, and whether a frame is open.
 type Parts = (Stage, Redo, bool);
 
-/// Its name, its parts, and how a game gets there.
+/// The name of the state, its parts, and a function that leads a game to it.
 type State = (&'static str, Parts, fn() -> Game);
 
-/// The order of the states in the cells of [`Method`]. The first 16 are all products that can be reached. In the others the
-/// game has assigned another value since the last call of the loop, and their parts are those after the next call.
+/// The states, in the order of the cells of [`Method`]. The first 16 are all combinations that can be reached. In the
+/// others, the game has assigned another value since the last call of the loop. Their parts are those after the next
+/// call.
 const STATES: [State; 22] = {
     use Redo::{Finished, None, Unfinished};
     use Stage::{After, Before, Idle, Poisoned};
@@ -126,17 +127,17 @@ const KNOWN: usize = 16;
 
 struct Game {
     simulation: Simulation,
-    /// It touches the floor, and so has an event in each step.
+    /// The ball touches the floor, so each step has an event.
     ball: BodyKey,
     lift: BodyKey,
     generator: ForceGeneratorKey,
 }
 
-/// A resource.
+/// A value of the game in the state.
 #[derive(Clone)]
 struct Score(u64);
 
-/// After six frames with a step in each.
+/// Returns a game after six frames with one step each.
 fn game() -> Game {
     let mut simulation = with_floor(Rate::hz(100).unwrap());
     simulation.set_rewind_limits(20, usize::MAX);
@@ -166,7 +167,7 @@ fn game() -> Game {
     }
 }
 
-/// The state of another simulation, at tick 8.
+/// Returns the state of another simulation, at tick 8.
 fn other() -> Physics {
     let mut game = game();
     advance(&mut game.simulation, 20);
@@ -178,13 +179,13 @@ fn poisoned() -> Physics {
 }
 
 impl Game {
-    /// With three steps due.
+    /// Begins a frame with three due steps.
     fn begun(mut self) -> Self {
         self.simulation.begin_frame(MS(30));
         self
     }
 
-    /// With three steps to be resimulated.
+    /// Rolls back, so that three steps are to be resimulated.
     fn rolled_back(mut self) -> Self {
         self.simulation.roll_back(3).unwrap();
         self
@@ -205,7 +206,7 @@ impl Game {
         self.rolled_back().after().after().after()
     }
 
-    /// Rapier panics in a step on a joint to a body that was removed.
+    /// Runs a step in which Rapier panics, because a joint has a removed body.
     fn broken(self) -> Self {
         let mut game = self.before();
         let rapier = game.simulation.physics.rapier_mut();
@@ -228,12 +229,12 @@ impl Game {
     }
 }
 
-/// Lets the loop follow an assignment, and nothing else.
+/// Makes the loop detect an assignment, without any other effect.
 fn notice(simulation: &mut Simulation) {
     let _ = simulation.rewind(u64::MAX);
 }
 
-/// The message of a panic, which is printed nowhere.
+/// Calls a function. Returns the message of a panic without printing it.
 fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     thread_local!(static IS_QUIET: Cell<bool> = const { Cell::new(false) });
     static HOOK: Once = Once::new();
@@ -256,7 +257,7 @@ fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The parts that a state has, once the loop has followed an assignment. Asks the simulation to death.
+/// Returns the parts of a state after the loop has detected an assignment. The simulation is consumed.
 fn parts(mut simulation: Simulation) -> Parts {
     notice(&mut simulation);
     let (redo, is_open) = (redo(&simulation), is_open(simulation.clone()));
@@ -278,7 +279,7 @@ fn is_poisoned(simulation: &Simulation) -> bool {
     begun.is_err_and(|message| message.starts_with("Rapier panicked"))
 }
 
-/// Until a rollback ends, the events are those of its steps, not those of the frame.
+/// Returns the progress of a rollback. Until it ends, the events are those of its steps, not those of the frame.
 fn redo(simulation: &Simulation) -> Redo {
     let frame = simulation.frame().ticks();
     match simulation.steps_to_resimulate() {
@@ -294,27 +295,28 @@ fn redo(simulation: &Simulation) -> Redo {
     }
 }
 
-/// Only the end of an open frame is counted.
+/// Returns whether a frame is open. Only the end of an open frame is counted.
 fn is_open(mut simulation: Simulation) -> bool {
     let number = simulation.frame().number;
     simulation.physics = Physics::new();
     simulation.end_frame().number > number
 }
 
-/// A shift of the origin discards the past, unless it belongs to a step. `None` without a past.
+/// Returns whether a step has just run, or `None` without a past. A shift of the origin discards the past, unless it
+/// belongs to a step.
 fn is_after(mut simulation: Simulation) -> Option<bool> {
     let had_past = !simulation.rewindable().is_empty();
     simulation.physics.shift_origin(Vector::ZERO).unwrap();
     had_past.then(|| !simulation.rewindable().is_empty())
 }
 
-/// The clock is that of the present, and the physics is behind it by the steps to be resimulated.
+/// Returns whether the clock is at the present, and the physics is behind it by the steps to be resimulated.
 fn is_lawful(simulation: &Simulation) -> bool {
     let tick = simulation.physics.tick() + simulation.steps_to_resimulate();
     simulation.clock().tick() == tick
 }
 
-/// Whatever has happened, a game can continue. Otherwise says where not.
+/// Checks that the game can continue, whatever has happened. An error says where it cannot.
 fn continues(mut simulation: Simulation) -> Result<(), &'static str> {
     let mut copy = simulation.clone();
     if is_poisoned(&simulation) {

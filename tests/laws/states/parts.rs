@@ -1,4 +1,4 @@
-//! What tells the states apart.
+//! How the parts distinguish the states.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The list of methods is that of the sources.
+//! The list of methods matches the sources.
 
 use super::methods::METHODS;
 use std::collections::BTreeSet;

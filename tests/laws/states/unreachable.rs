@@ -1,4 +1,4 @@
-//! Products of two states that cannot be reached.
+//! Combinations of two states that cannot be reached.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn a_rollback_that_is_dropped_ends_its_step() {
     for game in [game().rolled_back().before(), game().rolled_back().after()] {
         let mut simulation = game.simulation;
-        // A state that is not kept: the simulation stays where it is.
+        // This state is not kept, so the simulation stays at its tick.
         simulation.set_rewind_limits(0, 0);
         simulation.rewind(simulation.physics.tick()).unwrap();
         assert_eq!(simulation.physics.current_step(), None);
@@ -76,7 +76,7 @@ fn a_value_that_a_new_loop_takes_over_is_idle() {
         assert_eq!(simulation.physics.current_step(), None);
         assert!(!simulation.make_step());
         assert!(is_lawful(&simulation));
-        // It has displayed nothing yet, so all bodies are new: the floor too.
+        // The simulation has displayed nothing yet, so all bodies are new, even the floor.
         advance(&mut simulation, 0);
         assert_eq!(simulation.moved().len(), 3);
     }
@@ -109,7 +109,7 @@ fn a_finished_rollback_can_be_saved() {
         push.unwrap();
         game.simulation.make_step();
     }
-    // Bytes hold the displayed poses and their errors too.
+    // The bytes hold the displayed poses and their errors, too.
     let mut loaded = Simulation::load(&game.simulation.save().unwrap()).unwrap();
     for simulation in [&mut game.simulation, &mut loaded] {
         advance(simulation, 5);

@@ -1,4 +1,4 @@
-//! Chooses the two-dimensional half of the sources.
+//! Selects the two-dimensional half of the sources.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(dim2)");

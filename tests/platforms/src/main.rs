@@ -1,5 +1,5 @@
-//! The golden values and the start of threads as a program: it panics if a bit differs, or if a thread starts where there
-//! are none.
+//! The golden values and the start of threads as a program. It panics if a bit differs, or if a thread starts on a
+//! platform without threads.
 
 #[path = "../../laws/golden/mod.rs"]
 mod golden;
@@ -15,7 +15,7 @@ impl Hooks for Idle {
     type Error = std::convert::Infallible;
 }
 
-/// WebAssembly has neither threads nor a clock: that is an error, and no panic.
+/// Checks that WebAssembly, which has neither threads nor a clock, returns an error and does not panic.
 fn check_threads() {
     let has_threads = !cfg!(target_family = "wasm");
     let overlap = Overlap::new(Simulation::default());
@@ -27,5 +27,5 @@ fn check_threads() {
 fn main() {
     golden::compare();
     check_threads();
-    println!("all bits are those of the other platforms");
+    println!("all bits equal those of the other platforms");
 }

@@ -41,11 +41,11 @@ fn a_long_frame_counts_as_the_longest_that_was_set() {
         let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         let view = overlap.frame(Duration::from_secs(10), &mut game).unwrap();
-        // The last one is under way, and is shown a step later than in one thread.
+        // The last step is still running. It is displayed one step later than on one thread.
         assert_eq!((view.tick(), view.is_starved()), (steps - 1, false));
         assert_eq!(x(&overlap, key), (steps - 2) as f32);
         assert_eq!(game.count(After) as u64, steps - 1);
-        // And goes on as always.
+        // Then the steps continue as usual.
         frames(&mut overlap, &mut game, 3);
         assert_eq!(game.count(After) as u64, steps + 2);
     }
@@ -59,7 +59,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
         .physics
         .insert(body.can_sleep(false), crate::scenes::ball());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
-    // Four frames a step. The first one begins after the first second, and is over after the second.
+    // A step takes four frames. The first step begins after the first second and ends after the second one.
     let shown: Vec<f32> = (0..14)
         .map(|_| {
             overlap.frame(MS(250), &mut game).unwrap();
@@ -71,14 +71,14 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
         crate::scenes::assert_near(*shown, x);
     }
     assert_eq!((game.count(After), game.count(Before)), (2, 3));
-    // The step that is under way is the last one.
+    // The step that is already running is the last one before the pause takes effect.
     overlap.simulation().pause();
     for _ in 0..10 {
         overlap.frame(MS(250), &mut game).unwrap();
     }
     assert_eq!((game.count(After), game.count(Before)), (3, 3));
     crate::scenes::assert_near(x(&overlap, key), 1.5);
-    // A single step is made in the frame that finds it, and so are two.
+    // A single step runs in the frame after the request, and so do two.
     for steps in 1..=2 {
         let made = game.count(After);
         for _ in 0..steps {
@@ -87,8 +87,8 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(game.count(After), made + steps);
     }
-    // Half of the fourth second had passed, and three steps were made in the pause. From the frame of the resumption on
-    // the picture moves, twice as fast.
+    // Half of the fourth second had passed, and three steps ran during the pause. The picture moves from the frame of
+    // the resumption on, twice as fast.
     overlap.simulation().resume();
     overlap.simulation().set_speed(2.0).unwrap();
     let shown: Vec<f32> = (0..4)
@@ -98,7 +98,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
         })
         .collect();
     assert_eq!(shown, [5.0, 5.5, 6.0, 6.5]);
-    // A day until the next step: nobody waits for it.
+    // The next step is due in a day, and nothing waits for it.
     let day = Rate::fraction(1, 86_400).unwrap();
     overlap.simulation().clock_settings_mut().set_rate(day);
     for _ in 0..8 {
@@ -109,7 +109,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
 
 #[test]
 fn less_slack_shows_each_step_earlier_by_as_much() {
-    // Eight frames a step, at 1 m/s and a step of 1 s.
+    // Each step takes eight frames. The body moves at 1 m/s, and a step is 1 s long.
     let run = |slack: f32| {
         let mut simulation = crate::scenes::space(1);
         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
@@ -133,7 +133,7 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
     };
     let first = run(1.0)[47];
     let full = first.0 - first.1;
-    // One thread shows it a step later than it was; this one, as much later again.
+    // One thread displays the body one step late. This overlap adds one more step of delay.
     assert!((full - 2.0).abs() < 1e-5, "{full}");
     for (slack, less) in [
         (0.75, 0.25),
@@ -143,7 +143,7 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
         (-3.0, 1.0),
         (7.0, 0.0),
     ] {
-        // Evenly, by so much of a step earlier, once the first steps are over.
+        // Once the first steps are over, the delay is constant and shorter by this part of a step.
         for (time, x) in &run(slack)[24..] {
             assert!(
                 (time - x - (full - less)).abs() < 1e-5,

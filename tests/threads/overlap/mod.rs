@@ -1,4 +1,4 @@
-//! An `Overlap` under hooks and frames that do what they should not. Time is an argument: nothing here waits for it.
+//! An `Overlap` whose hooks and frames misbehave. Time is an argument, so no test waits.
 
 mod frames;
 mod one_thread;
@@ -24,17 +24,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Which hook.
+/// Which hook is called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     Before,
     After,
 }
 
-/// Something to be done in a hook.
+/// An action in a hook.
 type Deed = Box<dyn FnMut(&mut Physics, Step, When) -> Result<(), &'static str>>;
 
-/// Does it, and keeps a list of all calls.
+/// Carries out the action and records all calls.
 struct Game {
     calls: Vec<(u64, When)>,
     deed: Deed,
@@ -56,7 +56,7 @@ impl Game {
         Self::new(|_, _, _| Ok(()))
     }
 
-    /// Only does so in one hook of one step, once.
+    /// Returns a game that acts once, in one hook of one step.
     fn once(when: When, tick: u64, mut deed: impl FnMut(&mut Physics) + 'static) -> Self {
         let mut is_done = false;
         Self::new(move |physics, step, now| {
@@ -86,7 +86,7 @@ impl Hooks for Game {
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        // In no state is a hook called after a step that was not made.
+        // After every step that ran, the state has the next tick. No hook is called after a step that did not run.
         assert_eq!(physics.tick(), step.tick + 1);
         self.call(physics, step, After)
     }
@@ -96,7 +96,7 @@ impl Hooks for Game {
     }
 }
 
-/// Does something before each frame.
+/// Runs a function before each frame.
 struct Framed<F>(F);
 
 impl<F: FnMut(&mut Simulation)> Hooks for Framed<F> {
@@ -108,7 +108,7 @@ impl<F: FnMut(&mut Simulation)> Hooks for Framed<F> {
     }
 }
 
-/// So many frames of 10 ms, which is a step.
+/// Runs this many frames of 10 ms, the length of a step.
 fn frames(overlap: &mut Overlap, game: &mut impl Hooks<Error: Debug>, count: usize) {
     for _ in 0..count {
         overlap.frame(MS(10), game).unwrap();
@@ -119,7 +119,7 @@ fn x(overlap: &Overlap, key: BodyKey) -> f32 {
     overlap.view().pose(key).unwrap().translation.x
 }
 
-/// What a driver does to a simulation between two frames, and its hooks before or after a step.
+/// A change that a driver makes to a simulation between two frames, or that its hooks make before or after a step.
 type Change = fn(&mut Simulation);
 
 fn set_rate(simulation: &mut Simulation, hz: u32) {
@@ -127,10 +127,10 @@ fn set_rate(simulation: &mut Simulation, hz: u32) {
     simulation.clock_settings_mut().set_rate(rate);
 }
 
-/// Pushes in each step, and counts the hooks after steps in the state.
+/// Pushes the body in each step, and counts in the state the hooks that run after steps.
 #[derive(Default)]
 struct Pushing {
-    /// What to do before each of the next frames.
+    /// The change to make before each of the next frames.
     ways: VecDeque<Option<Change>>,
 }
 

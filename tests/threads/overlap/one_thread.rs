@@ -1,4 +1,4 @@
-//! The same frames and ways back as on one thread.
+//! Frames, rewinds and rollbacks match those of one thread.
 
 use super::*;
 
@@ -8,7 +8,7 @@ const SPEEDS: [Change; 3] = [
     |simulation| simulation.set_speed(3.0).unwrap(),
 ];
 
-/// The first three of them are of pauses.
+/// The first three pause, resume or request a single step.
 const OTHERS: [Change; 6] = [
     Simulation::pause,
     Simulation::resume,
@@ -23,7 +23,7 @@ const OTHERS: [Change; 6] = [
     },
 ];
 
-/// Pushes a body in each step, changes the clock in some, and keeps the numbers of all frames.
+/// Pushes a body in each step, changes the clock in some steps, and records the numbers of all frames.
 #[derive(Default)]
 struct Changing {
     key: BodyKey,
@@ -80,7 +80,7 @@ fn the_same_frames_are_those_of_one_thread() {
             let stepping = evenstep::Stepping::Variable;
             simulation.clock_settings_mut().set_stepping(stepping);
         }
-        // Who comes later is right: so the two set different things.
+        // The later change wins, so the hooks and the driver change different settings.
         let (of_hooks, of_driver): (&[Change], &[Change]) = match seed % 4 {
             0 => (&SPEEDS, &OTHERS),
             1 => (&OTHERS[3..], &SPEEDS),
@@ -107,7 +107,7 @@ fn the_same_frames_are_those_of_one_thread() {
             overlap.frame(frame_time, &mut game).unwrap();
             alone.advance_with(frame_time, &mut reference).unwrap();
         }
-        // What is still to be done, and nothing more.
+        // A pause runs only the work that is still pending.
         overlap.simulation().pause();
         alone.pause();
         overlap.frame(Duration::ZERO, &mut game).unwrap();
@@ -126,7 +126,7 @@ fn the_same_frames_are_those_of_one_thread() {
     }
 }
 
-/// A driver that rewinds, or puts a copy back, while a step is under way: no frame is lost.
+/// A driver rewinds or restores a copy while a step is running, and no frame is lost.
 #[test]
 fn frames_that_waited_count_when_the_driver_goes_back() {
     let back: [Change; 2] = [
@@ -149,7 +149,7 @@ fn frames_that_waited_count_when_the_driver_goes_back() {
             }
             assert_eq!(overlap.now(), alone.clock().real_time());
         }
-        // What waits is run.
+        // Run the frames that are waiting.
         alone.pause();
         overlap.simulation().pause();
         alone.advance(Duration::ZERO, |_, _| ());
@@ -170,7 +170,7 @@ fn frames_that_waited_do_not_count_in_another_simulation() {
     assert_eq!(overlap.simulation().clock().time(), MS(7));
 }
 
-/// Keeps a copy that was made before a step.
+/// Keeps a copy from before a step.
 #[derive(Default)]
 struct Keeps(Option<Physics>);
 
@@ -199,7 +199,7 @@ fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
         let (mut game, mut reference) = (Keeps::default(), Keeps::default());
         alone.advance_with(frames[0], &mut reference).unwrap();
         overlap.frame(frames[0], &mut game).unwrap();
-        // Both have kept one, or neither.
+        // Either both have kept a copy, or neither has.
         overlap.simulation();
         assert_eq!(game.0.is_some(), reference.0.is_some());
         if let (Some(of_overlap), Some(of_alone)) = (game.0.take(), reference.0.take()) {
@@ -216,8 +216,8 @@ fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
     }
 }
 
-/// Between two frames, or before one. The last two of them only before one: between two frames they leave the step that is under
-/// way without the hook after it.
+/// Changes between two frames, or before one. The last two are only made before a frame. Between two frames they would
+/// drop the hook after the step that is running.
 const WAYS_BACK: [Change; 6] = [
     |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
     |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
@@ -263,7 +263,7 @@ fn the_same_ways_back_are_those_of_one_thread() {
                 game.ways.push_back(way);
                 reference.ways.push_back(way);
             }
-            // A step each, or two.
+            // Each frame runs one or two steps.
             let frame_time = MS(10 + chance / 100 % 2 * 10);
             overlap.frame(frame_time, &mut game).unwrap();
             alone.advance_with(frame_time, &mut reference).unwrap();
@@ -290,7 +290,7 @@ fn the_same_ways_back_are_those_of_one_thread() {
         };
         assert_eq!(poses(&simulation), poses(&alone), "{seed}");
         let known = poses(&simulation).into_iter().flatten().count();
-        // An assignment before a frame clears the poses so far.
+        // An assignment before a frame clears the earlier poses.
         let least = if is_between { 10 } else { 0 };
         assert!(known > least, "{known} of {seed}");
     }

@@ -1,8 +1,8 @@
-//! Simulations put in place of another, rewinds and rollbacks while a step is under way.
+//! Assigned simulations, rewinds and rollbacks while a step is running.
 
 use super::*;
 
-/// Thirty frames of 5 ms after another state of a flyer, of the tick `age`, was put in.
+/// Runs thirty frames of 5 ms after another state of a flyer, at tick `age`, was assigned.
 fn flies_on<H: Hooks<Error: fmt::Debug>>(
     overlap: &mut Overlap,
     game: &mut H,
@@ -24,7 +24,8 @@ fn flies_on<H: Hooks<Error: fmt::Debug>>(
 
 #[test]
 fn a_simulation_put_in_place_of_another_goes_on_from_now() {
-    // Long before, long after, at the same time; and by whom.
+    // The new state is much older, a little older or much newer. A hook assigns it before or after a step, or the
+    // driver does.
     for age in [0u64, 3, 400] {
         for by in [Some(Before), Some(After), None] {
             let (simulation, key) = flyer_in_space();
@@ -53,7 +54,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
             let made = game.calls.len();
             flies_on(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
             assert!(overlap.view().pose(last).is_some(), "{age}, {by:?}");
-            // 150 ms: neither a storm of steps nor none.
+            // 150 ms pass: the steps neither pile up nor stop.
             let steps = (game.calls.len() - made) / 2;
             assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
             let tick = overlap.stop().physics.tick();
@@ -161,7 +162,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 7);
     let saved = overlap.simulation().clone();
-    // One is under way.
+    // One step is running.
     assert_eq!(saved.physics.tick(), 7);
     #[cfg(feature = "serde")]
     {
@@ -172,7 +173,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
         let loaded = Simulation::load(&bytes).unwrap();
         assert_eq!(hash(loaded.physics.rapier()), hash(saved.physics.rapier()));
     }
-    // The look has changed nothing, and the hook comes once.
+    // Reading the state has changed nothing, and the hook is called once.
     frames(&mut overlap, &mut game, 7);
     assert_eq!(x(&overlap, key), 12.0);
     assert_eq!(game.count(After), 13);
@@ -180,7 +181,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
         game.calls
             .is_sorted_by_key(|(tick, when)| (*tick, *when == After))
     );
-    // Put back, it goes on from there.
+    // After the state is restored, the simulation continues from there.
     *overlap.simulation() = saved;
     frames(&mut overlap, &mut game, 5);
     let simulation = overlap.stop();
@@ -203,7 +204,7 @@ fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
         assert_eq!(physics.events().len(), 0);
         physics.teleport(key, there).unwrap();
     });
-    // Step 5 begins in the sixth frame, and is over in the next.
+    // Step 5 begins in the sixth frame and ends in the next one.
     for _ in 0..7 {
         assert_eq!(
             overlap

@@ -14,7 +14,7 @@ fn panic_of(overlap: &mut Overlap, game: &mut Game) -> String {
     message(catch_unwind(frame).unwrap_err())
 }
 
-/// Counts its calls and, in one of them, panics.
+/// Counts its calls, and panics in one of them.
 struct Filter {
     calls: AtomicU64,
     panics_at: u64,
@@ -28,7 +28,7 @@ impl PhysicsHooks for Filter {
     }
 }
 
-/// A ball above a floor, which asks for contacts.
+/// Creates a ball above a floor. The ball asks Rapier's hooks about its contacts.
 fn above_a_floor() -> (Simulation, BodyKey) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
@@ -51,7 +51,7 @@ fn rapiers_own_hooks_are_called_on_the_other_thread() {
     let y = overlap.view().pose(key).unwrap().translation.y;
     assert!(y < -3.0, "it fell through the floor: {y}");
     assert!(physics.calls.load(Ordering::Relaxed) > 5);
-    // Each step asks anew: without them there are contacts again.
+    // Each step asks again, so contacts return without the hooks.
     game.physics = None;
     overlap
         .simulation()
@@ -92,7 +92,7 @@ fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
     assert!((10..=12).contains(&tick), "{tick}");
 }
 
-/// Fails or panics, in turn, before every third frame.
+/// Fails and panics in turn, before every third frame.
 #[derive(Default)]
 struct BadFrames(u32);
 
@@ -129,11 +129,11 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
         assert_eq!(clock.settings().max_frame_time(), MS(50));
         assert_eq!(clock.settings().stepping(), evenstep::Stepping::Variable);
     }
-    // An error drops the step that was due; a panic, the frame: as in one thread.
+    // An error drops the step that was due, and a panic drops the frame, as on one thread.
     assert_eq!((failed, panicked), (10, 10));
     let mut simulation = overlap.stop();
     assert_eq!(simulation.physics.tick(), 60 - 20);
-    // The last of them has panicked.
+    // The last frame has panicked.
     let frame = simulation.advance(MS(1_000), |_, _| ());
     assert_eq!(frame.dropped.frame_time, MS(950));
 }
@@ -166,7 +166,7 @@ fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
             );
             let message = panic_of(&mut overlap, &mut game);
             assert!(message.contains(" panics"), "{message}");
-            // What was shown stays, and the step is another number, or not made twice.
+            // The displayed pose stays. The step gets another number, or does not run twice.
             assert!(x(&overlap, key) <= 4.0);
             if panicking != "after" {
                 overlap.simulation().clock_settings_mut().set_tick(100);
@@ -196,7 +196,7 @@ fn it_ends_in_every_state() {
                     frames(&mut overlap, &mut game, 2);
                 }
                 4 => {
-                    // It panics while nobody waits for it.
+                    // The step panics while no caller waits for it.
                     game.physics = Some(Arc::new(Filter {
                         calls: AtomicU64::new(0),
                         panics_at: 0,

@@ -30,7 +30,8 @@ fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
         }
         overlap.frame(MS(1), &mut game).unwrap();
         let x = x(&overlap, key);
-        // A frame is 10 cm at full speed, and 1 cm in slow motion. Before the first step is shown there is none.
+        // A frame moves the body by 10 cm at full speed, and by 1 cm in slow motion. It does not move before the first
+        // step is displayed.
         elapsed += 1;
         if elapsed > 21 {
             let way = x - shown;
@@ -43,7 +44,7 @@ fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
 
 #[test]
 fn steps_slower_than_a_period_leave_the_game_its_frames() {
-    // The hook is what takes its time: no step is made for the frames that it costs.
+    // The hook takes up the time. The frames that it costs do not run extra steps.
     let (mut simulation, key) = flyer_in_space();
     simulation
         .clock_settings_mut()
@@ -85,7 +86,7 @@ fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
     }
 }
 
-/// As a player does who drags a slider, at more frames than steps.
+/// Tests a player who drags a slider, with more frames than steps.
 #[test]
 fn rewinds_in_every_frame_are_shown() {
     let (mut simulation, key) = flyer_in_space();
@@ -103,7 +104,7 @@ fn rewinds_in_every_frame_are_shown() {
     assert_eq!(overlap.now(), before + MS(3 * 18));
 }
 
-/// As netcode does that gets late input in every frame.
+/// Tests netcode that receives late input in every frame.
 #[test]
 fn rollbacks_in_every_frame_are_shown() {
     let (mut simulation, key) = flyer_in_space();
@@ -120,7 +121,7 @@ fn rollbacks_in_every_frame_are_shown() {
     }
 }
 
-/// The hook after a step, and all that it does to the state, is there once, as in one thread.
+/// The hook after a step runs once, and so do its changes to the state, as on one thread.
 #[test]
 fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
     for in_access in [false, true] {
@@ -140,12 +141,12 @@ fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
         frames(&mut overlap, &mut Pushing::default(), 5);
         let simulation = overlap.stop();
         let score = simulation.physics.resources().get::<Hooked>().unwrap().0;
-        // The last one is under way.
+        // The last step is still running.
         assert_eq!(score, simulation.physics.tick() - 1, "{in_access}");
     }
 }
 
-/// The steps that are due again go on with the next frame, with their hooks.
+/// The steps that are due again continue in the next frame, with their hooks.
 #[test]
 fn after_a_rollback_that_fails_the_next_frame_goes_on_with_it() {
     let (mut simulation, _) = flyer_in_space();

@@ -20,14 +20,14 @@ fn errors_at_every_tick_pile_no_steps_up() {
             assert!(x(&overlap, key) >= shown);
             shown = x(&overlap, key);
         }
-        // What was made is shown, also by a frame that fails.
+        // Completed steps are displayed, even by a frame that fails.
         assert_eq!(when == After, shown > 20.0, "{shown}");
         fails.store(0, Ordering::Relaxed);
         let before = game.count(Before);
         frames(&mut overlap, &mut game, 5);
         let made = game.count(Before) - before;
         assert!((5..=6).contains(&made), "{made} steps in 50 ms");
-        // As in one thread, they cost the steps that were still due.
+        // As on one thread, the errors cost the steps that were still due.
         assert!(overlap.simulation().clock().dropped().aborted > 60);
     }
 }
@@ -55,7 +55,7 @@ fn input_of_a_step_is_that_of_its_time() {
         Ok(())
     });
     for number in 0..200 {
-        // As the frame is begun: a press since the last one.
+        // When the frame begins, a press has arrived since the last one.
         let pressed = overlap.now() + MS(1);
         for_test.0.lock().unwrap().push(pressed, pressed);
         let frame_time = MS([7, 16, 3, 41][number % 4]);
@@ -65,7 +65,7 @@ fn input_of_a_step_is_that_of_its_time() {
     let got = for_test.1.lock().unwrap();
     assert_eq!(queue.counts(), evenstep::InputCounts::default());
     assert!(got.len() + 5 > 200 && queue.len() + got.len() == 200);
-    // How far into the step it was is kept.
+    // Inputs keep their time within the step.
     assert!(
         got.iter()
             .any(|(_, fraction)| (0.3..0.9).contains(fraction))
@@ -81,7 +81,7 @@ fn hooks_that_come_and_go_are_shown_once_each() {
             keys.push(physics.insert(crate::scenes::flyer(), crate::scenes::ball()));
         }
         if step.tick % 3 == 2 && !keys.is_empty() {
-            // It may be gone by the other way.
+            // The body may already have been removed between two frames.
             let _ = physics.remove(keys.remove(0));
         }
         Ok(())
@@ -91,12 +91,12 @@ fn hooks_that_come_and_go_are_shown_once_each() {
     for number in 0..300u64 {
         let view = overlap.frame(MS(number % 23), &mut game).unwrap();
         for key in view.removed() {
-            assert!(map.remove(key).is_some(), "it was shown");
+            assert!(map.remove(key).is_some(), "it was never displayed");
         }
         map.extend(view.moved().iter().copied());
         assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));
         if number % 40 == 17 {
-            // Between two frames, while a step is made.
+            // Between two frames, while a step is running.
             let simulation = overlap.simulation();
             let key = simulation.physics.bodies().next().map(|(key, _)| key);
             if let Some(key) = key.filter(|_| simulation.physics.bodies().count() > 10) {

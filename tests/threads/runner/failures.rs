@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What panics, in the step of tick 20.
+/// The code that panics, in the step of tick 20.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Panics {
     Frame,
@@ -59,7 +59,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
             let key = simulation
                 .physics
                 .insert(crate::scenes::flyer(), crate::scenes::ball());
-            // It meets this in the step of tick 20: 4.1 m on, at 0.2 m a step.
+            // The flyer meets this wall in the step of tick 20, after 4.1 m at 0.2 m per step.
             let wall = cuboid(0.5, 5.0, 5.0).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
             let place = Vector::X * 4.7;
             simulation
@@ -94,7 +94,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             assert!(message.unwrap().contains("it panics"), "{panics:?}");
             assert!(tick == 20 || panics == Call, "{panics:?} in {tick}");
-            assert!(runner.frame().pose(key).is_some(), "what was shown stays");
+            assert!(runner.frame().pose(key).is_some(), "the pose is gone");
             match ending {
                 "stop" => {
                     let (simulation, _) = in_time(move || runner.stop());
@@ -104,7 +104,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
                 "drop" => in_time(move || drop(runner)),
                 _ => {
                     runner.recover().unwrap();
-                    // The same step once more, or none to panic in.
+                    // Run the same step once more, or a step in which nothing panics.
                     frames(&mut runner, |runner| {
                         runner.frame();
                         !runner.failures().is_empty() || runner.view().tick() > tick + 3
@@ -121,7 +121,7 @@ fn a_full_queue_hands_the_call_back() {
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
     let runner = Runner::new(space(1), game, settings).unwrap();
-    // Nothing more is taken while this one runs.
+    // The queue accepts nothing more while this call runs.
     let (begun, has_begun) = channel();
     let (go_on, wait) = channel::<()>();
     runner
@@ -137,7 +137,7 @@ fn a_full_queue_hands_the_call_back() {
             Ok(()) => sent += 1,
             Err(refused) => break refused,
         }
-        assert!(sent < 1_000_000, "it is bounded");
+        assert!(sent < 1_000_000, "the queue is unbounded");
     };
     assert_eq!(sent, 3);
     assert!(matches!(refused, SendError::Full(_)));
@@ -146,7 +146,7 @@ fn a_full_queue_hands_the_call_back() {
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap_err();
     go_on.send(()).unwrap();
-    // What is handed back may be sent again: as soon as there is room, and nothing of it is lost.
+    // An order that was handed back can be sent again as soon as there is room. No part of it is lost.
     let SendError::Full(mut spawn) = refused else {
         panic!("{refused:?}");
     };
@@ -156,7 +156,7 @@ fn a_full_queue_hands_the_call_back() {
         spawn = again;
         std::thread::yield_now();
     }
-    // With what still waits.
+    // Stop while orders are still waiting.
     let (simulation, _) = in_time(move || runner.stop());
     assert!(simulation.physics.tick() < 60);
 }
@@ -182,7 +182,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
     assert!(message.contains("as it was asked to"), "{message}");
     assert!(runner.frame().pose(key).is_some());
     runner.recover().unwrap();
-    // The same step again, which panics again: the hook is as it was.
+    // The same step runs again and panics again, because the hook is unchanged.
     frames(&mut runner, |runner| !runner.failures().is_empty());
     let (simulation, game) = runner.stop();
     assert_eq!((simulation.physics.tick(), game.panics_at), (20, Some(20)));

@@ -37,7 +37,7 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
         });
         let (tick, hits) = cast.unwrap().wait(PATIENCE).unwrap();
         assert_eq!(hits, [Some(key), spawned.key()], "in step {tick}");
-        let spawned = spawned.key().expect("the question was sent after it");
+        let spawned = spawned.key().expect("the question follows the spawn");
         runner
             .call(move |simulation, _| drop(simulation.physics.remove(spawned)))
             .unwrap();
@@ -136,13 +136,13 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
         .unwrap();
     let loaded = Simulation::load(&bytes.unwrap()).unwrap();
     assert_eq!(loaded.physics.tick(), tick);
-    let spawned = spawned.key().expect("the question was sent after it");
+    let spawned = spawned.key().expect("the question follows the spawn");
     assert!(
         [key, spawned]
             .iter()
             .all(|key| loaded.physics.body(*key).is_some())
     );
-    // It takes the place of the one that runs.
+    // The loaded simulation replaces the running one.
     runner
         .call(move |simulation, _| *simulation = loaded)
         .unwrap();
@@ -154,7 +154,7 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
     assert!(now > tick && there);
 }
 
-/// An ECS of the game's own beside the thread: an entity is a number.
+/// A game's ECS alongside the thread. Its entities are numbers.
 #[test]
 fn owners_join_an_ecs_with_a_runner() {
     let mut owners = Owners::default();
@@ -164,7 +164,7 @@ fn owners_join_an_ecs_with_a_runner() {
     let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default()).unwrap();
     let at = flyer().translation(Vector::Y * 9.0);
     let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [crate::scenes::ball()]).unwrap());
-    // What is asked after it is answered after it.
+    // A question that is sent after an order is answered after it.
     let inserted = runner.ask(|_| ()).unwrap().wait(PATIENCE);
     assert!(inserted.is_some());
     let keys = spawned.map(|spawned| spawned.key().unwrap());

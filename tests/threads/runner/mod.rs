@@ -1,4 +1,4 @@
-//! The simulation on a real thread. What depends on time is tested with a clock of its own, in the library.
+//! The simulation on a real thread. Tests in the library cover everything that depends on time, with a simulated clock.
 
 mod failures;
 mod games;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// Longer than any of these should take, on the slowest of machines.
+/// A timeout, longer than any of these tests should take on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Does what is asked of it, and reports every step.
+/// Carries out requests, and reports every step.
 struct Game {
     steps: Sender<u64>,
     panics_at: Option<u64>,
@@ -44,31 +44,31 @@ impl Hooks for Game {
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if let Some(key) = self.pushed {
             let push = vector((step.tick % 3) as f32, 0.0, 0.1);
-            physics.apply_impulse(key, push).expect("it is there");
+            physics.apply_impulse(key, push).expect("the body exists");
         }
         assert_ne!(self.panics_at, Some(step.tick), "as it was asked to");
         Ok(())
     }
 
     fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        // Nobody may listen any more.
+        // The receiver may be gone.
         let _ = self.steps.send(step.tick);
         Ok(())
     }
 }
 
-/// Waits until that step is made.
+/// Waits until the step of this tick has run.
 fn until(made: &Receiver<u64>, tick: u64) {
-    while made.recv_timeout(PATIENCE).expect("steps are made") < tick {}
+    while made.recv_timeout(PATIENCE).expect("steps are reported") < tick {}
 }
 
-/// Frames until one is as it should be.
+/// Runs frames until one fulfils the condition.
 fn frames<H>(runner: &mut Runner<H>, mut is_good: impl FnMut(&mut Runner<H>) -> bool)
 where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
-    // A bound for a run that hangs; a frame takes no time here.
+    // A timeout for a run that hangs. A frame takes no time here.
     let start = runner.now();
     while !is_good(runner) {
         assert!(runner.now() - start < PATIENCE, "never");

@@ -52,11 +52,11 @@ fn a_thread_ends_in_every_state() {
     assert!(paused.unwrap().wait(PATIENCE).unwrap().1);
     let (simulation, _) = runner.stop();
     assert!(simulation.clock().settings().is_paused());
-    // One step a second: it does not wait for it.
+    // At 1 Hz, the end of the runner does not wait for the next step.
     let (game, _made) = Game::new();
     let runner = Runner::new(space(1), game, RunnerSettings::default()).unwrap();
     assert_eq!(runner.stop().0.physics.tick(), 0);
-    // With much to do.
+    // The thread has much work to do.
     let (runner, _made) = start();
     for _ in 0..200 {
         let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
@@ -81,7 +81,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
         .wait(PATIENCE)
         .unwrap();
     assert!(paused);
-    // In the pause at once, one for each.
+    // Each call in a pause is carried out at once.
     for step in tick..tick + 3 {
         runner
             .call(|simulation, _| simulation.clock_settings_mut().step_once())
@@ -89,9 +89,9 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
         assert_eq!(made.recv_timeout(PATIENCE), Ok(step));
     }
     assert!(made.try_recv().is_err());
-    // What is done in a pause is shown in it.
+    // Changes during a pause are displayed during it.
     frames(&mut runner, |runner| runner.frame().tick() == tick + 3);
-    // Ten minutes of steps, and no wait.
+    // Ten minutes of steps run without a wait.
     runner
         .call(|simulation, _| simulation.set_speed(1_000.0).unwrap())
         .unwrap();
@@ -119,7 +119,7 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
             runner.frame();
             let answer = runner.ask(|simulation| simulation.physics.tick()).unwrap();
             let tick = is_stopped.then(|| runner.stop().0.physics.tick());
-            // There never will be one, which is known once the thread has ended.
+            // The answer will never come, which is known once the thread has ended.
             assert!(!is_stopped || answer.wait(PATIENCE).is_none());
             tick
         });

@@ -1,4 +1,4 @@
-//! The same bits on one thread, beside it and on another.
+//! The bits are the same on one thread, in an overlap and on another thread.
 
 use super::*;
 

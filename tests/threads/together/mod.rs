@@ -1,4 +1,4 @@
-//! Laws that hold however a simulation is driven: in one thread, by an `Overlap`, and by a `Runner`.
+//! Laws that hold for a simulation on one thread, in an `Overlap` and in a `Runner`.
 
 mod bits;
 mod picture;
@@ -16,28 +16,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// Longer than any of these should take, on the slowest of machines.
+/// A timeout, longer than any of these tests should take on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many steps are compared.
+/// The number of steps to compare.
 const STEPS: usize = 120;
 
-/// What can be seen of a step: bodies, particles, and events.
+/// The observable result of a step: bodies, particles and events.
 type Seen = (u64, u64, Vec<Vector>, String);
 
-/// A scene with everything in it, whose input comes by tick, and what each step made of it.
+/// A scene with everything in it and input that depends on the tick, and the result of each step.
 struct Game {
     script: Script,
     input: TickQueue<Deed>,
     filters: Arc<Filters>,
     seen: Vec<Seen>,
-    /// Told of each step; nobody may listen.
+    /// Receives the number of each step. The receiver may be gone.
     steps: Sender<u64>,
-    /// How much either side is held up, as the number of a step says.
+    /// The longest stall of either side. The number of the step determines its length.
     stalls: u64,
 }
 
-/// What a player does in a step.
+/// A player's action in a step.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Push,
@@ -46,7 +46,7 @@ enum Deed {
     Shift,
 }
 
-/// Rapier's own hooks: guests fall through what they touch in every third step, and the player slides.
+/// Rapier's own hooks. Guests fall through other bodies in every third step, and the player slides.
 #[derive(Default)]
 struct Filters {
     calls: AtomicU64,
@@ -68,7 +68,7 @@ impl PhysicsHooks for Filters {
     }
 }
 
-/// Some turns for whoever else wants to run: a stall that waits for no clock.
+/// Yields to other threads a few times. This stall waits for no clock.
 fn stall(seed: u64, most: u64) {
     if most > 0 {
         let turns = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

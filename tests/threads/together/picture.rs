@@ -1,8 +1,9 @@
-//! Shifts of the origin, teleports and lifts, displayed by a view.
+//! Shifts of the origin, teleports and lifts, as a view displays them.
 
 use super::*;
 
-/// A row of bodies of all kinds, each at a whole number of metres, and one that flies; the first is at the origin.
+/// Creates a row of bodies of all kinds, each at a whole number of metres, and a flyer. The first body is at the
+/// origin.
 fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
     let mut simulation = crate::scenes::space(100);
     let kinds = [
@@ -24,13 +25,13 @@ fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
     (simulation, keys, flyer)
 }
 
-/// By how much the origin is shifted next: so that all numbers stay whole.
+/// Returns the next shift of the origin, which keeps all numbers whole.
 fn way(number: u64) -> Vector {
     let x = (number % 5) as f32 - 2.0;
     vector(64.0 * x, 32.0, -16.0 * x)
 }
 
-/// What frames have shown by now.
+/// What frames have displayed so far.
 #[derive(Default)]
 struct Shown {
     map: BTreeMap<BodyKey, Pose>,
@@ -39,13 +40,14 @@ struct Shown {
 }
 
 impl Shown {
-    /// All of a frame is seen from one origin, that of its first body; and what flies goes on evenly.
+    /// Checks that a frame displays all bodies from one origin, that of its first body, and that the flyer continues
+    /// evenly.
     fn check<E>(&mut self, view: &evenstep::threads::View<E>, keys: &[BodyKey], flyer: BodyKey) {
         self.map.extend(view.moved().iter().copied());
         let anchor = self.map[&keys[0]].translation;
         for (i, key) in keys.iter().enumerate() {
             let pose = view.pose(*key).unwrap();
-            assert_eq!(self.map[key], pose, "the list is all that has changed");
+            assert_eq!(self.map[key], pose, "a change is missing from the list");
             let expected = anchor + Vector::Y * 4.0 * i as f32;
             assert_eq!(pose.translation, expected, "another origin");
         }
@@ -74,7 +76,7 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
     let start = runner.now();
     while shown.origins.len() < 12 {
         assert!(runner.now() - start < PATIENCE, "never");
-        // The next one once this is seen; every third one in a pause.
+        // Send the next shift once this one is displayed, and every third one in a pause.
         if shown.origins.len() > sent {
             let by = way(sent as u64);
             if sent % 3 == 2 {
@@ -142,7 +144,7 @@ fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
             count: 0,
         };
         let mut shown = Shown::default();
-        // Frames that end within steps and, every tenth, exactly between two.
+        // Frames end within steps, and every tenth frame ends exactly between two steps.
         for _ in 0..300 {
             let Ok(view) = overlap.frame(MS(3), &mut game);
             shown.check(view, &keys, flyer);
@@ -173,14 +175,14 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
         }
         let Ok(view) = overlap.frame(MS(3), &mut idle);
         shown.check(view, &keys, flyer);
-        // A step is 3.3 frames.
+        // A step lasts 3.3 frames.
         if number % 11 == 9 {
             assert_eq!(shown.origins.last(), Some(&idle.origin));
         }
     }
 }
 
-/// A body that is only ever at whole places, and a lift.
+/// Creates a lift, and a body that only ever is at whole positions.
 fn places() -> (Simulation, BodyKey, BodyKey) {
     let mut simulation = crate::scenes::space(100);
     let body = simulation
@@ -191,7 +193,7 @@ fn places() -> (Simulation, BodyKey, BodyKey) {
     (simulation, body, lift)
 }
 
-/// Where the lift is sent, one after the other; none of it a number that f32 holds exactly.
+/// The heights that the lift is sent to, one after the other. None of them is a number that f32 holds exactly.
 const FLOORS: [f32; 3] = [1.1, -0.7, 3.3];
 
 fn floor(height: f32) -> Pose {
@@ -228,12 +230,12 @@ fn a_teleported_body_is_never_shown_between() {
         assert!(runner.now() - start < PATIENCE, "never");
         check(runner.view().pose(body));
     }
-    // By calls too, several in one step.
+    // Calls teleport the body too, several in one step.
     let number = std::cell::Cell::new(0);
     while number.get() < 200 {
         number.set(number.get() + 1);
         let x = 10.0 * (number.get() % 4) as f32;
-        // Who finds no room comes again.
+        // A call that finds the queue full is tried again later.
         let _ = runner.call(move |simulation, _| {
             simulation
                 .physics
@@ -254,7 +256,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
     let mut runner = Runner::new(simulation.clone(), Idle, RunnerSettings::default()).unwrap();
     let start = runner.now();
     for (i, height) in FLOORS.into_iter().enumerate() {
-        // Another one on the way, before the one that counts.
+        // Another target on the way, before the final one.
         let there = Duration::from_millis(400 * i as u64 + 150);
         runner
             .call(move |simulation, _| {
@@ -288,7 +290,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         let there = overlap.simulation().clock().time() + MS(150);
         let mut last = overlap.view().pose(lift);
         for part in 1..=5 {
-            // The same one, across several steps.
+            // The same target, across several steps.
             overlap
                 .simulation()
                 .physics

@@ -148,7 +148,7 @@ impl Game {
 
     fn remove_through_rapier(&self, key: BodyKey) -> Option<()> {
         let remove = move |simulation: &mut Simulation, _: &mut Idle| {
-            let handle = simulation.physics.handle(key).expect("it lives");
+            let handle = simulation.physics.handle(key).expect("it is alive");
             simulation.physics.rapier_mut().remove_body(handle);
         };
         self.runner.call(remove).ok()
@@ -218,14 +218,14 @@ impl Game {
                 let Self { entities, .. } = self;
                 entities
                     .attach(&mut self.world, &mut self.runner, entity, key)
-                    .expect("it is shown or to come");
+                    .expect("the body is alive");
                 self.owned.insert(key, entity);
                 self.bare.push(before);
             }
             Operation::Remove(n) => {
                 let (key, entity) = self.nth(n)?;
                 let remove = move |simulation: &mut Simulation, _: &mut Idle| {
-                    simulation.physics.remove(key).expect("it lives");
+                    simulation.physics.remove(key).expect("it is alive");
                 };
                 self.runner.call(remove).ok()?;
                 self.owned.remove(&key);
@@ -251,7 +251,7 @@ impl Game {
                 let sent = spawned.clone();
                 let remove = move |simulation: &mut Simulation, _: &mut Idle| {
                     let key = sent.key().expect("it was inserted before this");
-                    simulation.physics.remove(key).expect("it lives");
+                    simulation.physics.remove(key).expect("it is alive");
                 };
                 match self.runner.call(remove) {
                     Ok(()) => self.bare.push(entity),
@@ -267,7 +267,7 @@ impl Game {
     fn check(&self) {
         for (key, entity) in &self.owned {
             assert_eq!(self.entities.entity(*key), Some(*entity));
-            let shown = self.world.get::<&RenderPose>(*entity).expect("it is shown");
+            let shown = self.world.get::<&RenderPose>(*entity).expect("has a pose");
             assert_eq!(Some(shown.0), self.runner.view.pose(*key));
         }
         for (spawned, entity) in &self.coming {
@@ -336,7 +336,7 @@ fn frames_without_a_sync_are_made_up_for() {
         game.physics();
         game.frame();
     }
-    assert!(game.runner.view.removed().is_empty(), "long ago");
+    assert!(game.runner.view.removed().is_empty(), "listed again");
     game.sync();
     game.check();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
@@ -363,7 +363,7 @@ fn a_body_that_goes_before_it_is_shown_is_taken_off() {
     for _ in 0..5 {
         assert!(
             game.world.satisfies::<&RenderPose>(entity),
-            "nothing is known yet"
+            "the removal is not known yet"
         );
         game.now += MS(5);
         game.physics();

@@ -1,6 +1,6 @@
-//! What both checkers check: the library's own files, with two threads of ours around them.
+//! The model that both checkers run: the library's own files, driven by two test threads.
 
-// What the library's files name, as small as it can be.
+// Minimal stubs for the names that the library's files use.
 pub mod stubs;
 
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
 use stubs::{Event, Movers, Origin, PoseLog, RunnerSettings, SendError};
 
-/// A defect that is put in, to show that the checker finds it.
+/// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Planted {
     None,
-    /// What finds the box taken is thrown away.
+    /// Events are thrown away if the mailbox is locked.
     EventsDropped,
-    /// What finds the box taken is handed over with the next step; after the last one that is never.
+    /// Mail that finds the mailbox locked is handed over with the next step, so after the last step it never arrives.
     NoRetry,
-    /// An order waits no longer as soon as it has come.
+    /// An order stops counting as waiting as soon as it has arrived.
     RoomTooEarly,
 }
 
 const STATES: usize = 2;
 
-/// The end of a step: a state with what has changed by it, and two events.
+/// Adds the result of a step: a state with its changes, and two events.
 fn step(mail: &mut Mail<()>, tick: u64) {
     let snapshot = Arc::new(Snapshot {
         run: 0,
@@ -49,7 +49,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
     mail.dropped += Duration::from_secs(1);
 }
 
-/// The physics: so many steps, then a pause in which nobody wakes it but it itself.
+/// Runs the physics: this many steps, then a pause in which it has to wake itself.
 fn make_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, planted: Planted) {
     let now = Duration::ZERO;
     let mut outgoing = Mail::default();
@@ -68,7 +68,7 @@ fn make_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plan
     }
 }
 
-/// A frame: nothing that it has shown goes back. Gives of which steps it has the changes.
+/// Runs a frame, and checks that no state goes back. Returns the steps whose changes the frame has.
 fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) -> Vec<u64> {
     let shown = newest(mail);
     mailbox.take(mail, settings);
@@ -86,7 +86,8 @@ fn newest(mail: &Mail<()>) -> u64 {
     mail.states.back().map_or(0, |state| state.snapshot.tick)
 }
 
-/// Both threads at one mailbox, which keeps the events of so many steps. The game takes them in each frame, or only at the end.
+/// Runs both threads at one mailbox, which keeps the events of this many steps. The game takes them in each frame, or
+/// only at the end.
 pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, planted: Planted) {
     let settings = RunnerSettings {
         states: STATES,
@@ -106,7 +107,7 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
         }
     }
     physics.join().expect("it does not panic");
-    // The physics sleeps, and everything is there.
+    // The physics sleeps, and everything has arrived.
     changes.extend(frame(&mailbox, &settings, &mut mail));
     take(&mut mail);
     assert_eq!(newest(&mail), steps, "the last state never came");
@@ -121,10 +122,10 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     }
 }
 
-/// The last order.
+/// The number of the last order.
 const STOP: u32 = u32::MAX;
 
-/// The physics: carries out what it has fetched, and sleeps until more comes.
+/// Runs the physics: it carries out the orders that it has fetched, and sleeps until more arrive.
 fn carry_out(orders: &mut Orders<u32>, most: usize, planted: Planted) -> Vec<u32> {
     let mut done = Vec::new();
     loop {
@@ -144,7 +145,8 @@ fn carry_out(orders: &mut Orders<u32>, most: usize, planted: Planted) -> Vec<u32
     }
 }
 
-/// Both threads at one queue, which holds `most` orders. The game tries to send so many, and then that it is over.
+/// Runs both threads at one queue, which holds `most` orders. The game tries to send `count` orders, and then the last
+/// one.
 pub fn queue(most: usize, count: u32, planted: Planted) {
     let (sender, mut received) = orders(most);
     let physics = thread::spawn(move || {
@@ -158,7 +160,7 @@ pub fn queue(most: usize, count: u32, planted: Planted) {
     sent.push(STOP);
     let (done, mut received) = physics.join().expect("it does not panic");
     assert_eq!(done, sent, "each once and in order");
-    // There is room for as many as at the start.
+    // The queue has as much room as at the start.
     for order in 0..most {
         assert!(sender.send(order as u32).is_ok(), "room was lost");
     }

@@ -1,4 +1,4 @@
-//! What the library's files name, as small as it can be.
+//! Minimal stubs for the names that the library's files use.
 
 #[derive(Debug, Default)]
 pub struct Movers;
@@ -9,7 +9,7 @@ pub struct SmoothingSettings;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin;
 
-/// The steps that it is of.
+/// The steps whose changes it has.
 #[derive(Debug, Default)]
 pub struct PoseLog(pub Vec<u64>);
 

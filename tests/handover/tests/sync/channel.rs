@@ -1,4 +1,4 @@
-//! `std::sync::mpsc` without an end: the orders here tell when it is over.
+//! `std::sync::mpsc` without disconnection, because the orders here say when the run is over.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Loom has no time: the wait is over at once.
+    /// Returns at once, because loom has no time.
     pub fn recv_timeout(&self, _: Duration) -> Result<T, RecvTimeoutError> {
         self.try_recv().map_err(|_| RecvTimeoutError::Timeout)
     }

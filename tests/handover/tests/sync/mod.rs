@@ -1,5 +1,5 @@
-//! What the threads share, out of what loom knows: its own `try_lock` and `try_recv` never meet the other thread in
-//! between, as it does not look at schedules there.
+//! The types that the threads share, built from loom's. Loom does not explore schedules at its own `try_lock` and
+//! `try_recv`, so these never meet the other thread in between.
 
 mod channel;
 
@@ -13,14 +13,14 @@ pub use loom::thread;
 
 pub use channel::{Receiver, Sender, channel};
 
-/// A mutex that is only tried.
+/// A mutex that is locked only with `try_lock`.
 #[derive(Debug, Default)]
 pub struct Mutex<T> {
     taken: AtomicBool,
     value: std::sync::Mutex<T>,
 }
 
-/// What is taken, until it is dropped.
+/// A locked mutex, until the guard is dropped.
 #[derive(Debug)]
 pub struct Guard<'a, T> {
     taken: &'a AtomicBool,
@@ -56,7 +56,7 @@ impl<T> DerefMut for Guard<'_, T> {
 
 impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
-        // The value itself is given back right after, before the next switch of threads.
+        // The value itself is released right after this, before the next switch of threads.
         self.taken.store(false, Ordering::Release);
     }
 }

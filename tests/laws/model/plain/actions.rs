@@ -1,4 +1,4 @@
-//! What the actions of a script change in the plain map.
+//! How the actions of a script change the plain map.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 impl Model {
     pub(super) fn born(&mut self, physics: &Physics, key: BodyKey, pose: Pose) {
         self.keys.push(key);
-        // In a hook before a step, the state after that step is the first with it.
+        // For a body that is born in a hook before a step, the first known state is the one after that step.
         let is_before_step = physics.current_step().is_some();
         let body = Body {
             way: Way::at_rest(pose),
@@ -85,7 +85,7 @@ impl Model {
         };
         let ball = ColliderBuilder::ball(0.4).translation(off);
         let key = physics.insert(body.pose(at), ball);
-        // Whatever slows down is asleep after a few steps, and never wakes and falls asleep again within one.
+        // A body that slows down falls asleep after a few steps. It never wakes and falls asleep again within one step.
         let body = physics.body_mut(key).unwrap();
         body.activation_mut().time_until_sleep = 0.06;
         body.activation_mut().normalized_linear_threshold = 0.5;
@@ -122,7 +122,7 @@ impl Model {
         }
     }
 
-    /// The body was moved together with its motion. Earlier motions stay where they were.
+    /// The body was moved together with its motion. Earlier motions stay unchanged.
     pub(super) fn transform(&mut self, key: BodyKey, by: &Pose, tick: u64) {
         let body = self.bodies.get_mut(&key).unwrap();
         body.way.transform(by);
@@ -134,7 +134,8 @@ impl Model {
         match *setting {
             Setting::Smoothing(smoothing) => {
                 simulation.smoothing = smoothing;
-                // The loop passes it on in its next call. This one does nothing else: that tick is not kept.
+                // The loop passes the setting on in its next call. This call does nothing else, because that tick is
+                // not kept.
                 let _ = simulation.rewind(u64::MAX);
                 self.smoothing = smoothing;
                 self.expect_dt(simulation);
@@ -167,7 +168,7 @@ impl Model {
         }
     }
 
-    /// What was let go, or was never kept, is not known again.
+    /// States that were discarded or never kept do not become known again.
     pub(super) fn set_history(&mut self, states: usize, tick: u64) {
         let kept = self.history.max(2) as u64 - 1;
         self.history = states;
@@ -221,7 +222,7 @@ impl Model {
                     let body = self.bodies.get_mut(&key).unwrap();
                     body.stepped.get_or_insert(body.way);
                     self.transform(key, &by, physics.tick());
-                    // The velocity of one that is led is not turned with it.
+                    // The velocity of a kinematic body is not rotated with it.
                     let is_led = is_led(physics.body(key).unwrap());
                     self.bodies.get_mut(&key).unwrap().may_be_unseen |= is_led;
                 } else {
@@ -230,7 +231,7 @@ impl Model {
             }
             Deed::Put(part, x, how) => {
                 let body = access(physics, key, how);
-                // Half of them without waking the body: nothing but we will look at it then.
+                // Half of these edits do not wake the body, so only the loop's own check can detect them.
                 match part {
                     Part::Whole => body.set_position(to(x), x > 0.0),
                     Part::Translation => body.set_translation(to(x).translation, x > 0.0),
@@ -314,19 +315,20 @@ impl Model {
         let center = rapiers.mass_properties().local_mprops.local_com;
         let expected = one_step_back(&position, after, center, dt);
         let smoothing = body.smoothing.unwrap_or(self.smoothing);
-        // While steps are still due, no frame will show it; nor will one that shows the state after.
+        // While steps are still due, no frame displays the previous pose. Smoothing that displays the latest state does
+        // not, either.
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
         let is_shown = self.due == 0 && shows_previous;
         let tick = physics.tick();
         let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
-        // Of the same state, without a past.
+        // A copy of the same state without a past.
         let mut copy = Simulation::with_physics(Rate::default(), physics.clone());
         copy.smoothing = self.smoothing;
         let at_start = copy.pose_at(key, tick, 0.0);
         let previous = if is_shown {
             at_previous(copy).pose(key).unwrap()
         } else {
-            // No frame shows it now, but later ones may look back at this tick.
+            // No frame displays the pose now, but later calls may look back at this tick.
             let of_step = is_of_step.then_some(at_start);
             of_step.flatten().unwrap_or(position)
         };

@@ -1,4 +1,4 @@
-//! The plain map: every body's state is copied before and after every step.
+//! The plain map. It copies every body's state before and after every step.
 
 mod actions;
 
@@ -12,47 +12,48 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub struct Body {
-    /// What frames show.
+    /// The path that frames display.
     pub way: Way,
-    /// That of the last step, if it was put elsewhere since.
+    /// The path of the last step, if the body was teleported since.
     pub stepped: Option<Way>,
-    /// The ways of earlier steps, by the number of steps made at their end.
+    /// The paths of earlier steps, by the number of steps at their end.
     pub ways: BTreeMap<u64, Way>,
-    /// The first of these that is known: at the earliest that of its birth.
+    /// The first known path in `ways`: at the earliest, that of the body's birth.
     pub since: u64,
-    /// Whether the way of that one is known for sure: not of the step in which keeping began.
+    /// Whether the first path is certain. It is not for the step in which keeping began.
     pub is_since_known: bool,
     smoothing: Option<Smoothing>,
-    /// Where the last step left it, or where it was born.
+    /// The pose after the last step, or at birth.
     left_at: Pose,
     was_teleported: bool,
-    /// No step was made with it.
+    /// Whether the body has not been in a step yet.
     is_new: bool,
-    /// At the beginning of the step at hand. The velocity is `None` of one that is led and was put elsewhere.
+    /// The pose and velocity at the beginning of the current step. The velocity is `None` for a kinematic body that was
+    /// teleported.
     start: (Pose, Option<Velocity>),
-    /// Whether its velocity may have been taken for that after the step: it slept, or is led and was put
-    /// elsewhere among steps of one frame.
+    /// Whether the velocity before the step may have been taken for the one after it: the body slept, or it is
+    /// kinematic and was teleported among steps of one frame.
     may_be_unseen: bool,
-    /// Its position is not finite, or was in this step: only that what is shown is finite is known.
+    /// Whether its position is not finite, or was not in this step. Then only the displayed pose is known to be finite.
     pub is_lost: bool,
-    /// Up to this tick what it did is not known.
+    /// The tick up to which its motion is unknown.
     pub lost_until: Option<u64>,
-    /// The previous pose took arithmetic.
+    /// Whether the previous pose needed arithmetic.
     pub is_rounded: bool,
-    /// It was put elsewhere since the last step.
+    /// Whether it was teleported since the last step.
     pub is_altered: bool,
 }
 
-/// What a frame showed.
+/// The displayed poses of a frame.
 pub struct Shown {
     pub tick: u64,
     pub alpha: f32,
-    /// Of bodies that were not put elsewhere since.
+    /// The poses of bodies that were not teleported since.
     pub poses: BTreeMap<BodyKey, Pose>,
 }
 
 impl Body {
-    /// Earlier ticks are not known any more.
+    /// Forgets earlier ticks.
     fn begin_at(&mut self, tick: u64) {
         self.since = tick;
         self.is_since_known = false;
@@ -62,45 +63,45 @@ impl Body {
 
 #[derive(Default)]
 pub struct Model {
-    /// Those that something is done to, in order of birth.
+    /// The bodies that actions choose from, in order of birth.
     keys: Vec<BodyKey>,
     pub bodies: BTreeMap<BodyKey, Body>,
     /// The last few frames.
     pub frames: Vec<Shown>,
-    /// What each frame showed, and which bodies were gone in it.
+    /// The displayed poses of each frame, and the bodies that it reports as removed.
     pub screens: Vec<BTreeMap<BodyKey, Pose>>,
     pub deaths: Vec<Vec<BodyKey>>,
-    /// Since the last frame.
+    /// The bodies that were removed since the last frame.
     pub dead: Vec<BodyKey>,
     pub teleports: usize,
     pub set_from_velocity: usize,
     /// The number of states kept.
     pub history: usize,
-    /// What waits for the next step.
+    /// The pushes that wait for the next step.
     pushes: Vec<(BodyKey, Vector)>,
-    /// How many of these were there before the step at hand, and at the end of the last frame.
+    /// How many pushes waited before the current step, and at the end of the last frame.
     waiting: usize,
     lasting: usize,
-    /// How many steps are due in the frame at hand.
+    /// How many steps are due in the current frame.
     due: u64,
-    /// The length of the last step; before the first one, that of the rate.
+    /// The length of the last step. Before the first step, the length that the rate gives.
     dt: f32,
     has_stepped: bool,
-    /// Of the frame at hand.
+    /// Whether the current frame is after one of its steps.
     is_after_step: bool,
-    /// How the origin was shifted in the step at hand, before it is made.
+    /// The shift of the origin in the current step, before it runs.
     shifted: Option<Pose>,
-    /// A single step while paused, of the next frame.
+    /// Whether the next frame has a single step during a pause.
     asks_for_step: bool,
     smoothing: Smoothing,
     new_tick: Option<u64>,
-    /// Whether steps were made since the ways that frames show.
+    /// Whether steps have run since the paths that frames display.
     is_outdated: bool,
 }
 
 const PUSH: Vector = vector(1.0, 2.0, 0.5);
 
-/// What the game gets at: in a hook the physics, elsewhere the whole simulation.
+/// The game's access: the physics in a hook, the whole simulation otherwise.
 pub trait Reach {
     fn physics(&mut self) -> &mut Physics;
     fn simulation(&mut self) -> Option<&mut Simulation>;
@@ -135,7 +136,7 @@ fn access(physics: &mut Physics, key: BodyKey, access: Access) -> &mut RigidBody
     }
 }
 
-/// Zero of a body that Rapier does not move, or is about to disable.
+/// Returns the velocity. It is zero for a body that Rapier does not move or is about to disable.
 fn velocity(body: &RigidBody) -> Velocity {
     let (linear, angular) = (body.linvel(), body.angvel());
     let moves = body.is_enabled() && !body.is_sleeping();
@@ -146,7 +147,7 @@ fn velocity(body: &RigidBody) -> Velocity {
     }
 }
 
-/// As Rapier caps it at the beginning of a step.
+/// Returns the velocity as Rapier caps it at the beginning of a step.
 fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Velocity {
     let mut velocity = velocity(body);
     if body.is_dynamic() {
@@ -170,7 +171,7 @@ fn is_led(body: &RigidBody) -> bool {
 
 /// # Steps and frames
 impl Model {
-    /// Of a simulation in which nothing has happened yet. What is in it goes on as it is.
+    /// Creates the map of a simulation in which nothing has happened yet. Existing bodies keep their motion.
     pub fn new(simulation: &Simulation) -> Self {
         let mut model = Self::default();
         model.expect_dt(simulation);
@@ -185,7 +186,7 @@ impl Model {
         self.bodies.keys().copied().collect()
     }
 
-    /// A frame of this length is about to begin: it reads the settings.
+    /// Reads the settings, right before a frame of this length begins.
     pub fn begin_frame(&mut self, simulation: &Simulation, frame_time: Duration) {
         let mut clock = simulation.clock().clone();
         clock.begin_frame(frame_time);
@@ -219,14 +220,14 @@ impl Model {
         self.waiting = self.pushes.len();
     }
 
-    /// Right before Rapier's step.
+    /// Copies the bodies right before Rapier's step.
     pub fn begin_step(&mut self, physics: &Physics, step: Step) {
         for (key, body) in &mut self.bodies {
             let rapiers = physics.body(*key).unwrap();
             let pose = *rapiers.position();
             body.is_lost |= !pose.is_finite();
             if body.is_new && pose != body.way.current {
-                // It was where its first step begins.
+                // Its birth pose becomes the one at which its first step begins.
                 for frame in &mut self.frames {
                     frame.poses.remove(key);
                 }
@@ -244,7 +245,7 @@ impl Model {
             let was_put = body.was_teleported || pose != body.left_at;
             let is_noticed = body.was_teleported || !self.is_outdated;
             body.may_be_unseen |= is_led(rapiers) && was_put;
-            // One that stood still was at rest there, if frames without a step have shown it so.
+            // A body without velocity was at rest there, if frames without a step have displayed it so.
             let is_stale = velocity != Velocity::default();
             let is_unknown = is_led(rapiers) && was_put && is_noticed && is_stale;
             body.start = (pose, (!is_unknown).then_some(velocity));
@@ -252,7 +253,7 @@ impl Model {
         self.pushes.clear();
     }
 
-    /// Right after Rapier's step.
+    /// Copies the bodies right after Rapier's step.
     pub fn end_step(&mut self, physics: &Physics, step: Step) {
         let tick = step.tick + 1;
         self.is_after_step = true;
@@ -271,13 +272,13 @@ impl Model {
             };
             let has_stayed = is_led(rapiers) && previous == current;
             let after = if has_stayed {
-                Velocity::default() // whatever rounding makes of it
+                Velocity::default() // whatever the rounding
             } else {
                 velocity(rapiers)
             };
             let mut before = before.unwrap_or(after);
             if rapiers.is_sleeping() || !rapiers.is_enabled() || has_stayed {
-                // It came to rest where it is: it does not swing past that.
+                // The body comes to rest at this pose and does not swing past it.
                 before = after;
             }
             body.left_at = current;
@@ -309,8 +310,8 @@ impl Model {
         }
     }
 
-    /// A frame of so many steps has ended: without one, and if time stands still, what was pushed since the frame before
-    /// is forgotten. Gives how much that is.
+    /// Ends a frame with this many steps. If it had no step and time is stopped, it forgets the pushes since the
+    /// previous frame. Returns the number of forgotten pushes.
     pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         self.is_after_step = false;
         let mut forgotten = 0;
@@ -322,7 +323,7 @@ impl Model {
         forgotten
     }
 
-    /// Bodies that Rapier has elsewhere than the last step left them.
+    /// Detects bodies whose pose in Rapier differs from the one after the last step.
     pub fn notice(&mut self, physics: &Physics) {
         for key in self.living() {
             let pose = *physics.body(key).unwrap().position();
@@ -335,12 +336,12 @@ impl Model {
         }
     }
 
-    /// The frame, or the one that takes its place, begins without the steps that were due. Gives how many.
+    /// Starts the frame, or the one that replaces it, without the steps that were due. Returns their number.
     pub fn abort(&mut self, physics: &Physics, was_taken: bool) -> u64 {
         let tick = physics.tick();
         if was_taken {
             self.pushes.truncate(self.waiting);
-            // Who was born in the step that is not made was there before it.
+            // The step does not run, so bodies that were born in it count as born before it.
             for body in self.bodies.values_mut() {
                 body.since = body.since.min(tick);
             }
@@ -373,7 +374,7 @@ impl Model {
         due
     }
 
-    /// The origin was shifted in a step that is dropped: nothing before this tick is known.
+    /// The origin was shifted in a step that is dropped, so nothing before this tick is known.
     fn begin_at_origin(&mut self, by: &Pose, tick: u64) {
         for key in self.living() {
             let body = self.bodies.get_mut(&key).unwrap();
@@ -385,7 +386,7 @@ impl Model {
         }
     }
 
-    /// The body is shown otherwise than the last step moved it, which is what its history has.
+    /// The displayed pose of the body differs from the result of the last step, which its history has.
     fn forget_current(&mut self, key: BodyKey, tick: u64) {
         self.bodies.get_mut(&key).unwrap().is_altered = true;
         for frame in self.frames.iter_mut().filter(|frame| frame.tick == tick) {
@@ -400,9 +401,9 @@ impl Model {
     }
 }
 
-/// This simulation, as it shows the poses right before the last step, as far as a frame can.
+/// Returns this simulation with the poses right before the last step displayed, as far as a frame can.
 pub fn at_previous(mut simulation: Simulation) -> Simulation {
-    // Also without the single steps that were asked for.
+    // The calls also clear requested single steps.
     simulation.resume();
     simulation.pause();
     let settings = simulation.clock_settings_mut();

@@ -1,4 +1,4 @@
-//! Random games: bodies and joints of every kind, and deeds by tick.
+//! Random games: bodies and joints of every kind, and actions by tick.
 
 mod script;
 
@@ -14,7 +14,7 @@ pub use script::game;
 
 use crate::scenes::hash;
 
-/// How many ticks a game has deeds for.
+/// The number of ticks that have actions.
 pub const TICKS: u64 = 60;
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ enum JointKind {
     Rope,
 }
 
-/// How a game reaches a body.
+/// How a game accesses a body.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Body,
@@ -54,12 +54,12 @@ enum Way {
     PhysicsFor,
 }
 
-/// What a game does to the body of a number.
+/// A game's action on the body of this number.
 #[derive(Clone, Debug)]
 enum Deed {
     Sleep(usize),
     Wake(usize, bool),
-    /// By Rapier's islands, past the body.
+    /// Wakes the body through Rapier's islands, without access to the body.
     WakeByIslands(usize, bool),
     Push(usize, Vector),
     Twist(usize, AngVector),
@@ -72,8 +72,8 @@ enum Deed {
     Remove(usize, Way),
     RemoveJoint(usize),
     Connect(Joint),
-    /// Cuts a multibody above the body of a number, by the removal of the joint or of the body above, and moves its loose
-    /// end before the next step.
+    /// Cuts a multibody above the body of this number, by removing the joint or the body above. The loose end is moved
+    /// before the next step.
     Cut(usize, Cut, Pose),
 }
 
@@ -83,29 +83,30 @@ enum Cut {
     Body,
 }
 
-/// What may be done in a game.
+/// The kinds of actions in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deeds {
     /// Much sleep.
     Sleep,
     /// Everything.
     All,
-    /// Everything, with torques beyond all measure.
+    /// Everything, with extreme torques.
     Wild,
 }
 
-/// The simulation of a game, and who takes part in it: it acts by tick alone, so a copy of it goes on as it does.
+/// The simulation of a game, and its bodies. The game's actions depend on the tick alone, so a copy continues in the
+/// same way.
 #[derive(Clone)]
 pub struct Run {
     pub simulation: Simulation,
     game: Arc<Game>,
-    /// In the order in which they came.
+    /// The bodies, in order of insertion.
     pub keys: Vec<BodyKey>,
     /// All bits before each step.
     pub before: Vec<u64>,
 }
 
-/// Games in which a law was broken once.
+/// Games that once broke a law.
 impl Game {
     fn row(bodies: u8, is_multibody: bool, deeds: Vec<(u64, Deed)>) -> Self {
         let member = |i| Member {
@@ -137,7 +138,7 @@ impl Game {
         Self::row(3, false, vec![(3, push), (15, stop)])
     }
 
-    /// The root of a multibody is put elsewhere through Rapier.
+    /// The root of a multibody is teleported through Rapier.
     pub fn with_a_root_put_elsewhere() -> Self {
         let put = Deed::Put(0, Vector::Y * 3.0, Way::Body);
         let mut game = Self::row(5, false, vec![(0, put)]);
@@ -152,7 +153,7 @@ impl Game {
         Self::row(8, true, vec![cut(4, 6, Cut::Joint), cut(9, 2, Cut::Body)])
     }
 
-    /// A link gets a place that is no number, and its root is put elsewhere.
+    /// A link gets a pose that is not finite, and its root is teleported.
     pub fn with_a_link_that_is_nowhere() -> Self {
         let twist = Deed::Twist(1, spin(1e30, -1e30, 1e30));
         Self::row(2, true, vec![(5, twist), (7, Deed::Teleport(0, Vector::Y))])
@@ -186,7 +187,7 @@ impl Game {
 }
 
 impl Run {
-    /// The deeds before the step, and the bits that it begins with.
+    /// Carries out the actions before the step, and records the bits before it.
     pub fn act(&mut self, step: Step) {
         let game = Arc::clone(&self.game);
         for (tick, deed) in &game.deeds {
@@ -197,14 +198,14 @@ impl Run {
         self.before.push(hash(self.simulation.physics.rapier()));
     }
 
-    /// [`act`](Self::act) in a hook, where the simulation is elsewhere.
+    /// Calls [`act`](Self::act) in a hook, where the caller has the physics.
     pub fn act_on(&mut self, physics: &mut Physics, step: Step) {
         std::mem::swap(physics, &mut self.simulation.physics);
         self.act(step);
         std::mem::swap(physics, &mut self.simulation.physics);
     }
 
-    /// A push between two frames.
+    /// Pushes a body between two frames.
     pub fn push(&self, physics: &mut Physics, chance: u64) {
         let push = Vector::Y * (chance % 5) as f32;
         let _ = physics.apply_impulse(self.key(chance as usize), push);
@@ -214,12 +215,12 @@ impl Run {
         }
     }
 
-    /// Makes the next step, unless Rapier panics in it.
+    /// Runs the next step. Returns `None` if Rapier panics in it.
     pub fn try_step(&mut self) -> Option<()> {
         let time = Duration::from_secs(1) / 60 + Duration::from_nanos(1);
         self.simulation.begin_frame(time);
         while let Some(step) = self.simulation.next_step() {
-            // Only the step is Rapier's own: what panics in a deed is a defect.
+            // Only the step is Rapier's. A panic in an action is a defect.
             self.act(step);
             catch_unwind(AssertUnwindSafe(|| self.simulation.make_step())).ok()?;
         }
@@ -227,12 +228,12 @@ impl Run {
         Some(())
     }
 
-    /// Makes one step.
+    /// Runs one step.
     pub fn step(&mut self) {
         self.frame(60);
     }
 
-    /// A frame of a game at so many frames a second.
+    /// Runs a frame at this many frames per second.
     pub fn frame(&mut self, fps: u32) {
         let time = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         self.simulation.begin_frame(time);
@@ -240,7 +241,7 @@ impl Run {
         self.simulation.end_frame();
     }
 
-    /// Makes the steps that are due.
+    /// Runs the due steps.
     pub fn make_steps(&mut self) {
         while let Some(step) = self.simulation.next_step() {
             self.act(step);
@@ -283,7 +284,7 @@ impl Run {
             JointKind::Rope => RopeJointBuilder::new(1.5).into(),
         };
         let physics = self.simulation.physics.rapier_mut_except_bodies();
-        // Rapier panics for a link that is not dynamic, and for ends that are disabled.
+        // Rapier panics for a link that is not dynamic, and for joints whose ends are disabled.
         let are_enabled = [one, other]
             .iter()
             .all(|end| physics.bodies[*end].is_enabled());
@@ -295,7 +296,7 @@ impl Run {
         }
     }
 
-    /// A body as the game reaches it.
+    /// Returns a body, with the game's kind of access.
     fn reach(&mut self, index: usize, way: Way) -> Option<&mut RigidBody> {
         let key = self.key(index);
         let handle = self.simulation.physics.handle(key)?;
@@ -311,7 +312,7 @@ impl Run {
         }
     }
 
-    /// Whether the body is a link other than the root.
+    /// Returns whether the body is a link other than the root.
     fn is_dependent(&self, index: usize) -> bool {
         let joints = &self.simulation.physics.rapier().multibody_joints;
         let handle = self.simulation.physics.handle(self.key(index));
@@ -325,7 +326,7 @@ impl Run {
         handle.is_some_and(|handle| joints.rigid_body_link(handle).is_some())
     }
 
-    /// Cuts a multibody above one of its links, which is then the root of a loose end.
+    /// Cuts a multibody above one of its links. The link then is the root of a loose end.
     fn cut(&mut self, link: RigidBodyHandle, cut: Cut) {
         let physics = self.simulation.physics.rapier_mut_except_bodies();
         let mut joints = physics.multibody_joints.attached_joints(link);

@@ -25,7 +25,7 @@ fn joint() -> impl Strategy<Value = Joint> {
     })
 }
 
-/// Bodies in a row, so that joints between neighbours fit, each with its next one.
+/// Returns bodies in a row, so that each can be joined to the next one.
 fn members() -> impl Strategy<Value = Vec<Member>> {
     let kind = prop_oneof![
         8 => Just(RigidBodyType::Dynamic),
@@ -101,7 +101,7 @@ pub fn game(deeds: Deeds) -> impl Strategy<Value = Game> {
         prop::collection::vec((0..TICKS, deed(deeds)), 0..25),
     )
         .prop_map(|(has_floor, bodies, mut joints, is_rope, deeds)| {
-            // Most are a chain.
+            // Most of the joints form a chain.
             for (i, joint) in joints.iter_mut().enumerate().take(6) {
                 joint.ends = [i, i + 1];
                 joint.is_multibody |= is_rope;
