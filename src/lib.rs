@@ -180,7 +180,7 @@ pub mod threads;
 #[cfg(feature = "hecs")]
 pub mod entities;
 
-pub use dim::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices::*};
+pub use dim::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices::*, pose_floats};
 #[cfg(feature = "checksum")]
 pub use fingerprint::fingerprint;
 #[cfg(feature = "hecs")]

@@ -15,10 +15,9 @@ mod lanes;
 pub(crate) use blend::{Blend, is_near};
 #[cfg(test)]
 pub(crate) use dimension::testing;
-pub use dimension::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices};
+pub use dimension::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices, pose_floats};
 pub(crate) use dimension::{
-    Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, pose_floats,
-    turns,
+    Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
 };
 #[cfg(feature = "checksum")]
 pub(crate) use dimension::{rotation_to_array, spin_to_array, world_of_all_shapes};

@@ -14,7 +14,9 @@ pub type PoseFloats = [f32; 8];
 /// [`exceptions`](crate::RenderData::exceptions).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
-pub(crate) fn pose_floats(pose: &Pose) -> PoseFloats {
+/// Converts a pose to floats for the GPU.
+#[must_use]
+pub fn pose_floats(pose: &Pose) -> PoseFloats {
     let (rotation, translation) = (pose.rotation, pose.translation);
     [
         rotation.x,

@@ -20,8 +20,7 @@ mod turns;
 mod world;
 
 pub use blend::{interpolate, interpolate_all};
-pub(crate) use gpu::pose_floats;
-pub use gpu::{BLEND_WGSL, PoseFloats};
+pub use gpu::{BLEND_WGSL, PoseFloats, pose_floats};
 pub(crate) use lanes::{Rotations, Spins, Vectors};
 pub(crate) use parts::{angle, capped_spin, is_same, lerp_in_f64, normalized};
 #[cfg(feature = "checksum")]

@@ -1,0 +1,87 @@
+//! 100,000 spinning bodies whose poses the graphics card blends. Every pose is read back and compared with the crate's.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use evenstep::rapier::glamx::Vec3;
+use evenstep::{BodyKey, PoseFloats, Simulation};
+use gpu::{Camera, Gpu, Instances, Renderer, spinners};
+
+#[derive(Parser)]
+#[command(about)]
+struct Options {
+    /// How many bodies spin.
+    #[arg(long, default_value_t = 100_000)]
+    bodies: usize,
+    /// How many frames at 144 per second.
+    #[arg(long, default_value_t = 24)]
+    frames: u32,
+    /// Where the last picture goes.
+    #[arg(long, default_value = "target/pictures/gpu.png")]
+    picture: PathBuf,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let gpu = Gpu::open()?;
+    println!("{} bodies on {}", options.bodies, gpu.name);
+    let mut simulation = spinners(options.bodies);
+    simulation.keep_render_data(true);
+    let mut instances = Instances::new(&gpu, u32::try_from(options.bodies)?);
+    let (mut uploaded, mut with_pairs, mut largest) = (0, 0, 0.0_f32);
+    for _ in 0..options.frames {
+        simulation.advance(Duration::from_secs(1) / 144, |_, _| ());
+        let data = simulation.render_data().ok_or("it is kept")?;
+        let upload = instances.update(&gpu, data, simulation.removed())?;
+        uploaded += upload.bytes;
+        with_pairs += u32::from(upload.has_pairs);
+        let poses = gpu.read(&instances.poses);
+        largest = largest.max(difference(&simulation, &instances, &poses));
+    }
+    let frames = options.frames;
+    println!(
+        "{frames} frames, {with_pairs} with pairs, {} kB each on average",
+        uploaded / 1_000 / frames.max(1) as usize
+    );
+    println!("largest difference from `pose()`: {largest:.1e}");
+
+    let renderer = Renderer::new(&gpu, 1_024, 768);
+    let side = (options.bodies as f32).cbrt();
+    let from = Vec3::new(0.6, 0.5, 1.0) * side * 1.4 + Vec3::ONE;
+    let camera = Camera::looking(from, Vec3::ZERO, 1_024.0 / 768.0);
+    renderer.draw(&gpu, &camera, &instances);
+    let picture = renderer.read(&gpu);
+    if let Some(folder) = options.picture.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let height = picture.rgba.len() as u32 / 4 / picture.width;
+    image::save_buffer(
+        &options.picture,
+        &picture.rgba,
+        picture.width,
+        height,
+        image::ColorType::Rgba8,
+    )?;
+    println!("{}", options.picture.display());
+    if largest > 1e-6 {
+        return Err("the poses of the graphics card are not those of the crate".into());
+    }
+    Ok(())
+}
+
+/// Returns the largest difference of a component between poses that were read back and those of the crate.
+fn difference(simulation: &Simulation, instances: &Instances, poses: &[u8]) -> f32 {
+    let poses: &[PoseFloats] = bytemuck::cast_slice(poses);
+    let bodies = simulation.physics.bodies();
+    let difference = |key: BodyKey| {
+        let slot = instances.slot(key).expect("it was displayed");
+        let expected = evenstep::pose_floats(&simulation.pose(key).expect("it was displayed"));
+        let pairs = poses[slot as usize].into_iter().zip(expected);
+        pairs
+            .map(|(one, other)| (one - other).abs())
+            .fold(0.0, f32::max)
+    };
+    bodies.map(|(key, _)| difference(key)).fold(0.0, f32::max)
+}
