@@ -210,8 +210,8 @@ pub use step::{
     TickError, TickQueue, Wrench,
 };
 pub use time::{
-    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTimer, Rate, RateError,
-    SpeedError, Step, Stepping,
+    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTimer, Headroom, Rate,
+    RateError, SpeedError, Step, Stepping,
 };
 
 // The programs of the README and the book, run as tests.

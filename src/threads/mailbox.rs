@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::step::Event;
+use crate::time::Headroom;
 
 use super::failure::Failure;
 use super::runner_settings::RunnerSettings;
@@ -72,6 +73,7 @@ pub(super) struct Mail<E> {
     /// The last few states, oldest first. The changes before a dropped state are handed over with the next one.
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
+    pub headroom: Headroom,
     /// The events of each step that had any, oldest first.
     pub events: VecDeque<(u64, Vec<Event>)>,
     /// The number of events of the oldest steps that were dropped because nobody took them.
@@ -88,6 +90,7 @@ impl<E> Default for Mail<E> {
         Self {
             states: VecDeque::new(),
             reading: ClockReading::default(),
+            headroom: Headroom::default(),
             events: VecDeque::new(),
             lost_events: 0,
             failures: VecDeque::new(),
@@ -115,6 +118,7 @@ impl<E> Mail<E> {
             .map(|(_, lost)| lost.len() as u64)
             .sum::<u64>();
         self.reading = later.reading;
+        self.headroom = later.headroom;
         self.failures.append(&mut later.failures);
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         discard(self.failures.drain(..old));

@@ -10,6 +10,7 @@ use crate::key::BodyKey;
 use crate::owners::{Inserter, Spawned};
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Event;
+use crate::time::Headroom;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
@@ -426,6 +427,29 @@ where
         self.view.lost_failures()
     }
 
+    /// Returns how much of its time the thread spends on steps, as of the last [`frame`](Self::frame): the wall time of a
+    /// step with its hooks, and the number of steps per second.
+    ///
+    /// ```
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Rate, Simulation};
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
+    /// # while runner.headroom().step().is_none() {
+    /// #     runner.frame();
+    /// # }
+    /// let load = runner.headroom().load(Rate::default());
+    /// assert!(load.unwrap() > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn headroom(&self) -> Headroom {
+        self.view.headroom()
+    }
+
     /// Returns how much real time was dropped because physics was too far behind.
     #[must_use]
     pub fn dropped(&self) -> Duration {
@@ -483,7 +507,9 @@ fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
         let goes_on = physics.orders.fetch();
         // Waits until an absolute time, so that the delays of the waits do not add up.
-        let next = physics.run_until(clock.now());
+        let start = clock.now();
+        let next = physics.run_until(start);
+        physics.measure(start, clock.now());
         if !goes_on {
             return;
         }

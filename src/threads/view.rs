@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::pose::{Moment, Movers, PoseLog, RenderData, Screen};
 use crate::step::Event;
+use crate::time::Headroom;
 use rapier::math::{Pose, Vector};
 
 use super::failure::Failure;
@@ -332,6 +333,10 @@ impl<E> View<E> {
 
     pub(super) fn lost_failures(&self) -> u64 {
         self.mail.lost_failures
+    }
+
+    pub(super) fn headroom(&self) -> Headroom {
+        self.mail.headroom
     }
 
     pub(super) fn dropped(&self) -> Duration {

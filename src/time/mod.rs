@@ -16,10 +16,13 @@ mod averaging;
 mod automatic;
 // Noisy frame times in, even ones out.
 mod frame_filter;
+// The time that steps take.
+mod headroom;
 
 pub(crate) use clock::ExactTime;
 pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError, Step};
 pub use frame_filter::{FilterError, FrameFilter};
 pub use frame_timer::FrameTimer;
+pub use headroom::Headroom;
 pub use rate::{Rate, RateError};
 pub use stepping::Stepping;

@@ -38,6 +38,9 @@ pub(super) struct Worker<H: Hooks> {
     outgoing: Mail<H::Error>,
     /// The time of the last call.
     now: Duration,
+    /// The number of steps since the last measurement, and its time.
+    steps: u64,
+    measured: Duration,
     publisher: Publisher,
     /// The tick of the step that panicked.
     broken: Option<u64>,
@@ -67,6 +70,7 @@ impl<H: Hooks> Worker<H> {
         drop(simulation.take_screen());
         let mut physics = Self {
             publisher: Publisher::new(&simulation),
+            measured: simulation.clock().real_time(),
             simulation,
             hooks,
             settings,
@@ -75,6 +79,7 @@ impl<H: Hooks> Worker<H> {
             mailbox,
             outgoing: Mail::default(),
             now: Duration::ZERO,
+            steps: 0,
             broken: None,
             removed: Vec::new(),
         };
@@ -112,6 +117,18 @@ impl<H: Hooks> Worker<H> {
         let again = self.hand_over();
         let next = self.deadline();
         next.into_iter().chain(again).min()
+    }
+
+    /// Measures the last call, which began at `start` and ended at `end`. Only calls with steps count as busy.
+    pub fn measure(&mut self, start: Duration, end: Duration) {
+        let steps = std::mem::take(&mut self.steps);
+        let busy = if steps > 0 {
+            end.saturating_sub(start)
+        } else {
+            Duration::ZERO
+        };
+        let elapsed = end.saturating_sub(std::mem::replace(&mut self.measured, end));
+        self.outgoing.headroom.record(elapsed, busy, steps);
     }
 
     /// Returns how long after the last frame the next step is due, in real time. `None` in a pause.
@@ -267,6 +284,8 @@ impl<H: Hooks> Worker<H> {
         }
         self.notice_other();
         self.simulation.end_frame_unshown();
+        let frame = self.simulation.frame();
+        self.steps += frame.steps + frame.resimulated;
         true
     }
 

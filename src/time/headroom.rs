@@ -1,0 +1,126 @@
+//! How much of the available time steps take.
+
+use std::time::Duration;
+
+use super::rate::Rate;
+
+/// Seconds of real time after which a measurement counts half.
+const HALF_LIFE: f64 = 0.5;
+
+/// How much time steps take, averaged over about a second: for an overlay, for a metric, and for
+/// [`Budget::step`](crate::Budget::step).
+///
+/// This crate reads no clock, so [`record`](Self::record) what you measure. A [`Runner`](crate::threads::Runner) measures
+/// its thread itself: see [`Runner::headroom`](crate::threads::Runner::headroom).
+///
+/// ```
+/// use evenstep::{Headroom, Rate, Simulation};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::new(Rate::hz(50)?);
+/// let mut headroom = Headroom::default();
+/// for _ in 0..100 {
+///     let frame_time = Duration::from_millis(20);
+///     // Read the clock before and after: here a step takes 5 ms.
+///     let frame = simulation.advance(frame_time, |_, _| ());
+///     headroom.record(frame_time, Duration::from_millis(5), frame.steps);
+/// }
+/// let load = headroom.load(Rate::hz(50)?).unwrap();
+/// assert!((load - 0.25).abs() < 1e-6); // 5 ms of 20 ms
+/// assert!((headroom.achieved().unwrap() - 50.0).abs() < 1e-6); // steps per second
+/// # Ok::<(), evenstep::RateError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Headroom {
+    /// Weighted sums. Times are in seconds.
+    elapsed: f64,
+    busy: f64,
+    steps: f64,
+}
+
+impl Headroom {
+    /// Records a frame: the real time since the last record, the wall time that physics took in it, and the number of
+    /// its steps, including resimulated ones.
+    pub fn record(&mut self, elapsed: Duration, busy: Duration, steps: u64) {
+        let elapsed = elapsed.as_secs_f64();
+        let rest = libm::exp2(-elapsed / HALF_LIFE);
+        self.elapsed = self.elapsed * rest + elapsed;
+        self.busy = self.busy * rest + busy.as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "an average")]
+        let steps = steps as f64;
+        self.steps = self.steps * rest + steps;
+    }
+
+    /// Returns the mean wall time of a step. `None` if there was none in the last seconds.
+    #[must_use]
+    pub fn step(&self) -> Option<Duration> {
+        let seconds = self.busy / self.steps;
+        (self.steps > 1e-3).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    }
+
+    /// Returns the fraction of a step's length that running it takes. From 1 on, physics cannot keep up with real time.
+    /// `None` if there was no step in the last seconds.
+    #[must_use]
+    pub fn load(&self, rate: Rate) -> Option<f64> {
+        Some(self.step()?.as_secs_f64() / rate.dt_f64())
+    }
+
+    /// Returns the number of steps per second of real time. It is below the rate times the speed where a limit drops
+    /// time. `None` before the first record of any time.
+    #[must_use]
+    pub fn achieved(&self) -> Option<f64> {
+        (self.elapsed > 0.0).then(|| self.steps / self.elapsed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_limit_that_drops_steps_shows_in_the_achieved_rate() {
+        let rate = Rate::hz(100).unwrap();
+        let mut headroom = Headroom::default();
+        assert_eq!(
+            (headroom.step(), headroom.load(rate), headroom.achieved()),
+            (None, None, None)
+        );
+        // Two steps of 15 ms in each frame of 40 ms: two others are dropped.
+        for _ in 0..100 {
+            headroom.record(MS(40), MS(30), 2);
+        }
+        assert!((headroom.achieved().unwrap() - 50.0).abs() < 1e-6);
+        assert!((headroom.load(rate).unwrap() - 1.5).abs() < 1e-6);
+        assert_eq!(headroom.step().map(|step| step.as_millis()), Some(15));
+    }
+
+    #[test]
+    fn it_follows_within_a_second_or_two_and_forgets_in_a_pause() {
+        let rate = Rate::hz(100).unwrap();
+        let mut headroom = Headroom::default();
+        let mut run = |frames, busy, steps| {
+            for _ in 0..frames {
+                headroom.record(MS(10), MS(busy), steps);
+            }
+            headroom
+        };
+        assert!((run(500, 1, 1).load(rate).unwrap() - 0.1).abs() < 1e-6);
+        let later = run(200, 4, 1).load(rate).unwrap();
+        assert!((0.36..0.4).contains(&later), "{later}");
+        let paused = run(2_000, 0, 0);
+        assert_eq!((paused.step(), paused.load(rate)), (None, None));
+        assert!(paused.achieved().unwrap() < 1e-3);
+    }
+
+    #[test]
+    fn no_times_at_all_are_no_panic() {
+        let mut headroom = Headroom::default();
+        headroom.record(Duration::ZERO, Duration::MAX, u64::MAX);
+        headroom.record(Duration::MAX, Duration::MAX, 0);
+        headroom.record(Duration::ZERO, Duration::MAX, 1);
+        assert!(headroom.step().is_some());
+        assert!(headroom.achieved().unwrap().is_finite());
+    }
+}
