@@ -93,7 +93,6 @@ impl World {
     /// joint ends that do not move. It is not told when a contact wakes a body that was put to sleep by hand. Nor is it
     /// told that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both
     /// with the others. Their joints would continue differently than in a copy.
-    /// steps both with the others. Their joints would go on otherwise than in a copy.
     fn are_joints_in_doubt(&self) -> bool {
         let PhysicsWorld {
             bodies,
@@ -109,7 +108,7 @@ impl World {
     }
 
     /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes and
-    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust what was read.
+    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust the keys.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let PhysicsWorld {
