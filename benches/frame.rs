@@ -80,7 +80,7 @@ fn advance(c: &mut Criterion) {
             steps(c, scene, count, 1);
         }
     }
-    // However many steps a frame has, it takes one pair of poses per body.
+    // A frame takes one pair of poses per body, whatever its number of steps.
     steps(c, &SCENES[1], 1_000, 10);
 }
 

@@ -24,7 +24,7 @@ pub fn compare(
     compare_after(c, name, || (), ours, theirs)
 }
 
-/// Runs `ours` and `theirs` in turn, after `before`, which is not measured. Reports both to criterion and prints the
+/// Runs `ours` and `theirs` in turn, after `before`, which is not measured. Reports both to `criterion` and prints the
 /// ratio of their times. Returns the medians of our time and of the ratio, or `None` if a filter on the command line
 /// excluded this pair.
 pub fn compare_after(

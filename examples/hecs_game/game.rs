@@ -31,7 +31,7 @@ enum Input {
 /// Component: the tick at which the entity is despawned.
 struct DiesAt(u64);
 
-/// All of the game except the physics.
+/// The game without its physics.
 pub struct Game {
     pub world: World,
     pub entities: Entities,

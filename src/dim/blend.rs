@@ -80,7 +80,7 @@ impl Blend {
         out
     }
 
-    /// Interpolates up to four pairs whose rotations are this far apart, squared. All of the arithmetic is here: the
+    /// Interpolates up to four pairs whose rotations are this far apart, squared. All the arithmetic is here: the
     /// same operations in the same order for each pair, whatever its position.
     #[inline]
     fn apart<const N: usize>(

@@ -109,7 +109,7 @@ use rapier::pipeline::PhysicsWorld;
 /// list the differences. That is so even if the value is a clone of the present one. If you `std::mem::take` the value,
 /// and put the same value back before the simulation is used, nothing changes. An assignment in a hook aborts the
 /// current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. Therefore a level that restarts
+/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. Therefore, a level that restarts
 /// is the same run at every frame rate:
 ///
 /// ```

@@ -4,7 +4,7 @@
 
 use rapier::math::Pose;
 
-/// How many poses are worth another thread: reading so many costs some 400 µs, waking a thread up to 100. With 10,000
+/// How many poses are worth another thread: reading so many costs about 400 µs, waking a thread up to 100. With 10,000
 /// bodies, one thread reads the poses faster.
 #[cfg(feature = "parallel")]
 const PIECE: usize = 16_384;

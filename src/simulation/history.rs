@@ -102,7 +102,7 @@ impl Simulation {
     /// ```
     ///
     /// # Cost
-    /// At `alpha` 1 the call costs nothing. Otherwise it copies all colliders and the tree that holds them, and updates
+    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and updates
     /// the tree for each collider that moved in that step. Use one value for all queries at the same time. The memory
     /// is that of the [states that are kept](Self::set_rewind_limits).
     ///

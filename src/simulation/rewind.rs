@@ -68,7 +68,7 @@ use crate::step::clear_events;
 /// outside of the resources yourself: [`Owners::unmatched`](crate::Owners::unmatched), called right after
 /// [`roll_back`](Self::roll_back), finds bodies without an entity, and entities without a body.
 ///
-/// In the hooks of a resimulated step, the [`Step`](crate::Step) and all of the [`Physics`](crate::Physics) belong to
+/// In the hooks of a resimulated step, the [`Step`](crate::Step) and the whole [`Physics`](crate::Physics) belong to
 /// that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The [`clock`](Self::clock) stays at the
 /// present. The displayed poses, in [`pose`](Self::pose) and [`moved`](Self::moved), stay the same until the present is
 /// reached. Then they move to the corrected motion [smoothly](Self::correction). A body that is inserted in a

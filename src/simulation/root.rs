@@ -17,7 +17,7 @@ use super::redo::Redo;
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
 /// Insert bodies, [`advance`](Self::advance) the simulation by the duration of each frame, and draw the
-/// [`pose`](Self::pose) of each body, or only of those that [`moved`](Self::moved).
+/// [`pose`](Self::pose) of each body, or only of bodies that [`moved`](Self::moved).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;

@@ -1,4 +1,4 @@
-//! Saving with serde: what is written, and the checks of what is read.
+//! Saving with serde: the written format, and the checks of bytes that are read.
 
 use std::borrow::Cow;
 

@@ -108,7 +108,7 @@ impl World {
     }
 
     /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes and
-    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust what was read.
+    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust the loaded data.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let PhysicsWorld {

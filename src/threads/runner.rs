@@ -120,7 +120,7 @@ impl<T> Answer<T> {
 /// slow motion, questions are answered at once.
 ///
 /// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and maximum frame time are set.
-/// [`RunnerSettings::max_lag`] replaces these, and also the step limit and the budget.
+/// [`RunnerSettings::max_lag`] replaces these, the step limit and the budget.
 ///
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs in the hooks: [`before_frame`](Hooks::before_frame) records the

@@ -1,4 +1,4 @@
-//! The known stepping strategies, as plans: how many steps a frame has, and of which length.
+//! The known stepping strategies, as plans: the number and the length of the steps in each frame.
 
 use super::rate::{NANOS_PER_SECOND, Rate};
 

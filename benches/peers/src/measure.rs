@@ -30,9 +30,9 @@ pub struct Measured {
 /// nanoseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Sample {
-    /// Of a frame without a step.
+    /// The time of a frame without a step.
     pub without_a_step: f64,
-    /// Of a frame with one step.
+    /// The time of a frame with one step.
     pub with_a_step: f64,
     /// What the engine itself took of a frame with one step, where a clock inside tells that.
     pub engine: Option<f64>,

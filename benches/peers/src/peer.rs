@@ -7,7 +7,7 @@ use evenstep::rapier::math::Pose;
 use crate::scene::Scene;
 use crate::{avian, bare, evenstep_bevy, evenstep_hecs, rapier_plugin};
 
-/// Steps a second, in every peer.
+/// The step rate of every peer, in hertz.
 pub const STEPS_PER_SECOND: u32 = 60;
 
 /// Frames from one step to the next: the first has the step, the others have none.

@@ -189,7 +189,7 @@ async fn matches_stand_still_while_redis_does() -> Tested {
     sleep(Duration::from_secs(1)).await;
     stop_for(&stage.redis, Duration::from_secs(4)).await?;
     let logs = all_is_right(players).await?;
-    // The silence begins when the lease ends, which was renewed at most a second before. Otherwise another server might
+    // The silence begins when the lease ends, which was renewed at most a second before. Otherwise, another server might
     // have the match, too.
     let stood = logs.iter().map(|log| log.longest_silence).min();
     assert!(stood > Some(Duration::from_secs(2)), "{stood:?}");

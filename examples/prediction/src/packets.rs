@@ -14,7 +14,7 @@ pub struct Inputs {
     pub ack: u64,
     /// The tick of the newest input.
     pub newest: u64,
-    /// The input of that tick and of the ticks before it, backwards. All but the newest are repeated, because packets
+    /// The input of that tick and of the ticks before it, backwards. Earlier inputs are repeated, because packets
     /// may be lost.
     pub buttons: Vec<Buttons>,
 }

@@ -119,7 +119,7 @@ impl Screen {
         }
     }
 
-    /// Displays the bodies that came to rest at their poses, except those that move again.
+    /// Displays the bodies that came to rest at their poses, except bodies that move again.
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {

@@ -1,4 +1,4 @@
-//! Three dimensions: boxes in a cube, which spin about axes of their own.
+//! Three dimensions: boxes in a cube, which spin about different axes.
 
 use avian::prelude as avian;
 use bevy::prelude::{GlobalTransform, Transform};
@@ -50,7 +50,7 @@ pub fn placed(at: Vector) -> Transform {
     Transform::from_translation(at)
 }
 
-/// A pose for Bevy, into what is there.
+/// Writes a pose into a transform of Bevy.
 pub fn write(pose: &Pose, transform: &mut Transform) {
     transform.translation = pose.translation;
     transform.rotation = pose.rotation;

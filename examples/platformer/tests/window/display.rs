@@ -16,7 +16,7 @@ impl Display {
         // Two servers that start at once may take the same number, so they start one after the other.
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without -noreset a server starts over when its last client leaves.
+        // Without `-noreset` a server starts over when its last client leaves.
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", &format!("{size}x24")])
             .args(["-nolisten", "tcp", "-noreset"])

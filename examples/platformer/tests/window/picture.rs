@@ -12,7 +12,7 @@ pub struct Picture {
 impl Picture {
     /// Reads the bytes of a PPM file.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        // P6, width, height and maximum, followed by the pixels.
+        // `P6`, width, height and maximum, followed by the pixels.
         let mut words = bytes.splitn(4, u8::is_ascii_whitespace);
         let mut word = || words.next();
         let is_ppm = word()? == b"P6";

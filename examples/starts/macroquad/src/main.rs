@@ -20,7 +20,7 @@ async fn main() {
         .physics
         .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
 
-    // macroquad's frame time is an f32. Its clock is an f64.
+    // macroquad's frame time is an `f32`. Its clock is an `f64`.
     let now = || Duration::from_secs_f64(get_time());
     let mut timer = FrameTimer::new(now());
     loop {

@@ -1,4 +1,4 @@
-//! The plot of one body's displayed positions over the last seconds, which are uneven or even.
+//! The plot of one body's displayed positions over the last few seconds, which are uneven or even.
 
 use kiss3d::egui::{Align2, FontId, Painter, Pos2, Rect, Shape, Stroke, vec2};
 

@@ -1,4 +1,4 @@
-//! The game in a window: arrows or A and D walk, space jumps, P pauses, Escape quits.
+//! The game in a window: arrows or `A` and `D` walk, space jumps, P pauses, Escape quits.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -79,7 +79,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
                 simulation.pause()
             }
         }
-        // macroquad's frame time is an f32. Summed for an hour, it would be lost in rounding.
+        // macroquad's frame time is an `f32`. Summed for an hour, it would be lost in rounding.
         let frame_time = timer.frame(Duration::from_secs_f64(get_time()));
         let frame = game.advance(frame_time)?;
         let sprites = match &mut store {

@@ -20,7 +20,7 @@ use crate::live;
 
 pub use mouse::Mouse;
 
-/// Run, jump, ride, push, collect, shoot. W A S D or arrows: walk, space: jump, left button: shoot, P: pause, Q: slow
+/// Run, jump, ride, push, collect, shoot. WASD or arrows: walk, space: jump, left button: shoot, P: pause, Q: slow
 /// motion, R: rewind.
 #[derive(Parser)]
 struct Options {
