@@ -51,7 +51,7 @@ impl Headroom {
         self.steps = self.steps * rest + steps;
     }
 
-    /// Returns the mean wall time of a step. `None` if there was none in the last seconds.
+    /// Returns the mean wall time of a step. `None` if none has run for a few seconds.
     #[must_use]
     pub fn step(&self) -> Option<Duration> {
         let seconds = self.busy / self.steps;
@@ -59,7 +59,7 @@ impl Headroom {
     }
 
     /// Returns the fraction of a step's length that running it takes. From 1 on, physics cannot keep up with real time.
-    /// `None` if there was no step in the last seconds.
+    /// `None` if no step has run for a few seconds.
     #[must_use]
     pub fn load(&self, rate: Rate) -> Option<f64> {
         Some(self.step()?.as_secs_f64() / rate.dt_f64())

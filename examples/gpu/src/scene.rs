@@ -3,7 +3,7 @@
 use evenstep::Simulation;
 use evenstep::rapier::prelude::*;
 
-/// Creates `count` bodies in a cube, 1 m apart, each with a spin of its own. They have no colliders.
+/// Creates `count` bodies in a cube, 1 m apart, each with a different spin. They have no colliders.
 pub fn spinners(count: usize) -> Simulation {
     let mut simulation = Simulation::default();
     simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;

@@ -83,7 +83,7 @@ mod tests {
                 assert_eq!(moved, exact.1);
             }
         }
-        // Of a component: half of an angle in space, all of it in a plane.
+        // A component is off by half of an angle in space, and by all of it in a plane.
         assert!(largest < 1.5e-7, "{largest}");
     }
 

@@ -42,3 +42,6 @@ pub enum SendError<T> {
     Full(T),
     Ended(T),
 }
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Headroom;
