@@ -364,7 +364,7 @@ impl ClockSettings {
             return (elapsed, steps * self.speed.units());
         }
         let taken = elapsed.min(self.max_frame_time());
-        dropped.frame_time = elapsed - taken;
+        dropped.frame_time = elapsed.saturating_sub(taken);
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 

@@ -160,7 +160,7 @@ pub(super) const METHODS: &[Method] = &[
     } },
     Method { name: "Simulation::moved", cells: ALWAYS, call: |it| done(it.simulation.moved()) },
     Method { name: "Simulation::removed", cells: ALWAYS, call: |it| done(it.simulation.removed()) },
-    Method { name: "Simulation::displayed_world", cells: ALWAYS, call: |it| some(it.simulation.displayed_world().colliders().len() > 0) },
+    Method { name: "Simulation::displayed_world", cells: ALWAYS, call: |it| some(!it.simulation.displayed_world().colliders().is_empty()) },
     Method { name: "Simulation::keep_render_data", cells: ALWAYS, call: |it| {
         it.simulation.keep_render_data(true);
         some(it.simulation.render_data().is_some())
