@@ -209,7 +209,7 @@ fn an_entity_whose_body_is_removed_loses_the_component() {
 }
 
 #[test]
-fn a_pause_and_slow_motion_are_the_simulations_own() {
+fn the_simulation_has_its_own_pause_and_speed() {
     let mut app = app();
     let (ball, _) = spawn(&mut app);
     frame(&mut app, MS(10));
@@ -232,7 +232,7 @@ fn a_pause_and_slow_motion_are_the_simulations_own() {
     assert!(is_near(x(&app, ball), 1.5), "{}", x(&app, ball));
 }
 
-/// A new level has keys that are equal to those of the old one.
+/// The new level reuses keys of the old one.
 #[test]
 fn another_level_replaces_the_simulation_in_a_step() {
     let mut app = app();
