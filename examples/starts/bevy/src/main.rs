@@ -55,7 +55,7 @@ fn start(
     ));
     commands.spawn((
         Camera3d::default(),
-        Tonemapping::None, // the other kinds need further features of Bevy
+        Tonemapping::Linear, // the other kinds need further features of Bevy
         Transform::from_xyz(5.0, 6.0, 11.0).looking_at(Vec3::Y, Vec3::Y),
     ));
     commands.spawn((
@@ -81,7 +81,7 @@ fn jump(
 ) -> Result {
     let step = simulation.physics.current_step().unwrap();
     let is_pressed = presses.0.drain(step).count() > 0;
-    if is_pressed || step.tick % 90 == 0 {
+    if is_pressed || step.tick.is_multiple_of(90) {
         let physics = &mut simulation.physics;
         physics.apply_impulse(player.0, Vec3::Y * 6.0)?;
         physics.apply_torque_impulse(player.0, Vec3::ONE * 0.3)?;
