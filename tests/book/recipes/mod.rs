@@ -1,7 +1,9 @@
 //! What the book's recipes say beyond their own programs: what each is made to avoid, and frame rates compared.
 
 mod character;
+mod far_worlds;
 mod others;
+mod paths;
 mod platform;
 mod vehicle;
 
