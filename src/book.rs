@@ -16,6 +16,9 @@ struct Input;
 #[doc = include_str!("../docs/book/src/ecs.md")]
 struct Ecs;
 
+#[doc = include_str!("../docs/book/src/camera.md")]
+struct Camera;
+
 #[doc = include_str!("../docs/book/src/forces.md")]
 struct Forces;
 

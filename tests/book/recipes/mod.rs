@@ -2,7 +2,9 @@
 //! frame rates.
 
 mod character;
+mod far_worlds;
 mod others;
+mod paths;
 mod platform;
 mod vehicle;
 

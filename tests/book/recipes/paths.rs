@@ -1,0 +1,96 @@
+//! The path of a throw: a copy of the world, run ahead.
+
+use super::*;
+
+/// A ball, and a hook that depends on the tick, the time and the place.
+fn world() -> (Simulation, BodyKey) {
+    let mut simulation = with_floor(Rate::hz(50).unwrap());
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
+    let ball = ColliderBuilder::ball(0.2).mass(1.0);
+    let ball = simulation.physics.insert(body, ball);
+    (simulation, ball)
+}
+
+fn blow(physics: &mut Physics, time: Duration, ball: BodyKey) {
+    let height = position(physics, ball).translation.y;
+    let gust = if time.as_millis() % 700 < 300 {
+        3.0
+    } else {
+        0.0
+    };
+    physics.add_force(ball, Vector::Z * gust * height).unwrap();
+}
+
+const THROW: Vector = Vector::new(2.0, 6.0, 0.0);
+const STEPS: u64 = 120;
+
+/// Throws the ball after step `first`, and returns where it really is after each step.
+fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
+    let (mut simulation, ball) = world();
+    let mut path = Vec::new();
+    while path.len() <= STEPS as usize {
+        simulation.advance(SECOND / frames_per_second, |physics, step| {
+            if step.tick >= first {
+                path.push(position(physics, ball));
+            }
+            if step.tick == first {
+                physics.apply_impulse(ball, THROW).unwrap();
+            }
+            blow(physics, step.time, ball);
+        });
+    }
+    path.drain(1..=STEPS as usize).collect()
+}
+
+/// The state after `steps` steps without a throw.
+fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
+    let (mut simulation, ball) = world();
+    while simulation.physics.tick() < steps {
+        simulation.advance(SECOND / 90, |physics, step| blow(physics, step.time, ball));
+    }
+    (simulation, ball)
+}
+
+#[test]
+fn a_path_through_the_hook_is_the_real_one_at_every_frame_rate() {
+    for first in [0, 17] {
+        let (simulation, ball) = before_the_throw(first);
+        let rate = simulation.clock().settings().rate();
+        let mut ahead = Simulation::with_physics(rate, simulation.physics.clone());
+        ahead.pause();
+        ahead.physics.apply_impulse(ball, THROW).unwrap();
+        let path: Vec<_> = (0..STEPS)
+            .map(|_| {
+                ahead.clock_settings_mut().step_once();
+                ahead.advance(Duration::ZERO, |physics, step| {
+                    blow(physics, step.time, ball);
+                });
+                position(&ahead.physics, ball)
+            })
+            .collect();
+        for frames_per_second in [20, 60, 144] {
+            assert_eq!(real_path(first, frames_per_second), path);
+        }
+    }
+}
+
+#[test]
+fn a_hook_without_a_step_can_be_called_with_the_copy() {
+    let (simulation, ball) = before_the_throw(17);
+    let mut ahead = simulation.physics.clone();
+    ahead.apply_impulse(ball, THROW).unwrap();
+    let path: Vec<_> = (0..STEPS)
+        .map(|_| {
+            let time = ahead.time();
+            blow(&mut ahead, time, ball);
+            ahead.step_ahead(1);
+            position(&ahead, ball)
+        })
+        .collect();
+    assert_eq!(real_path(17, 60), path);
+    // Without the hook it is another path.
+    let mut ahead = simulation.physics.clone();
+    ahead.apply_impulse(ball, THROW).unwrap();
+    ahead.step_ahead(STEPS);
+    assert_ne!(position(&ahead, ball), path[STEPS as usize - 1]);
+}
