@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A ball, and a hook that depends on the tick, the time and the place.
+/// A ball on a floor.
 fn world() -> (Simulation, BodyKey) {
     let mut simulation = with_floor(Rate::hz(50).unwrap());
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
@@ -11,6 +11,7 @@ fn world() -> (Simulation, BodyKey) {
     (simulation, ball)
 }
 
+/// Wind in gusts, which is stronger higher up.
 fn blow(physics: &mut Physics, time: Duration, ball: BodyKey) {
     let height = position(physics, ball).translation.y;
     let gust = if time.as_millis() % 700 < 300 {
@@ -24,7 +25,7 @@ fn blow(physics: &mut Physics, time: Duration, ball: BodyKey) {
 const THROW: Vector = Vector::new(2.0, 6.0, 0.0);
 const STEPS: u64 = 120;
 
-/// Throws the ball after step `first`, and returns where it really is after each step.
+/// Throws the ball after step `first`, and returns its pose after each step.
 fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
     let (mut simulation, ball) = world();
     let mut path = Vec::new();
