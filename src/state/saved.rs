@@ -14,7 +14,7 @@ use super::bytes::{self, NoStart, Start};
 /// The format number is raised when the data after the header changes its meaning.
 const START: Start = Start {
     magic: *b"evenstep",
-    format: 2,
+    format: 3,
 };
 
 /// The fields after the start, in little-endian bytes.

@@ -306,6 +306,10 @@ impl World {
             if next != *body.position() {
                 body.set_next_kinematic_position(next);
             }
+            // Rapier does not see that a body moves if a shift in every step follows it, and would let it fall asleep.
+            if !body.is_sleeping() {
+                body.activation_mut().time_since_can_sleep = 0.0;
+            }
         }
         for (_, soft_body) in soft_bodies.iter_mut() {
             for i in 0..soft_body.num_particles() {
