@@ -98,8 +98,8 @@ fn truncated_foreign_and_too_new_files_are_refused() {
         changed[at] = byte;
         refused(&changed)
     };
-    assert_eq!(with(8, 1), LoadError::Format { found: 1 });
-    assert_eq!(with(8, 3), LoadError::Format { found: 3 });
+    assert_eq!(with(8, 2), LoadError::Format { found: 2 });
+    assert_eq!(with(8, 4), LoadError::Format { found: 4 });
     assert_eq!(
         with(12, 9),
         LoadError::Checksum,

@@ -10,7 +10,9 @@ mod model;
 mod orders;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{self as failure, self as pose, self as runner_settings, self as step, self as time};
+use model::stubs::{
+    self as failure, self as pose, self as runner_settings, self as step, self as time,
+};
 use model::{Planted, hand_over, queue};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {

@@ -15,7 +15,9 @@ mod model;
 mod orders;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{self as failure, self as pose, self as runner_settings, self as step, self as time};
+use model::stubs::{
+    self as failure, self as pose, self as runner_settings, self as step, self as time,
+};
 use model::{Planted, hand_over, queue};
 
 /// Runs random schedules, and schedules with few switches, which find defects that need a long wait.
