@@ -150,8 +150,8 @@ impl Simulation {
     /// needs motion vectors.
     ///
     /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
-    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did. A clone keeps them as well;
-    /// saved bytes do not.
+    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did before it was passed to them; within
+    /// them, a call has no effect. A clone keeps the data as well; saved bytes do not.
     pub fn keep_render_data(&mut self, is_kept: bool) {
         if let Some(screen) = &mut self.screen {
             screen.keep_render_data(is_kept);

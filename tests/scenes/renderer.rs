@@ -36,6 +36,8 @@ impl Renderer {
             let blend = interpolate(previous, current, data.alpha());
             self.slots.insert(*key, blend);
         }
+        let excepted: BTreeSet<_> = data.exceptions().iter().map(|(key, _)| key).collect();
+        assert_eq!(excepted.len(), data.exceptions().len(), "each body once");
         self.slots.extend(data.exceptions().iter().copied());
         self.blended += (self.keys.len() as u64).saturating_sub(data.exceptions().len() as u64);
         for (key, drawn) in &self.slots {

@@ -58,8 +58,8 @@ pub struct RenderData {
     copied: Option<u64>,
     pairs_version: u64,
     order_version: u64,
-    /// The indices of pairs that turn too far for the shader.
-    wide: Vec<usize>,
+    /// Whether each pair turns too far for the shader.
+    wide: Vec<bool>,
     exceptions: Vec<(BodyKey, Pose)>,
     moved_from: Vec<Pose>,
     jumped: Vec<BodyKey>,
@@ -107,7 +107,7 @@ impl RenderData {
         self.order_version
     }
 
-    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose.
+    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose. Each is listed once.
     ///
     /// These are bodies with [`Smoothing::Hermite`](crate::Smoothing::Hermite) or
     /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate), with a centre of mass away from their origin, with a
@@ -166,8 +166,13 @@ impl RenderData {
         self.moved_from.push(from.append_translation(-origin_shift));
     }
 
+    /// Copies the pairs, if they have changed. All exceptions among bodies at rest are known by now.
     pub(super) fn show(&mut self, movers: &Movers, alpha: f32) {
         self.alpha = alpha;
+        // A body that comes to rest with a visual error is listed twice. The last pose counts.
+        self.exceptions.reverse();
+        self.exceptions.sort_by_key(|(key, _)| *key);
+        self.exceptions.dedup_by_key(|(key, _)| *key);
         if self.copied.replace(movers.version()) == Some(movers.version()) {
             return;
         }
@@ -180,12 +185,10 @@ impl RenderData {
         self.previous.clear();
         self.current.clear();
         self.wide.clear();
-        for (place, [previous, current]) in movers.all_poses().enumerate() {
+        for [previous, current] in movers.all_poses() {
             self.previous.push(pose_floats(previous));
             self.current.push(pose_floats(current));
-            if !is_near(previous, current) {
-                self.wide.push(place);
-            }
+            self.wide.push(!is_near(previous, current));
         }
     }
 }
@@ -214,7 +217,8 @@ impl Screen {
     pub(super) fn list_exceptions(&mut self, movers: &Movers, start: usize, poses: &[Pose]) {
         if let Some(data) = &mut self.render_data {
             for (place, pose) in (start..).zip(poses) {
-                if movers.uses_trajectory(place) || self.marks[place].has_error {
+                let has_error = self.marks[place].has_error;
+                if data.wide[place] || has_error || movers.uses_trajectory(place) {
                     data.add_exception(self.shown[place].0, *pose);
                 }
             }
@@ -226,10 +230,6 @@ impl Screen {
         let Some(mut data) = self.render_data.take() else {
             return;
         };
-        for place in std::mem::take(&mut data.wide) {
-            data.add_exception(self.shown[place].0, self.shown[place].1);
-            data.wide.push(place);
-        }
         let mut jumped = std::mem::take(&mut data.jumping);
         if std::mem::take(&mut data.has_all_jumped) {
             jumped.clear();
