@@ -135,3 +135,80 @@ fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     let last = Floats::splat(*last);
     others.iter().rev().fold(last, |sum, term| sum * x + *term)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dimension::{BLEND_WGSL, PoseFloats, interpolate, pose_floats};
+    use super::*;
+    use crate::dim::testing::{pose, spin, vector};
+
+    /// The number of floats of a rotation; a translation has as many.
+    const HALF: usize = size_of::<PoseFloats>() / size_of::<f32>() / 2;
+
+    fn ratio(i: f32, alpha: f32) -> f32 {
+        0.5 * (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
+    }
+
+    /// The function of the shader, line by line.
+    fn blended(previous: PoseFloats, current: PoseFloats, alpha: f32) -> PoseFloats {
+        if alpha >= 1.0 {
+            return current;
+        }
+        let back = |i: usize| previous[i] - current[i];
+        let apart: f32 = (0..HALF).map(|i| back(i) * back(i)).sum();
+        let left = 1.0 - alpha;
+        let (mut term, mut of_end, mut of_both) = ([left, alpha], alpha, 0.0);
+        for n in 1..NEAR_TERMS {
+            let i = f32::from(u8::try_from(n).unwrap());
+            term[0] *= apart * ratio(i, left);
+            term[1] *= apart * ratio(i, alpha);
+            if n == NEAR_TERMS - 1 {
+                term[0] *= 1.0 + LEFT_OUT * ratio(i + 1.0, left);
+                term[1] *= 1.0 + LEFT_OUT * ratio(i + 1.0, alpha);
+            }
+            of_end += term[1];
+            of_both += term[0] + term[1];
+        }
+        std::array::from_fn(|i| {
+            if i < HALF {
+                previous[i] - (back(i) * of_end - previous[i] * of_both)
+            } else {
+                previous[i] - back(i) * alpha
+            }
+        })
+    }
+
+    #[test]
+    fn the_shader_blends_as_exactly_as_the_cpu() {
+        let mut largest = 0.0_f32;
+        for turns in 0..=50_u8 {
+            let turn = f32::from(turns) / 50.0 * std::f32::consts::FRAC_PI_4;
+            let start = pose(vector(1.0, -2.0, 3.0), spin(0.7, -1.2, 2.5));
+            let by = pose(vector(1.5, -1.0, 2.0), spin(0.0, 0.0, turn));
+            let end = Pose::from_parts(by.translation, by.rotation * start.rotation);
+            assert!(is_near(&start, &end));
+            for alphas in 0..=20_u8 {
+                let alpha = f32::from(alphas) / 20.0;
+                let blend = blended(pose_floats(&start), pose_floats(&end), alpha);
+                let exact = pose_floats(&interpolate(&start, &end, alpha));
+                for (one, other) in blend[..HALF].iter().zip(exact) {
+                    largest = largest.max((one - other).abs());
+                }
+                assert_eq!(blend[HALF..], exact[HALF..]);
+            }
+        }
+        // A component is off by half of an angle in space, and by all of it in a plane.
+        assert!(largest < 1.5e-7, "{largest}");
+    }
+
+    #[test]
+    fn the_shader_has_the_constants_of_this_crate() {
+        let terms = format!("EVENSTEP_TERMS = {NEAR_TERMS};");
+        assert!(BLEND_WGSL.contains(&terms));
+        let mut lines = BLEND_WGSL.lines();
+        let line = lines.find_map(|line| line.strip_prefix("const EVENSTEP_LEFT_OUT = "));
+        let factors = line.unwrap().trim_end_matches(';').split(" * ");
+        let left_out: f32 = factors.map(|it| it.parse::<f32>().unwrap()).product();
+        assert!((left_out - LEFT_OUT).abs() < 1e-9);
+    }
+}
