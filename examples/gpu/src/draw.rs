@@ -1,7 +1,8 @@
 //! Draws a cube at each pose into a picture, and how far each pixel has moved.
 
 use bytemuck::{Pod, Zeroable, cast_slice};
-use evenstep::rapier::glamx::{Mat4, Vec3};
+use evenstep::rapier::glamx::Vec3;
+use evenstep::rapier::glamx::camera::rh::{proj::directx, view};
 use wgpu::BufferUsages as Usage;
 use wgpu::TextureFormat;
 
@@ -22,8 +23,8 @@ pub struct Camera {
 impl Camera {
     /// A camera at rest.
     pub fn looking(from: Vec3, to: Vec3, aspect: f32) -> Self {
-        let projection = Mat4::perspective_rh(0.8, aspect, 0.1, 1_000.0);
-        let view = projection * Mat4::look_at_rh(from, to, Vec3::Y);
+        let projection = directx::perspective(0.8, aspect, 0.1, 1_000.0);
+        let view = projection * view::look_at_mat4(from, to, Vec3::Y);
         let now = view.to_cols_array_2d();
         Self { now, before: now }
     }

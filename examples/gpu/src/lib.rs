@@ -9,4 +9,4 @@ mod scene;
 pub use draw::{Camera, Picture, Renderer};
 pub use gpu::{Gpu, NoGpu};
 pub use instances::{Full, Instances, Upload};
-pub use scene::spinners;
+pub use scene::{side, spinners};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use evenstep::rapier::glamx::Vec3;
 use evenstep::{BodyKey, PoseFloats, Simulation};
-use gpu::{Camera, Gpu, Instances, Renderer, spinners};
+use gpu::{Camera, Gpu, Instances, Renderer, side, spinners};
 
 #[derive(Parser)]
 #[command(about)]
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("largest difference from `pose()`: {largest:.1e}");
 
     let renderer = Renderer::new(&gpu, 1_024, 768);
-    let side = (options.bodies as f32).cbrt();
+    let side = side(options.bodies) as f32;
     let from = Vec3::new(0.6, 0.5, 1.0) * side * 1.4 + Vec3::ONE;
     let camera = Camera::looking(from, Vec3::ZERO, 1_024.0 / 768.0);
     renderer.draw(&gpu, &camera, &instances);

@@ -7,7 +7,7 @@ use evenstep::rapier::prelude::*;
 pub fn spinners(count: usize) -> Simulation {
     let mut simulation = Simulation::default();
     simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
-    let side = (1..).find(|side: &usize| side.pow(3) >= count).unwrap_or(1);
+    let side = side(count);
     for i in 0..count {
         let at = [i % side, i / side % side, i / side / side];
         let [x, y, z] = at.map(|n| n as f32 - 0.5 * (side - 1) as f32);
@@ -21,4 +21,10 @@ pub fn spinners(count: usize) -> Simulation {
         simulation.physics.insert_body(body);
     }
     simulation
+}
+
+/// Returns how many of the bodies stand along an edge of the cube.
+pub fn side(count: usize) -> usize {
+    let mut sides = 1..;
+    sides.find(|side: &usize| side.pow(3) >= count).unwrap_or(1)
 }
