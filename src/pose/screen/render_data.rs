@@ -13,7 +13,8 @@ use super::{Displayed, Screen};
 /// motion vectors. Returned by [`Simulation::render_data`](crate::Simulation::render_data).
 ///
 /// # Blending on the GPU
-/// Give each body a slot in a buffer of poses on the GPU. In each frame:
+/// Give each body a slot in a buffer of poses on the GPU. If frames have displayed bodies before you begin, write their
+/// poses once. Then in each frame:
 ///
 /// 1. If [`order_version`](Self::order_version) has changed, upload the slots of [`keys`](Self::keys).
 /// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`previous`](Self::previous) and
