@@ -88,7 +88,7 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(25), |_, _| ()); // displayed at x = 0.5
     ///
     /// let displayed = simulation.displayed_world();
-    /// let mouse = Ray::new(Vector::new(0.5, 5.0, 0.0), Vector::NEG_Y);
+    /// let mouse = Ray::new(Vector::X * 0.5 + Vector::Y * 5.0, Vector::NEG_Y);
     /// let hit = displayed.query_pipeline(QueryFilter::default()).cast_ray(&mouse, 100.0, true);
     /// assert_eq!(displayed.key_of_collider(hit.unwrap().0), Some(ball));
     /// ```
