@@ -1,6 +1,6 @@
 //! `Physics::step_ahead`: steps of a copy, with and without a hook.
 
-use crate::scenes::{MS, flyer_in_space, space, stepped_x};
+use crate::scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Step};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ fn a_hook_sees_the_steps_of_a_loop_but_for_real_time() {
         push(physics, step, key);
     });
     while simulation.physics.tick() < 20 {
-        simulation.advance(7 * MS, |physics, step| {
+        simulation.advance(MS(7), |physics, step| {
             real.push((step.tick, step.dt.to_bits(), step.time, step.end_time));
             push(physics, step, key);
         });
@@ -59,8 +59,7 @@ fn a_body_that_the_hook_inserts_takes_part_in_that_step() {
     let mut new = None;
     ahead.step_ahead(3, |physics, step| {
         if step.tick == 1 {
-            let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0);
-            new = Some(physics.insert(body, ColliderBuilder::ball(0.1)));
+            new = Some(physics.insert(flyer(), ball()));
         }
     });
     let key = new.unwrap();
@@ -108,7 +107,7 @@ fn a_panic_of_the_hook_loses_only_its_step() {
 #[test]
 fn in_a_hook_it_aborts_the_current_step_of_its_own_value() {
     let mut simulation = space(10);
-    let frame = simulation.advance(250 * MS, |physics, step| {
+    let frame = simulation.advance(MS(250), |physics, step| {
         if step.tick == 1 && step.is_last {
             physics.step_ahead(3, |_, _| ());
         }
