@@ -43,7 +43,7 @@
 ///   also tell the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
 /// - The compiler may evaluate a function of a constant, such as `2.0_f32.sin()`, at build time. Rapier's step has no
 ///   such call. parry has one, to find the feature of a convex polyhedron that is nearest to a direction.
-/// - The macro does not affect float functions that other crates implement themselves, such as SIMD versions.
+/// - Float functions that other crates implement themselves, such as SIMD versions, stay as they are.
 #[macro_export]
 macro_rules! portable_math {
     () => {
