@@ -28,8 +28,8 @@ slotmap::new_key_type! {
     /// assert_eq!(simulation.physics.add_force(old, Vector::X), Err(BodyError::Gone(old)));
     /// ```
     ///
-    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it
-    /// may refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
+    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it may
+    /// refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
     pub struct BodyKey;
 
     /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the

@@ -6,8 +6,8 @@
     dim2,
     doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,"
 )]
-//! whatever the frame rate, and gives you a smooth pose of every body for each frame. It works with any engine and
-//! any ECS.
+//! whatever the frame rate, and gives you a smooth pose of every body for each frame. It works with any engine and any
+//! ECS.
 //!
 //! The packages `evenstep` and `evenstep2d` are the same crate, built from the same sources for Rapier 3D and Rapier
 //! 2D. Programs import either one as `evenstep`.
@@ -82,8 +82,8 @@
 //!   never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
-//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does
-//!   [keeping a state](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
+//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a
+//!   state](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
 //!   default, is longer than a step.
 //!
 //! # Features

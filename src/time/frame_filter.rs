@@ -31,8 +31,8 @@ use super::snapping::Snapping;
 ///
 /// # When to take the time
 /// Take the time right after the call that presents a frame has returned. With vertical sync, that call waits for the
-/// display, so it returns closest to the moment when a frame becomes visible. A time taken later in the loop
-/// also varies with the work that the game did in between, such as input or one step more or less.
+/// display, so it returns closest to the moment when a frame becomes visible. A time taken later in the loop also
+/// varies with the work that the game did in between, such as input or one step more or less.
 ///
 /// # Browsers
 /// Every browser rounds the time stamps of frames. The table lists how uneven that makes the motion per frame (root mean
@@ -96,8 +96,8 @@ impl FrameFilter {
     /// | between one and two periods, after frames that fit | one period: the timer was late, and the next frame will be shorter |
     /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// A frame of two or more periods may be short by at most a twelfth of a period. If a frame of two periods is
-    /// short by more, it counts as one period, timed late. If no shorter frame follows, the time over the tolerance is
+    /// A frame of two or more periods may be short by at most a twelfth of a period. If a frame of two periods is short
+    /// by more, it counts as one period, timed late. If no shorter frame follows, the time over the tolerance is
     /// returned within two frames.
     ///
     /// A slightly wrong period is corrected: if the carried time is over a twentieth of a period, a part of it is added

@@ -27,8 +27,8 @@ use std::time::Duration;
 /// the two differ by the time that the filter carries.
 ///
 /// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
-/// will be in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so keep
-/// the timer.
+/// will be in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so
+/// keep the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {

@@ -10,8 +10,8 @@ const HALF_LIFE: f64 = 0.5;
 /// Averages the time that steps take over about a second, for an overlay, a metric, or
 /// [`Budget::step`](crate::Budget::step).
 ///
-/// This crate reads no clock, so [`record`](Self::record) your measurements. A [`Runner`](crate::threads::Runner) measures
-/// its thread itself: see [`Runner::headroom`](crate::threads::Runner::headroom).
+/// This crate reads no clock, so [`record`](Self::record) your measurements. A [`Runner`](crate::threads::Runner)
+/// measures its thread itself: see [`Runner::headroom`](crate::threads::Runner::headroom).
 ///
 /// ```
 /// use evenstep::{Headroom, Rate, Simulation};

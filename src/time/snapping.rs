@@ -9,8 +9,8 @@ const EARLY_PARTS: i128 = 12;
 
 /// A carry of up to one part in this many of a period is left alone, so that small jitter disappears entirely.
 ///
-/// This part is smaller than that of [`EARLY_PARTS`]. Otherwise, if a display is slightly faster than its period, its dropped frames
-/// would be taken for late ones.
+/// This part is smaller than that of [`EARLY_PARTS`]. Otherwise, if a display is slightly faster than its period, its
+/// dropped frames would be taken for late ones.
 const QUIET_PARTS: i128 = 20;
 
 /// Each frame gets one part in this many of the carry, if the carry is larger than that.

@@ -52,7 +52,7 @@ pub enum Stepping {
     /// several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
-    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time). A frame that takes no time has no step.
+    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time). An empty frame has no step.
     ///
     /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a step: with 1/15 s or
     /// less Rapier does not lose contacts.
@@ -85,8 +85,8 @@ impl Stepping {
         }
     }
 
-    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps, or `None`
-    /// if time decides.
+    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps, or `None` if time
+    /// decides.
     pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
         match self {
             Self::FrameLocked => Some(1),

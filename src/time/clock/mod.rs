@@ -32,8 +32,8 @@ use units::in_units_of;
 ///
 /// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. You pass time as `Duration`s,
 /// and the clock counts it in exact units. So the number of steps does not depend on how the time is split into frames,
-/// or on the length of the session. After durations that sum to T, exactly floor(T · rate) steps have been due. This applies
-/// to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
+/// or on the length of the session. After durations that sum to T, exactly floor(T · rate) steps have been due. This
+/// applies to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
 /// use evenstep::{Clock, Rate};
@@ -65,8 +65,8 @@ use units::in_units_of;
 /// only in [`begin_frame`](Self::begin_frame), so a change during the steps of a frame takes effect in the next frame.
 ///
 /// # Long frames
-/// If a step takes longer to compute than the time it simulates, each frame would be longer than the previous one: the spiral of
-/// death. Three limits prevent it, and each reports what it dropped:
+/// If a step takes longer to compute than the time it simulates, each frame would be longer than the previous one: the
+/// spiral of death. Three limits prevent it, and each reports what it dropped:
 /// - [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time.
 /// - [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
 ///   (both off by default) drop whole steps and keep the fraction.

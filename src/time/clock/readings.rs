@@ -28,8 +28,8 @@ impl Clock {
         self.real_time
     }
 
-    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due
-    /// steps, plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame. The time of a step
+    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due steps,
+    /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame. The time of a step
     /// is [`Step::time`](crate::Step::time):
     ///
     /// ```
