@@ -8,7 +8,7 @@ use super::root::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each setting takes effect in the next frame, even if you change it within a frame. Read them from
+/// Each setting takes effect in the next frame, even if you change it within a frame. Read the settings from
 /// [`clock`](Self::clock).
 impl Simulation {
     /// Returns the settings of the clock, to change them: rate, stepping, limits, single steps, tick and overstep.
@@ -37,7 +37,7 @@ impl Simulation {
         self.clock_settings_mut().resume();
     }
 
-    /// Scales the time that is added in each frame, never the length of a step: see [`ClockSettings::set_speed`].
+    /// Scales the time that is added in each frame: see [`ClockSettings::set_speed`].
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite.

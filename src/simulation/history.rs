@@ -16,7 +16,7 @@ impl Simulation {
     /// Use it for a click or a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that is on
     /// the screen and ask for the poses in it. You can also pass any other time: the pose is at `alpha` between the
     /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. After a
-    /// frame whose steps were aborted, its last tick has the latest pose at each alpha.
+    /// frame whose steps were aborted, every alpha of its last tick has the latest pose.
     ///
     /// The pose is in the coordinates of that tick, in which the next step begins, as in [`world_at`](Self::world_at).
     /// A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after the
@@ -55,8 +55,8 @@ impl Simulation {
             .map(|pair| pair.at(alpha))
     }
 
-    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at). The default and the minimum are two. States
-    /// from before this call are not available. Within a step, the call takes effect from the next step on.
+    /// Keeps the last `states` states of each body for [`pose_at`](Self::pose_at). The default and the minimum are two.
+    /// States from before this call are not available. Within a step, the call takes effect with the next step.
     ///
     /// More than two states cost 180 bytes per state of a moving body. Each moving body is then also read in every
     /// step, not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten
@@ -66,19 +66,19 @@ impl Simulation {
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation has no earlier
     /// poses, and keeps the same number from then on. Saved bytes hold neither the poses nor this number: call this
-    /// again after loading them.
+    /// method again after you load them.
     pub fn set_history(&mut self, states: usize) {
         let ticks = (states as u64).saturating_sub(1);
         self.notice_physics();
         self.past.limit_poses(ticks, self.physics.tick());
     }
 
-    /// Returns the world at an earlier time, for queries against what a player saw: lag compensation.
+    /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
     ///
     /// The time is the same as for [`pose_at`](Self::pose_at): colliders are where a frame with this
     /// [`tick`](crate::Frame::tick) and [`alpha`](crate::Frame::alpha) displayed them. Colliders of bodies that were
-    /// removed in a later step are included; those that were inserted since are not. At `alpha` 1 the result of a query
-    /// is, to the bit, the result right after that step.
+    /// removed in a later step are included. Colliders that were inserted since are not. At `alpha` 1 the result of a
+    /// query is, to the bit, the result right after that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -87,10 +87,10 @@ impl Simulation {
     /// # let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(30, usize::MAX); // half a second
     /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
-    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ());
-    /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is shown at x = 3.5
+    /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is displayed at x = 3.5
     /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the shot has arrived
     /// simulation.physics.remove(target);
     ///
