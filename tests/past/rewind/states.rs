@@ -191,8 +191,8 @@ fn a_state_of_another_tick_is_given_back() {
         assert_eq!(
             error.to_string(),
             format!(
-                "the state has tick 7, but the simulation is at tick {tick}: roll back to the state's tick, or assign the \
-                 state"
+                "the state has tick 7, but the simulation is at tick {tick}: roll back to the state's tick, or assign \
+                 the state"
             )
         );
         let after = (
