@@ -76,7 +76,7 @@
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits,
 //!   whether they run at 15 or at 1,000 frames per second. This holds for one build on one machine. Across machines, it
-//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells you
+//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells
 //!   whether two machines agree.
 //! - **A frame displays the past.** An interpolated pose is up to one step behind the latest state. Interpolated poses
 //!   never affect the physics.

@@ -11,7 +11,7 @@ use super::Physics;
 
 /// # Bodies
 impl Physics {
-    /// Inserts a body and its collider. It starts to move in the next step.
+    /// Inserts a body and its collider. The body starts to move in the next step.
     ///
     /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame. Until then its
     /// [`pose`](crate::Simulation::pose) is its current one:
@@ -86,8 +86,8 @@ impl Physics {
 
     /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
     ///
-    /// It reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert bodies
-    /// during the run, [`track`](Self::track) only the new ones.
+    /// The call reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert
+    /// bodies during the run, [`track`](Self::track) only the new ones.
     pub fn track_all(&mut self) {
         let World { physics, keys, .. } = &self.world;
         let handles = physics.bodies.iter().map(|(handle, _)| handle);
@@ -139,7 +139,7 @@ impl Physics {
         self.world.get(key)
     }
 
-    /// Returns the body with this key, to change anything about it, or `None` if it was removed.
+    /// Returns a mutable reference to the body with this key, or `None` if it was removed.
     ///
     /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
     /// the rotation or only the translation, the other is still interpolated.
@@ -166,7 +166,7 @@ impl Physics {
         Some(body)
     }
 
-    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API, or `None` if it was removed.
+    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API, or `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         self.world.handle(key)

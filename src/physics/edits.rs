@@ -1,4 +1,4 @@
-//! Detects what the game changed through Rapier's types, which report no change.
+//! Detects the game's changes through Rapier's types, which do not report them.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 

@@ -51,9 +51,8 @@ use super::Physics;
 /// A force changes the velocity during the step, and an impulse changes it before the step. For the same momentum, an
 /// impulse moves a body further in that step.
 ///
-/// Methods that return a result fail with [`BodyError::Gone`] if there is no such body. All of them except
-/// [`insert_force_generator`](Self::insert_force_generator) fail with [`BodyError::NotFinite`] if a value is NaN or
-/// infinite.
+/// Methods that return a result fail with [`BodyError::Gone`] if there is no such body and, except for
+/// [`insert_force_generator`](Self::insert_force_generator), with [`BodyError::NotFinite`] if a value is not finite.
 #[expect(clippy::missing_errors_doc, reason = "above, once for all")]
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.

@@ -6,7 +6,7 @@ mod bodies;
 mod placing;
 // Forces for one step, and lasting forces.
 mod forces;
-// Detects what the game changed through Rapier's types.
+// Detects the game's changes through Rapier's types.
 mod edits;
 // A step, from its beginning to its end.
 mod steps;
@@ -73,9 +73,9 @@ use rapier::pipeline::PhysicsWorld;
 ///
 /// # When to call what
 /// Methods that depend on whether there is a current step say so. All others may be called at any time: between two
-/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: what you read
-/// from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign a
-/// sound value.
+/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: values that you
+/// read from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign
+/// a sound value.
 ///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,

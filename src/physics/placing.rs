@@ -301,7 +301,7 @@ impl Physics {
     /// let mut simulation = Simulation::default();
     /// simulation.advance(Duration::from_millis(25), |_, _| ()); // half a step is left over
     /// let [rifle, musket] = [0; 2].map(|_| {
-    ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     ///     simulation.physics.insert(body, ColliderBuilder::ball(0.01))
     /// });
     /// simulation.physics.set_previous_from_velocity(rifle)?;

@@ -7,8 +7,6 @@ use crate::resources::Resources;
 use super::Physics;
 
 /// # Resources
-///
-/// Your game's part of the state: see [`Resources`].
 impl Physics {
     /// Returns your game's values. While steps are resimulated, these are the values of the current step.
     #[must_use]

@@ -15,8 +15,8 @@ impl Simulation {
     ///
     /// Use it for a click or a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that is on
     /// the screen and ask for the poses in it. You can also pass any other time: the pose is at `alpha` between the
-    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. After a
-    /// frame whose steps were aborted, every alpha of its last tick has the latest pose.
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. If the
+    /// steps of a frame were aborted, the pose at its tick is the latest one, whatever `alpha` is.
     ///
     /// The pose is in the coordinates of that tick, in which the next step begins, as in [`world_at`](Self::world_at).
     /// A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after the
@@ -65,8 +65,7 @@ impl Simulation {
     /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation has no earlier
-    /// poses, and keeps the same number from then on. Saved bytes hold neither the poses nor this number: call this
-    /// method again after you load them.
+    /// poses, and keeps the same number from then on. Saved bytes hold neither: call this again after loading.
     pub fn set_history(&mut self, states: usize) {
         let ticks = (states as u64).saturating_sub(1);
         self.notice_physics();
@@ -102,9 +101,9 @@ impl Simulation {
     /// ```
     ///
     /// # Cost
-    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and updates
-    /// the tree for each collider that moved in that step. Use one value for all queries at the same time. The memory
-    /// is that of the [states that are kept](Self::set_rewind_limits).
+    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and
+    /// updates the tree for each collider that moved in that step. Use one returned value for all queries at that time.
+    /// The memory is that of the [states that are kept](Self::set_rewind_limits).
     ///
     /// # Limits
     /// Shapes change at once and are not interpolated. Soft bodies and colliders without a body are where the state has

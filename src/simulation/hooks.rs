@@ -40,7 +40,7 @@ use super::root::Simulation;
 /// assert_eq!(frame.steps, 2);
 /// ```
 pub trait Hooks {
-    /// The error of a hook that fails; [`Infallible`] if none does.
+    /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
 
     /// Runs before each frame, with the frame's duration. No frame is open, so everything is allowed here: pause,

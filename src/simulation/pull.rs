@@ -123,6 +123,9 @@ impl Simulation {
     ///
     /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, even outside of a frame.
     /// Returns `None` if no step is due, or if Rapier panicked in an earlier step.
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::set_rewind_limits).
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {

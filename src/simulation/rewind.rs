@@ -56,12 +56,12 @@ use crate::step::clear_events;
 /// # What is resimulated
 /// evenstep resimulates steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on,
 /// before and after [`make_step`](Self::make_step), until it asks for the next step. So it includes the hooks. The
-/// state before a step includes all that the game did until then, even outside of hooks: between frames, or in a frame
-/// before its first step or after its last one. What the game did outside of hooks after that (spawn, teleport, a
+/// state before a step includes everything that the game did until then, even outside of hooks: between frames, or in a
+/// frame before its first step or after its last one. What the game did outside of hooks after that (spawn, teleport, a
 /// pending force, a change of gravity) is not repeated. So do everything in the hooks, based on the input of that tick.
 /// The exception is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step
 /// discards earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the
-/// state; the smoothing and correction of a single body are.
+/// state, but the smoothing and correction of a single body are.
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or even a whole
 /// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. If your game keeps state outside of the
@@ -192,14 +192,15 @@ impl Simulation {
     /// ```
     ///
     /// Steps that are still to be resimulated are dropped. If `tick` is the present tick and its state is not kept, the
-    /// call does nothing else.
-    ///
-    /// This also works after Rapier has panicked in a step, even within the frame of that step. The step then counts as
-    /// never run.
+    /// call does nothing else. This also works after Rapier has panicked in a step, even within the frame of that step.
+    /// The step then counts as never run.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`] if that state is not kept, [`RewindError::WithinFrame`] within a frame. Nothing is
-    /// changed then.
+    /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. In both cases
+    /// nothing is changed.
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Self::resource_scope).
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;

@@ -84,7 +84,7 @@ impl Simulation {
     /// [`RewindError::NotKept`] if that state is not kept. Nothing is changed then.
     ///
     /// # Panics
-    /// Like [`begin_frame`](Self::begin_frame).
+    /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         self.check_world();
@@ -224,7 +224,7 @@ impl Simulation {
     /// [`CorrectError`] if the state has another tick. Nothing is changed then.
     ///
     /// # Panics
-    /// Like [`begin_frame`](Self::begin_frame), and if Rapier panicked in a step of `state`.
+    /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
         self.notice_physics();
         self.check_world();

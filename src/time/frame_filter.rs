@@ -47,7 +47,7 @@ use super::snapping::Snapping;
 /// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
 ///
 /// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no
-/// filter. A web page does not know its browser and display; [`automatic`](Self::automatic) finds out what they are
+/// filter. A web page does not know its browser and display. [`automatic`](Self::automatic) finds out what they are
 /// like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {

@@ -52,7 +52,7 @@ pub enum Stepping {
     /// several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
-    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time). An empty frame has no step.
+    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time).
     ///
     /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a step: with 1/15 s or
     /// less Rapier does not lose contacts.

@@ -128,13 +128,12 @@ impl Clock {
         &self.settings
     }
 
-    /// Returns the settings for changing them. Changes take effect in the next frame.
+    /// Returns a mutable reference to the settings. Changes take effect in the next frame.
     pub fn settings_mut(&mut self) -> &mut ClockSettings {
         &mut self.settings
     }
 
-    /// Moves to this tick and simulated time. Real time, the settings, the overstep and the number of due steps do not
-    /// change.
+    /// Moves to this tick and simulated time. Real time, settings, overstep and the number of due steps do not change.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if let Some(due) = &mut self.due {
             match tick.checked_add(due.end.saturating_sub(self.tick)) {

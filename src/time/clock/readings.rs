@@ -79,9 +79,8 @@ impl Clock {
         self.duration(self.overstep)
     }
 
-    /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond, or `None` if time is
-    /// stopped: in a pause, or at speed 0. It is never zero, unless a [single step](crate::ClockSettings::step_once) is
-    /// due.
+    /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond, or `None` in a pause
+    /// or at speed 0. It is never zero, unless a [single step](crate::ClockSettings::step_once) is due.
     ///
     /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
     /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
