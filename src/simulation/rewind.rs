@@ -196,8 +196,8 @@ impl Simulation {
     /// The step then counts as never run.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. In both cases
-    /// nothing is changed.
+    /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. In both
+    /// cases nothing is changed.
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).
