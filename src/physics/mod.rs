@@ -197,7 +197,7 @@ pub(crate) struct StepPlan {
     pub is_captured: bool,
 }
 
-/// What the game may have changed since edits were last detected.
+/// Changes that the game may have made since edits were last detected.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
@@ -220,7 +220,7 @@ fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result
     serializer.serialize_unit()
 }
 
-/// What the game did to the poses of earlier ticks since the last call of the loop.
+/// The game's edits of poses of earlier ticks since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.

@@ -57,11 +57,11 @@ use crate::step::clear_events;
 /// evenstep resimulates steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on,
 /// before and after [`make_step`](Self::make_step), until it asks for the next step. So it includes the hooks. The
 /// state before a step includes everything that the game did until then, even outside of hooks: between frames, or in a
-/// frame before its first step or after its last one. What the game did outside of hooks after that (spawn, teleport, a
-/// pending force, a change of gravity) is not repeated. So do everything in the hooks, based on the input of that tick.
-/// The exception is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step
-/// discards earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the
-/// state, but the smoothing and correction of a single body are.
+/// frame before its first step or after its last one. Later changes outside of hooks (spawn, teleport, a pending force,
+/// a change of gravity) are not repeated. So do everything in the hooks, based on the input of that tick. The exception
+/// is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step discards
+/// earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the state, but
+/// the smoothing and correction of a single body are.
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or even a whole
 /// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. If your game keeps state outside of the
