@@ -1,4 +1,4 @@
-//! A step: begun, run or aborted. Also several steps at once, for a preview.
+//! Begins, runs and aborts a step, and runs several steps at once for a preview.
 
 use crate::id::Id;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Physics {
         is_before
     }
 
-    /// Steps the world. Returns the number of forces that were not finite and were left out.
+    /// Steps the world. Returns the number of forces that were ignored because they were not finite.
     pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
         let StepPlan {
             step,
@@ -68,7 +68,7 @@ impl Physics {
         }
     }
 
-    /// Lets the game react to the last step later than right after it.
+    /// Lets the game react to the last step some time after it.
     pub(crate) fn react_to_step(&mut self) {
         self.stage = Stage::After;
     }
@@ -84,7 +84,7 @@ impl Physics {
     /// Force generators and kinematic targets act as usual. Rapier's own hooks are not called.
     ///
     /// Step a copy. A copy that is made in a hook lacks the forces that the hook has added for its step: add them to
-    /// the copy. On the simulation's own value, the call counts as an assignment and aborts the current step. If
+    /// the copy. On `Simulation::physics` itself, the call counts as an assignment and aborts the current step. If
     /// `before_step` assigns another value, the step does not run, and the next one continues from that value.
     ///
     /// ```
@@ -105,8 +105,8 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier panics, or has panicked in an earlier step, or if a [custom force](crate::ForceGenerator::custom)
-    /// panics. A panic in `before_step` leaves that step begun, and the next call aborts it.
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step. A
+    /// panic in `before_step` leaves that step begun, and the next call aborts it.
     pub fn step_ahead(&mut self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) {
         self.epoch = Id::default();
         for left in (0..steps).rev() {
