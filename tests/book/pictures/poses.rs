@@ -18,8 +18,8 @@ const SCALE: f32 = 78.0;
 pub fn svg() -> Result<String, Box<dyn Error>> {
     let mut simulation = Simulation::new(Rate::hz(5)?);
     let thrown = RigidBodyBuilder::dynamic()
-        .translation(Vector::new(0.9, 0.9, 0.0))
-        .linvel(Vector::new(6.6, 6.6, 0.0))
+        .translation(Vector::new(0.9, 0.6, 0.0))
+        .linvel(Vector::new(6.6, 7.9, 0.0))
         .angvel(Vector::Z * -2.2);
     let shape = ColliderBuilder::cuboid(HALF, HALF, HALF);
     let key = simulation.physics.insert(thrown, shape);
