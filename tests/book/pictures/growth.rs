@@ -11,7 +11,7 @@ use crate::picture::{self, BLUE, FONT, GREY, RED};
 /// a key and two marks.
 const BYTES_PER_BODY: f64 = 178.0;
 
-/// A measurement by `cargo bench --bench growth`, which is stored in benches/growth.json.
+/// A measurement by `cargo bench --bench growth`, which is stored in `benches/growth.json`.
 #[derive(Serialize, Deserialize)]
 pub struct Growth {
     /// The data caches of the processor.
