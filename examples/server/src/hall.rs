@@ -1,12 +1,16 @@
 //! The matches of a server: the state that its threads share, under one lock.
 
-use crate::match_::{Id, Match};
-use crate::record::{Ending, Played, Record};
-use crate::report::Totals;
+use std::time::Duration;
+
+use evenstep_server::match_::Id;
+use evenstep_server::metrics::Metrics;
+use evenstep_server::record::{Ending, Played, Record};
+use hdrhistogram::Histogram;
+
+use crate::Match;
 use crate::schedule::Schedule;
 
 /// Matches that wait, matches that are being played, and matches that have ended.
-#[derive(Default)]
 pub struct Hall {
     pub waiting: Schedule,
     pub playing: Vec<Id>,
@@ -14,7 +18,9 @@ pub struct Hall {
     pub asked_for: Vec<Id>,
     pub aside: Vec<Match>,
     pub ended: Vec<Ended>,
-    pub totals: Totals,
+    pub metrics: Metrics,
+    /// The lateness of all steps, in microseconds.
+    pub lateness: Histogram<u64>,
     pub is_draining: bool,
     pub is_stopped: bool,
 }
@@ -54,13 +60,29 @@ impl Back {
     }
 }
 
+impl Default for Hall {
+    fn default() -> Self {
+        Self {
+            waiting: Schedule::default(),
+            playing: Vec::new(),
+            asked_for: Vec::new(),
+            aside: Vec::new(),
+            ended: Vec::new(),
+            metrics: Metrics::default(),
+            lateness: Histogram::new(3).expect("three digits are allowed"),
+            is_draining: false,
+            is_stopped: false,
+        }
+    }
+}
+
 impl Hall {
     /// Puts a match back after its frame. Returns true if a thread may be waiting for the match.
-    pub fn put_back(&mut self, back: Back) -> bool {
+    pub fn put_back(&mut self, back: Back, now: Duration) -> bool {
         match back {
             Back::GoesOn(played) => {
                 self.playing.retain(|id| *id != played.id);
-                self.totals.add(&played.last);
+                self.count(&played.last, now);
                 if self.asked_for.contains(&played.id) {
                     self.aside.push(played);
                     return true;
@@ -72,11 +94,18 @@ impl Hall {
             }
             Back::Ends(ended, last) => {
                 self.playing.retain(|id| *id != ended.id);
-                self.totals.add(&last);
-                self.totals.count(ended.ending);
+                self.count(&last, now);
+                self.metrics.gone(ended.ending);
                 self.ended.push(ended);
                 true
             }
+        }
+    }
+
+    fn count(&mut self, played: &Played, now: Duration) {
+        self.metrics.frame(played, now);
+        for lateness in &played.lateness {
+            self.lateness += lateness.as_micros() as u64;
         }
     }
 
