@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-use crate::match_::{Match, Plan};
+use crate::match_::Plan;
 use crate::sidecar::Sidecar;
 use crate::store::Store;
 
@@ -168,8 +168,9 @@ impl Stage {
     /// # Panics
     /// Never, because a match before its first step can be saved.
     pub async fn add_matches(&mut self, count: u64, plan: Plan) -> Result<(), StageError> {
-        let bytes = Match::new(plan).save().expect("the match has run no step");
         for id in 0..count {
+            let bytes = plan.start(id, Duration::ZERO).save();
+            let bytes = bytes.expect("the match has run no step");
             self.store.add(id, &bytes).await?;
         }
         Ok(())
