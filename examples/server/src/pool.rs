@@ -46,6 +46,7 @@ pub struct View<'s> {
     pub ended: &'s [Ended],
     pub metrics: &'s Metrics,
     pub lateness: &'s Histogram<u64>,
+    pub is_draining: bool,
 }
 
 /// The server accepts no new matches.
@@ -79,9 +80,7 @@ impl<T: Time> Server<T> {
 
     /// Stops accepting matches. The present ones continue until they end or are [taken](Self::take).
     pub fn drain(&self) {
-        let mut hall = self.lock();
-        hall.is_draining = true;
-        hall.metrics.draining.set(1);
+        self.lock().is_draining = true;
     }
 
     /// Takes a match out between two frames, to move it. Waits if the match is being played. Returns `None` if there is
@@ -135,6 +134,7 @@ impl<T: Time> Server<T> {
             ended: &hall.ended,
             metrics: &hall.metrics,
             lateness: &hall.lateness,
+            is_draining: hall.is_draining,
         })
     }
 

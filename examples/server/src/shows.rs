@@ -77,6 +77,7 @@ fn page<T: Time>(server: &Server<T>) -> Result<String, fmt::Error> {
     let mut page = String::new();
     server.look(|view| {
         view.metrics.matches.set(view.matches as i64);
+        view.metrics.draining.set(view.is_draining.into());
         let mut root = view.metrics.registry(now);
         let all = root.sub_registry_with_prefix(PREFIX);
         let idle = view.waiting.matches().filter(|waiting| waiting.is_idle());
