@@ -23,7 +23,7 @@ const SILENCE: Duration = Duration::from_millis(300);
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// What a player received in a match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Log {
     /// The match.
     pub id: Id,
@@ -122,11 +122,7 @@ impl Bot {
             player,
             log: Log {
                 id,
-                rows: Vec::new(),
-                checksums: Vec::new(),
-                handovers: Vec::new(),
-                longest_silence: Duration::ZERO,
-                taken_back: 0,
+                ..Log::default()
             },
             server: None,
             teller: None,

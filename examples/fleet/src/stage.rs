@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use crate::match_::Plan;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Call, Sidecar};
 use crate::store::Store;
 
 /// Why a part of the stage is not available.
@@ -106,6 +106,24 @@ pub struct Server {
     pub address: SocketAddr,
     /// The sidecar, which records its calls.
     pub sidecar: Sidecar,
+}
+
+impl Server {
+    /// Waits until the server has made these calls in this order.
+    pub async fn said(&self, calls: &[Call]) {
+        loop {
+            let mut left = calls;
+            for call in self.sidecar.calls() {
+                if left.first() == Some(&call) {
+                    left = &left[1..];
+                }
+            }
+            if left.is_empty() {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 /// Returns a port that was free a moment ago, for both TCP and UDP, as an orchestrator assigns one.

@@ -35,28 +35,15 @@ pub struct Ended {
     pub result: Option<(u64, u64)>,
 }
 
-/// The outcome of a frame of a match. An ended match is dropped before the lock is taken, because it may be large.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one per thread; a box would be allocated in each frame"
-)]
-pub enum Back {
-    GoesOn(Match),
-    Ends(Ended, Played),
-}
-
-impl Back {
-    pub fn new(mut played: Match, ending: Option<Ending>) -> Self {
-        let Some(ending) = ending else {
-            return Self::GoesOn(played);
-        };
-        let ended = Ended {
+impl Ended {
+    /// Drops the match, which may be large: before the lock is taken.
+    pub fn new(played: Match, ending: Ending) -> Self {
+        Self {
             id: played.id,
             ending,
             result: (ending != Ending::Panicked).then(|| (played.tick(), played.checksum())),
-            record: std::mem::take(&mut played.record),
-        };
-        Self::Ends(ended, std::mem::take(&mut played.last))
+            record: played.record,
+        }
     }
 }
 
@@ -77,35 +64,35 @@ impl Default for Hall {
 }
 
 impl Hall {
-    /// Puts a match back after its frame. Returns true if a thread may be waiting for the match.
-    pub fn put_back(&mut self, back: Back, now: Duration) -> bool {
+    /// Puts a match back after a frame, or lets it go. Returns true if a thread may be waiting for the match.
+    pub fn put_back(
+        &mut self,
+        id: Id,
+        back: Result<Match, Ended>,
+        last: &Played,
+        now: Duration,
+    ) -> bool {
+        self.playing.retain(|playing| *playing != id);
+        self.metrics.frame(last, now);
+        for lateness in &last.lateness {
+            self.lateness += lateness.as_micros() as u64;
+        }
         match back {
-            Back::GoesOn(played) => {
-                self.playing.retain(|id| *id != played.id);
-                self.count(&played.last, now);
-                if self.asked_for.contains(&played.id) {
-                    self.aside.push(played);
-                    return true;
-                }
+            Ok(played) if self.asked_for.contains(&id) => {
+                self.aside.push(played);
+                true
+            }
+            Ok(played) => {
                 let was_first = self.waiting.first_due();
                 self.waiting.put(played);
                 // A sleeping thread sleeps until the match that was first was due, so a new first match must wake it.
                 self.waiting.first_due() != was_first
             }
-            Back::Ends(ended, last) => {
-                self.playing.retain(|id| *id != ended.id);
-                self.count(&last, now);
+            Err(ended) => {
                 self.metrics.gone(ended.ending);
                 self.ended.push(ended);
                 true
             }
-        }
-    }
-
-    fn count(&mut self, played: &Played, now: Duration) {
-        self.metrics.frame(played, now);
-        for lateness in &played.lateness {
-            self.lateness += lateness.as_micros() as u64;
         }
     }
 

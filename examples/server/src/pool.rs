@@ -14,7 +14,7 @@ use evenstep_server::record::Ending;
 use hdrhistogram::Histogram;
 
 use crate::Match;
-use crate::hall::{Back, Ended, Hall};
+use crate::hall::{Ended, Hall};
 use crate::schedule::Schedule;
 
 /// The server's time, measured from its start.
@@ -153,12 +153,17 @@ impl<T: Time> Server<T> {
                 hall = self.wait(hall, until);
                 continue;
             };
-            hall.playing.push(due.id);
+            let id = due.id;
+            hall.playing.push(id);
             drop(hall);
             let ending = play(&mut due, || self.time.now());
-            let (back, now) = (Back::new(due, ending), self.time.now());
+            let (last, now) = (std::mem::take(&mut due.last), self.time.now());
+            let back = match ending {
+                Some(ending) => Err(Ended::new(due, ending)),
+                None => Ok(due),
+            };
             hall = self.lock();
-            if hall.put_back(back, now) {
+            if hall.put_back(id, back, &last, now) {
                 self.changed.notify_all();
             }
         }

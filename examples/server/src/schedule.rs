@@ -56,12 +56,6 @@ pub fn phase(id: Id, period: Duration) -> Duration {
     Duration::from_nanos(((fraction * period.as_nanos()) >> 64) as u64)
 }
 
-/// Returns the end of the current period, where matches begin if they are not spread.
-pub fn next_period(now: Duration, period: Duration) -> Duration {
-    let periods = now.as_nanos() / period.as_nanos() + 1;
-    Duration::from_nanos((periods * period.as_nanos()) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use evenstep_server::game::Crates;
@@ -123,12 +117,5 @@ mod tests {
                 "{count}: {widest:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_period_ends_where_the_next_begins() {
-        assert_eq!(next_period(MS(0), MS(10)), MS(10));
-        assert_eq!(next_period(MS(19), MS(10)), MS(20));
-        assert_eq!(next_period(MS(20), MS(10)), MS(30));
     }
 }

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 
 use crate::Match;
 use crate::pool::Server;
-use crate::schedule::{next_period, period, phase};
+use crate::schedule::{period, phase};
 use crate::wall::WallTime;
 
 /// A load, and how long to measure it.
@@ -71,7 +71,7 @@ pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn 
     let server = Server::new(WallTime::new());
     let without = resident_bytes().unwrap_or(0);
     let prototype = settled(load);
-    let start = next_period(server.now(), period()) + period() * 60;
+    let start = server.now() + Duration::from_secs(1);
     for id in 0..load.matches {
         let at = if load.is_spread {
             phase(id, period())
