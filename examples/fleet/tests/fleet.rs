@@ -211,6 +211,8 @@ async fn prometheus_has_the_figures() -> Tested {
             .await?,
         steps
     );
+    let load = "max_over_time(evenstep_step_load[10m])";
+    assert!(prometheus.ask(load).await? > 0.0);
     assert!(
         prometheus
             .ask("evenstep_saved_bytes_total / evenstep_saves_total")
