@@ -34,9 +34,7 @@ pub enum BodyError {
     )]
     NotFinite(BodyKey),
     /// A rotation has length zero, so it cannot be normalised.
-    #[error(
-        "a rotation for the body {0:?} has length zero: give a rotation of unit length"
-    )]
+    #[error("a rotation for the body {0:?} has length zero: give a rotation of unit length")]
     NotARotation(BodyKey),
     /// The body is not kinematic by position. Only such bodies move to targets.
     #[error(
