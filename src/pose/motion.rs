@@ -62,8 +62,8 @@ pub enum Smoothing {
     /// Frames have no latency. The body is never more than one step ahead: it is displayed at most |v| · dt from its
     /// last state, and turned by at most |ω| · dt. Under an acceleration a, it is off by at most a · dt² from the next
     /// state. With Rapier's four substeps that is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is
-    /// off by up to |v| · dt, and then jumps back. If you step a copy ahead, contacts are right too, but a frame costs
-    /// 1.3 to 2.8 times as much as one with a step: [Previewing the next step][preview].
+    /// off by up to |v| · dt, and then jumps back. A copy that is stepped ahead has the right contacts too, for 1.3 to
+    /// 2.8 times the cost of a frame with one step: [Previewing the next step][preview].
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,

@@ -67,7 +67,9 @@ pub enum LoadError {
     )]
     Layout,
     /// There are fewer or more bytes than were written.
-    #[error("a saved state of {expected} bytes has {found}: give `load` all of its bytes and nothing else")]
+    #[error(
+        "a saved state of {expected} bytes has {found}: give `load` all of its bytes and nothing else"
+    )]
     Length {
         /// The number of bytes that were written.
         expected: u64,

@@ -8,8 +8,8 @@ use super::events::{Event, Events, SharedEvents};
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
-/// retracted and one new event. Start the effects of new events, stop those of retracted ones, and leave those of
-/// confirmed ones alone. Each effect then plays once, and events that never happened leave no effect.
+/// retracted and one new event. Start the effects of new events, stop the effects of retracted events, and leave those
+/// of confirmed events alone. Each effect then plays once, and events that never happened leave no effect.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {

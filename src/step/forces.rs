@@ -129,7 +129,7 @@ pub(crate) struct Pushes(Vec<Pushed>);
 )]
 pub(crate) struct Forces {
     pushes: Vec<Pushed>,
-    /// The number of pushes when the current step was taken.
+    /// The number of pushes when the current step began.
     waiting: usize,
     /// The number of pushes when the last frame ended.
     lasting: usize,
@@ -233,12 +233,12 @@ impl Forces {
         }
     }
 
-    /// Begins a step that was taken: later pushes are for that step.
+    /// Begins a step. Later pushes are for that step.
     pub fn begin_step(&mut self) {
         self.waiting = self.pushes.len();
     }
 
-    /// Aborts a step that was taken but is not run. Its pushes are discarded, because the game will be asked for that
+    /// Aborts a step that has begun but is not run. Its pushes are discarded, because the game will be asked for that
     /// step again. Earlier pushes keep waiting for the next step.
     pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
         self.pushes.truncate(self.waiting);

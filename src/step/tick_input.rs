@@ -47,7 +47,7 @@ pub struct TickQueue<T> {
     waiting: VecDeque<(u64, T)>,
     /// The first tick for which samples are accepted.
     tick: u64,
-    /// Bits of the 64 previous ticks that got a sample. The lowest bit is that of the last tick.
+    /// A bit for each of the 64 previous ticks, set if the tick got a sample. The lowest bit is that of the last tick.
     delivered: u64,
     max_lead: u64,
     counts: TickCounts,
@@ -57,7 +57,7 @@ pub struct TickQueue<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TickError<T> {
-    /// The step of the sample's tick has already run.
+    /// The step of the sample's tick has already drained the queue.
     #[error(
         "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
     )]
@@ -126,8 +126,8 @@ impl<T> TickQueue<T> {
     /// tick is inserted before those for later ones.
     ///
     /// # Errors
-    /// [`TickError`], with the sample, if that step has already run, or if `tick` is more than `max_lead` ticks after
-    /// the next step. Both are [counted](Self::counts).
+    /// [`TickError`], with the sample, if that step has already drained the queue, or if `tick` is more than `max_lead`
+    /// ticks after the next step. Both are [counted](Self::counts).
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
             self.counts.late = self.counts.late.saturating_add(1);
@@ -206,7 +206,7 @@ impl<T> TickQueue<T> {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
-    /// Returns the first tick for which samples are accepted: the one after the last step that took its samples.
+    /// Returns the first tick for which samples are accepted: the one after the last step that drained the queue.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
