@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
-/// How the visual error after a rollback decays, for all bodies with
+/// How the visual error after a rollback decays. Set it for all bodies with
 /// [`Simulation::correction`](crate::Simulation::correction), or for one body with
 /// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
@@ -34,7 +34,7 @@ pub struct Correction {
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
 ///
-/// The error halves in each half-life of real time, not counting pauses and times at speed 0, at any frame rate.
+/// The error halves in each half-life of real time, at any frame rate, not counting pauses and times at speed 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

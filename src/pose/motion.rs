@@ -7,7 +7,7 @@ use crate::dim::{LANES, capped_spin};
 
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
-/// How a frame between two steps displays bodies, for all bodies with
+/// How a frame between two steps displays bodies. Set it for all bodies with
 /// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
@@ -90,12 +90,12 @@ pub(crate) struct Pair {
     pub trajectory: Option<Trajectory>,
 }
 
-/// The data beside the two poses that determine the motion between them.
+/// The data that, besides the two poses, determine the motion between them.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Trajectory {
     smoothing: Smoothing,
-    /// The point that moves in a straight line and about which the body turns, in the body's own frame: metres.
+    /// The point that moves in a straight line and about which the body turns, in metres in the body's own frame.
     center: Vector,
     /// The velocities of the centre of mass at the previous and at the current state, in world axes.
     ///
@@ -103,7 +103,7 @@ pub(crate) struct Trajectory {
     /// The velocity at the end is then used for both.
     before: Option<RigidBodyVelocity<Real>>,
     after: RigidBodyVelocity<Real>,
-    /// The time between the two states: seconds.
+    /// The time between the two states, in seconds.
     dt: Real,
     /// The number of steps before the last teleport.
     teleported_at: Option<u64>,

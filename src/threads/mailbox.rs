@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::runner_settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
-/// The delay before a handover is retried that failed because the other side was using the box.
+/// The delay before retrying a handover that failed because the other side was using the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
 /// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
@@ -40,7 +40,7 @@ pub(super) struct Snapshot {
     pub is_single: bool,
 }
 
-/// Both times of a step are rounded to nanoseconds.
+/// The rounding error of a step's length, in seconds: both its times are rounded to nanoseconds.
 const ROUNDING: f64 = 2e-9;
 
 /// A state to hand over, with the changes since the previous one.

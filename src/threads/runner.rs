@@ -390,7 +390,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`SendError`].
+    /// [`SendError`] if the queue is full, or the thread has ended.
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.order(Order::Recover);
         sent.map_err(|error| error.map(drop))

@@ -270,7 +270,7 @@ impl<E> View<E> {
         &self.screen
     }
 
-    /// Returns whether the displayed state is from after a body was inserted. If such a body has no pose, it has been
+    /// Returns whether the displayed state is later than the insertion of a body. If that body has no pose, it has been
     /// removed.
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();

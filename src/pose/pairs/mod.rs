@@ -114,7 +114,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the pose of a body at rest, and the tick since which it rests.
+    /// Returns the pose of a body at rest, and the tick since when it has been at rest.
     pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
         match *self.places.get(key)? {
             Place::Resting { pose, since } => Some((pose, since)),
