@@ -72,7 +72,7 @@ pub struct RollbackWorld {
 }
 
 impl RollbackWorld {
-    /// Makes a hecs world and its `Entities` cloneable.
+    /// Combines a hecs world and its `Entities`, so that they can be cloned together.
     #[must_use]
     pub fn new(world: World, entities: Entities) -> Self {
         let columns = BTreeMap::new();

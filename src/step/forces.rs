@@ -256,7 +256,7 @@ impl Forces {
         Pushes(self.pushes.split_off(lasting))
     }
 
-    /// Puts back pushes that were removed. Meanwhile the world was moved by `by`.
+    /// Puts back pushes that were removed. Since then the world was moved by `by`.
     pub fn put_back(&mut self, taken: Pushes, by: Vector) {
         let pushes = taken.0.into_iter().map(|mut pushed| {
             pushed.push.translate(by);

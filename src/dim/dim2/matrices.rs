@@ -33,7 +33,7 @@ pub fn write_matrices_3x3<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 3]; 3]])
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in 3D.
 /// The bodies are rotated about the axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]`
-/// afterwards, or sort. Otherwise it is like [`write_matrices_3x3`].
+/// afterwards, or sort. Otherwise, it is like [`write_matrices_3x3`].
 ///
 /// # Panics
 /// If the slices differ in length.

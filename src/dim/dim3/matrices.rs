@@ -43,7 +43,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 /// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
-/// of the body's axes, each with a 0, and one with the translation and a 1. Otherwise it is like
+/// of the body's axes, each with a 0, and one with the translation and a 1. Otherwise, it is like
 /// [`write_matrices_3x4`], whose matrices are a quarter smaller.
 ///
 /// ```

@@ -27,7 +27,7 @@ pub use render_data::RenderData;
 
 /// The displayed bodies of a simulation, or of its view on another thread.
 ///
-/// It accepts the movers of any state, and brings its own lists into their order.
+/// A screen accepts the movers of any state, and brings its lists into their order.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
@@ -58,7 +58,7 @@ pub struct Screen {
     /// The epoch of the last log.
     #[cfg_attr(feature = "serde", serde(skip))]
     epoch: u64,
-    /// The origin of the last picture, and its distance from the previous one.
+    /// The origin of the last picture, and the vector to it from the previous one.
     origin: Option<Origin>,
     origin_shift: Vector,
     /// The number of the last frame, its alpha, and its simulated time in seconds.
@@ -71,7 +71,7 @@ pub struct Screen {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Displayed {
-    /// A body at rest. `moved_at` as in [`Marks`].
+    /// A body at rest. `moved_at` is that of [`Marks`].
     Resting { pose: Pose, moved_at: u32 },
     /// The index in the lists.
     Moving(usize),
