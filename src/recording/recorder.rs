@@ -163,7 +163,7 @@ pub struct Recorder<W> {
     awake: Option<Vec<BodyKey>>,
     /// Whether a step has begun but not ended, as far as the recorder knows.
     is_in_step: bool,
-    /// The epoch of the value after the last step. A different one begins a new run.
+    /// The epoch of the value after the last step. If it differs, a new run begins.
     epoch: u64,
     /// The number of frames that ended before the last recorded one.
     frames: u64,
@@ -239,7 +239,7 @@ impl<W: Write> Recorder<W> {
     /// same step.
     ///
     /// # Errors
-    /// [`RecordError`].
+    /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
         // The previous step did not run, even if it begins again in the same frame.
         if step.is_resimulated || self.is_in_step {
@@ -252,7 +252,7 @@ impl<W: Write> Recorder<W> {
     /// Records that the step was run, with the checksums that are due.
     ///
     /// # Errors
-    /// [`RecordError`].
+    /// [`RecordError::Io`] if the writer fails.
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.epoch = physics.epoch.number();
         self.is_in_step = false;

@@ -80,7 +80,7 @@ pub struct Divergence {
 /// You write the loop, with the same calls as when recording. [`next_run`](Self::next_run) returns the state to start
 /// from. Then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each step's input,
 /// and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder) have a
-/// complete program. You decide how fast it is played, and whether anything is displayed.
+/// complete program. You decide how fast to play it, and whether to display it.
 ///
 /// # Guarantees
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, to the bit, on any number
@@ -183,7 +183,7 @@ impl<'r> Replay<'r> {
     /// [`Simulation::begin_frame`] or [`Simulation::advance_with`]. Returns `None` at the end of the run.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`].
+    /// [`ReplayError::Contents`] if the recording contradicts itself.
     pub fn begin_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -231,7 +231,7 @@ impl<'r> Replay<'r> {
     /// [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`].
+    /// [`ReplayError::Contents`] if the recording contradicts itself.
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), ReplayError> {
         match self.peek() {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
