@@ -184,7 +184,7 @@ pub struct InputCounts {
     /// Samples that came after their step was run. The next step got them.
     pub late: u64,
     /// Stamps that were out of order. A stamp later than that of a sample pushed after it was replaced with that stamp.
-    /// So was a stamp earlier than one that an earlier step had checked.
+    /// A stamp earlier than one checked in an earlier step was replaced with that one.
     pub reordered: u64,
     /// Stamps more than a step after the end of the frame, replaced with the start of the step that got the sample.
     pub future: u64,
@@ -230,8 +230,8 @@ impl<T> InputQueue<T> {
     /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
     /// iterator are removed, too.
     ///
-    /// Call it once in the hook before each step. If you skip a step, its samples go to the next step and count as
-    /// late.
+    /// Call it once in the hook before each step. If you skip this call in a step, its samples go to the next step and
+    /// count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         if !step.is_resimulated {
             self.notice_restart(step);
