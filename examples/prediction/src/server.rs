@@ -159,7 +159,9 @@ impl Server {
             None => self.bodies.clone(),
         };
         let moved = moved.into_iter();
-        for body in moved.filter_map(|key| self.simulation.physics.body(key)) {
+        let moved = moved.filter_map(|key| self.simulation.physics.body(key));
+        // The walls are reported once, as a new body.
+        for body in moved.filter(|body| body.is_dynamic()) {
             let (place, state) = (body.user_data as usize, State::of(body));
             if state != self.states[place].1 {
                 self.states[place] = (tick, state);
