@@ -1,6 +1,6 @@
 //! Measures the cost of a rollback: going back and resimulating, compared with as many bare steps of the same scene,
 //! which are neither saved nor displayed. It also measures what an ordinary frame costs more while snapshots are kept,
-//! and prints a table. Then it measures prediction of a part, in a second simulation.
+//! and prints a table. Then it measures a second simulation that predicts only the bodies near the player.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

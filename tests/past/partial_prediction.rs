@@ -1,4 +1,4 @@
-//! Prediction of a part of a match, in a second simulation.
+//! A second simulation that predicts only the bodies near the player.
 
 use crate::scenes::testing::vector;
 use crate::scenes::with_floor;
