@@ -1,5 +1,7 @@
 //! A hand-written ECS that contains the simulation. It stays in sync with the public API alone.
 //!
+//! Entities are the keys of a generational arena, from the crate `slotmap`.
+//!
 //! `cargo run --example custom_ecs`
 
 // The folder `examples/ecs` of the repository has a whole game in five ECSs.
@@ -9,45 +11,44 @@ use std::time::Duration;
 use evenstep::rapier::math::Pose;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Owners, Rate, Simulation, Step};
+use slotmap::{SecondaryMap, SlotMap, new_key_type};
 
-/// The ECS: an entity is an index into columns of components.
+new_key_type! {
+    /// An index and a generation, so the key of a despawned entity never refers to another one.
+    struct Entity;
+}
+
+/// The ECS: a column for each type of component.
 #[derive(Default)]
 struct Ecs {
-    alive: Vec<bool>,
-    names: Vec<String>,
+    /// Every entity has a name.
+    names: SlotMap<Entity, String>,
     /// The body of an entity.
-    bodies: Vec<Option<BodyKey>>,
+    bodies: SecondaryMap<Entity, BodyKey>,
     /// Where to draw it.
-    poses: Vec<Pose>,
+    poses: SecondaryMap<Entity, Pose>,
     /// Resources: the simulation, and the map from bodies to entities.
     simulation: Simulation,
     owners: Owners<Entity>,
 }
 
-type Entity = usize;
-
 impl Ecs {
     fn spawn(&mut self, name: String, body: RigidBodyBuilder, collider: ColliderBuilder) -> Entity {
-        let entity = self.alive.len();
-        self.alive.push(true);
-        self.names.push(name);
-        self.poses.push(body.position);
+        let entity = self.names.insert(name);
+        self.poses.insert(entity, body.position);
         let key = self.simulation.physics.insert(body, collider);
-        self.bodies.push(Some(key));
+        self.bodies.insert(entity, key);
         self.owners.insert(key, entity);
         entity
     }
 
     fn despawn(&mut self, entity: Entity) {
-        self.alive[entity] = false;
-        if let Some(key) = self.bodies[entity].take() {
+        self.names.remove(entity);
+        self.poses.remove(entity);
+        if let Some(key) = self.bodies.remove(entity) {
             let physics = &mut self.simulation.physics;
             self.owners.release(physics, key, entity);
         }
-    }
-
-    fn living(&self) -> impl Iterator<Item = Entity> {
-        (0..self.alive.len()).filter(|entity| self.alive[*entity])
     }
 
     fn frame(&mut self, time: Duration) {
@@ -63,10 +64,10 @@ impl Ecs {
     /// Runs once per frame, after the frame has ended.
     fn sync(&mut self) {
         for entity in self.owners.removed(&mut self.simulation) {
-            self.bodies[entity] = None;
+            self.bodies.remove(entity);
         }
         for (entity, pose) in self.owners.moved(&self.simulation) {
-            self.poses[entity] = pose;
+            self.poses.insert(entity, pose);
         }
     }
 }
@@ -77,7 +78,7 @@ fn drop_crates(ecs: &mut Ecs, step: Step) {
     if !step.tick.is_multiple_of(60) {
         return;
     }
-    let before: Vec<Entity> = ecs.living().collect();
+    let before: Vec<Entity> = ecs.names.keys().collect();
     ecs.spawn(
         format!("crate {}", step.tick / 60),
         RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0),
@@ -101,15 +102,15 @@ fn main() -> Result<(), evenstep::RateError> {
     for frame in 0..600 {
         ecs.frame(Duration::from_secs(1) / 144);
         if frame % 24 == 0 {
-            for entity in ecs.living() {
+            for (entity, name) in &ecs.names {
                 let height = ecs.poses[entity].translation.y;
-                println!("frame {frame:3}: {} at {height:.3} m", ecs.names[entity]);
+                println!("frame {frame:3}: {name} at {height:.3} m");
             }
         }
     }
-    let entity = ecs.living().next().unwrap();
-    let key = ecs.bodies[entity].unwrap();
-    assert_eq!(ecs.living().count(), 1);
+    let entity = ecs.names.keys().next().unwrap();
+    let key = ecs.bodies[entity];
+    assert_eq!(ecs.names.len(), 1);
     assert_eq!(Some(ecs.poses[entity]), ecs.simulation.pose(key));
     Ok(())
 }

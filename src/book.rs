@@ -69,6 +69,9 @@ struct States;
 #[doc = include_str!("../docs/book/src/determinism.md")]
 struct Determinism;
 
+#[doc = include_str!("../docs/book/src/problem.md")]
+struct Problem;
+
 #[cfg(feature = "mint")]
 #[doc = include_str!("../docs/book/src/interop.md")]
 struct Interop;

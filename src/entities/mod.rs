@@ -111,7 +111,7 @@
 //! # Without this module
 //! Everything here can be done with the public API: store a [`BodyKey`] in a component, write [`Simulation::moved`] to
 //! the entities, which you look up in your own table, and clear the entries of [`Simulation::removed`]. The example
-//! `custom_ecs` does so for an ECS of fifty lines. With hecs:
+//! `custom_ecs` does so for an ECS with a generational arena. With hecs:
 //!
 //! ```
 //! use evenstep::rapier::{math::Pose, prelude::*};

@@ -229,10 +229,14 @@ impl Physics {
     /// and is slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
     ///
-    /// Set a target once per frame, or once for a motion of hours. The motion is spread evenly over the steps until
-    /// `time`, so passengers and pushed bodies feel the velocity that the player sees. (A target that was given to
-    /// Rapier once per frame would be reached in the frame's first step, and the body would not move in the others.)
+    /// Set a target once for a motion of any length, or once per frame. The motion is spread evenly over the steps
+    /// until `time`, so passengers and pushed bodies feel the velocity that the player sees. (A target that was given
+    /// to Rapier once per frame would be reached in the frame's first step, and the body would not move in the others.)
     /// The pose of each step is computed from where the motion began, so rounding errors do not add up.
+    ///
+    /// For the same run at every frame rate, set targets in the hook before a step, at times that do not depend on
+    /// frames. A target for the end of each frame, as below, moves the body evenly, but the frame times decide where
+    /// the body is in each step.
     ///
     /// A later target replaces an earlier one and starts at the body's current pose. Setting the same target again
     /// changes nothing. If the body's position is set through Rapier during the motion, the rest of the motion starts

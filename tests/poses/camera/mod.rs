@@ -259,15 +259,12 @@ fn what_is_attached_to_the_latest_state_wobbles() {
 
 // Picking.
 
-/// The body under a ray as this frame shows it, and its distance.
+/// Returns the body under a ray, where this frame displays it, and its distance.
 fn pick(simulation: &Simulation, ray: &Ray, reach: f32) -> Option<(BodyKey, f32)> {
-    let colliders = simulation.physics.rapier().colliders.iter();
-    let hits = colliders.filter_map(|(handle, collider)| {
-        let pose = simulation.collider_pose(handle)?;
-        let distance = collider.shape().cast_ray(&pose, ray, reach, true)?;
-        Some((simulation.physics.key_of_collider(handle)?, distance))
-    });
-    hits.min_by(|one, other| one.1.total_cmp(&other.1))
+    let world = simulation.displayed_world();
+    let queries = world.query_pipeline(QueryFilter::default());
+    let (collider, distance) = queries.cast_ray(ray, reach, true)?;
+    Some((world.key_of_collider(collider)?, distance))
 }
 
 #[test]
