@@ -16,7 +16,7 @@ struct Look {
 }
 
 impl Look {
-    /// For each mouse event, at once: in the frame, not in the step.
+    /// Call it for each mouse event, in the frame and not in the step.
     fn turn(&mut self, right: f32, down: f32) {
         const RADIANS_PER_COUNT: f32 = 0.002;
         const STEEPEST: f32 = 1.5;
@@ -24,7 +24,7 @@ impl Look {
         self.pitch = (self.pitch - down * RADIANS_PER_COUNT).clamp(-STEEPEST, STEEPEST);
     }
 
-    /// The pose of the camera: the interpolated place of the body, and the current look direction.
+    /// Returns the pose of the camera, with the displayed position of the body and the current look direction.
     fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
         const EYES: f32 = 0.7; // metres above the body's origin
         let place = simulation.pose(player)?.translation + Vector::Y * EYES;
@@ -33,7 +33,7 @@ impl Look {
     }
 }
 
-/// In the hook, before each step: walks where the player looked at that time.
+/// Walks where the player looked at that time. Call it in the hook before each step.
 fn walk(
     physics: &mut Physics,
     player: BodyKey,
@@ -45,7 +45,7 @@ fn walk(
         *yaw = look.input;
     }
     let velocity = Rotation::from_rotation_y(*yaw) * Vector::NEG_Z * SPEED;
-    let body = physics.body_mut(player).expect("the player is there");
+    let body = physics.body_mut(player).unwrap();
     body.set_linvel(velocity, true);
 }
 
@@ -109,7 +109,7 @@ fn the_eye_moves_evenly() {
     assert!(evenness.worst < TOLERANCE, "{} m", evenness.worst);
 }
 
-/// A weapon in the player's hands: attached to the camera and not to the body.
+/// Returns the pose of a weapon in the player's hands, which is attached to the camera and not to the body.
 fn view_model(eye: Pose) -> Pose {
     eye * Pose::translation(0.2, -0.15, -0.5)
 }

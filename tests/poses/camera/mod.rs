@@ -66,7 +66,7 @@ impl Evenness {
 
 // Following.
 
-/// Where the camera is: at a fixed offset from the place where the target is shown.
+/// Returns the position of the camera, at a fixed offset from the displayed target.
 fn fixed_camera(simulation: &Simulation, target: BodyKey) -> Option<Vector> {
     let offset = Vector::X * -6.0 + Vector::Y * 2.5;
     Some(simulation.pose(target)?.translation + offset)
@@ -129,11 +129,11 @@ struct SmoothCamera {
 }
 
 impl SmoothCamera {
-    /// Once a frame, with the place where the target is shown. Returns the place of the camera. `rate`, per second, is
-    /// how fast the distance shrinks.
+    /// Call it once per frame, with the displayed position of the target. Returns the position of the camera.
+    /// `rate`, per second, is how fast the distance shrinks.
     fn follow(&mut self, target: Vector, frame_time: f32, rate: f32) -> Vector {
         if frame_time > 0.0 {
-            // At this velocity the camera trails by `lag`; what differs from that decays.
+            // At this velocity the camera trails by `lag`. The difference from that decays.
             let lag = (target - self.target) / (frame_time * rate);
             self.offset = (self.offset + lag) * (-rate * frame_time).exp() - lag;
         }
@@ -191,9 +191,9 @@ fn a_smooth_camera_comes_to_the_same_place_at_every_frame_rate() {
     assert!(slow.distance(fast) < TOLERANCE, "{slow} {fast}");
 }
 
-/// The camera's place, or nearer to the target where a wall is in between.
+/// Returns the position of the camera, nearer to the target if a wall is in between.
 fn in_front_of_walls(simulation: &Simulation, target: Vector, camera: Vector) -> Vector {
-    const RADIUS: f32 = 0.2; // metres that the camera keeps from walls
+    const RADIUS: f32 = 0.2; // the distance to walls, in metres
     let offset = camera - target;
     let length = offset.length();
     let ray = Ray::new(target, offset / length);
@@ -221,13 +221,13 @@ fn a_camera_stays_on_this_side_of_a_wall() {
 
 // Attached to bodies.
 
-/// A muzzle, a seat, a lamp: it moves and turns with its body.
+/// Returns the position of a muzzle, a seat or a lamp, which moves and turns with its body.
 fn muzzle(simulation: &Simulation, tank: BodyKey) -> Option<Vector> {
-    let on_the_body = Vector::X * 2.0 + Vector::Y * 0.5; // in the body's own frame
+    let on_the_body = Vector::X * 2.0 + Vector::Y * 0.5; // in the body's frame
     Some(simulation.pose(tank)? * on_the_body)
 }
 
-/// A name above a body: it moves with it, and does not turn.
+/// Returns the position of a name above a body, which moves with it, but does not turn.
 fn name_tag(simulation: &Simulation, player: BodyKey) -> Option<Vector> {
     Some(simulation.pose(player)?.translation + Vector::Y * 2.0)
 }

@@ -55,7 +55,7 @@ impl Stage {
         self.render_poses.remove(entity);
     }
 
-    /// In each step, so that bodies of despawned entities go at the same tick at every frame rate.
+    /// Call it in each step, so that bodies are removed at the same tick at every frame rate.
     fn release(&mut self) {
         let physics = &mut self.simulation.physics;
         for (key, entity) in self.despawned.drain(..) {

@@ -33,7 +33,7 @@ impl Stage {
         self.entities.sync(&mut self.world, &mut self.simulation);
     }
 
-    /// In each step, so that bodies of despawned entities go at the same tick at every frame rate.
+    /// Call it in each step, so that bodies are removed at the same tick at every frame rate.
     fn remove_dropped(&mut self) {
         let physics = &mut self.simulation.physics;
         self.entities.remove_dropped(&mut self.world, physics);
