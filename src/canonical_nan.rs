@@ -118,7 +118,7 @@ impl<S: Serializer> Serializer for CanonicalNan<S> {
     }
 }
 
-/// Defines the methods that write the parts of such a value.
+/// Defines the methods that write the parts of a value with several parts.
 macro_rules! parts {
     ($($compound:ident: $($method:ident($($name:ident: $type:ty)?))*;)*) => {$(
         impl<S: ser::$compound> ser::$compound for CanonicalNan<S> {

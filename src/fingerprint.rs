@@ -25,17 +25,16 @@ use rapier::math::Real;
 /// [`portable_math`](crate::portable_math).
 ///
 /// # Contents
-/// The hash covers a thousand or so values of each float function that Rapier gets from the C library. It also covers a
-/// small world that is stepped for half a second, with every shape, joints with limits and motors, and a soft body.
-/// Equal fingerprints are evidence, not proof. [Checksums](crate::Physics#checksums) during the match find the
-/// remaining differences.
+/// The hash covers 4,096 values of each float function that Rapier gets from the C library. It also covers half a
+/// second of a small world with every shape, joints with limits and motors, and a soft body. Equal fingerprints are
+/// evidence, not proof. [Checksums](crate::Physics#checksums) during the match find the remaining differences.
 ///
-/// [Saved states](crate::fingerprint_of) and [recordings](crate::recording::Recording::fingerprint) have the
-/// fingerprint in their headers.
+/// The headers of [saved states](crate::fingerprint_of) and [recordings](crate::recording::Recording::fingerprint)
+/// contain the fingerprint.
 ///
 /// # Cost
-/// The first call takes about 20 ms, later calls nothing. The first saved state and the first recording make that call.
-/// If players would notice, call this function while the game loads.
+/// The first call takes about 20 ms, and later calls cost nothing. Saving a state and recording call this function too.
+/// To avoid a hitch, call it while the game loads.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();

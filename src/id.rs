@@ -1,8 +1,8 @@
-//! Numbers that tell values apart that may otherwise be equal.
+//! Numbers that distinguish values that may otherwise be equal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that the process hands out once. A copy gets a new one.
+/// A number that is unique in the process. A copy gets a new one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Id(u64);
 

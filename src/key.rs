@@ -28,8 +28,8 @@ slotmap::new_key_type! {
     /// assert_eq!(simulation.physics.add_force(old, Vector::X), Err(BodyError::Gone(old)));
     /// ```
     ///
-    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another one it may refer
-    /// to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
+    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it may
+    /// refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
     pub struct BodyKey;
 
     /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the
@@ -99,7 +99,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
     }
 }
 
-/// Returns a body to try slots with.
+/// Returns a placeholder body, for reading slots.
 #[cfg(feature = "serde")]
 fn any() -> BodySlot {
     BodySlot {
@@ -123,7 +123,7 @@ impl Keys {
         (key, self.point_to(key))
     }
 
-    /// Makes the handle of a key lead to that key. Returns the key that this reveals to be dead.
+    /// Points the index of a key's handle to that key. Returns the key that this reveals to be dead.
     fn point_to(&mut self, key: BodyKey) -> Option<BodyKey> {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
@@ -147,7 +147,7 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// Marks a body as found dead.
+    /// Records that a body was found dead.
     pub fn found_dead(&mut self, key: BodyKey) {
         self.bodies[key].is_dead = true;
     }

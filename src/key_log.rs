@@ -1,4 +1,4 @@
-//! A log of what happened to keys, frame by frame, for hosts that skipped frames.
+//! A log of changes to keys, frame by frame, for hosts that skipped frames.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::key::BodyKey;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
-    /// The last frame whose entries are incomplete. Those of earlier frames are incomplete too.
+    /// The last frame whose entries are incomplete. Earlier frames are incomplete too.
     forgotten: u64,
     /// The maximum number of entries.
     bound: usize,
@@ -40,7 +40,7 @@ impl KeyLog {
         self.entries.partition_point(|(at, _)| *at <= frame)
     }
 
-    /// Returns the keys of all frames after this one. `None` if some of them are forgotten.
+    /// Returns the keys of all frames after this one, or `None` if some of them are forgotten.
     pub fn since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         if frame < self.forgotten {
             return None;

@@ -6,15 +6,15 @@
     dim2,
     doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,"
 )]
-//! whatever the frame rate is, and gives you a smooth pose of every body for each frame. It works with any engine and
-//! any ECS.
+//! whatever the frame rate, and gives you a smooth pose of every body for each frame. It works with any engine and any
+//! ECS.
 //!
 //! The packages `evenstep` and `evenstep2d` are the same crate, built from the same sources for Rapier 3D and Rapier
 //! 2D. Programs import either one as `evenstep`.
 //!
 //! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
 //! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
-//! took. It runs the steps that are due, whether none, one or several, and computes the poses to draw.
+//! took. It runs the steps that are due, if any, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -27,13 +27,13 @@
 //!     ColliderBuilder::ball(0.5),
 //! );
 //!
-//! // In the game's loop, once a frame:
+//! // In the game's loop, once per frame:
 //! let frame_time = Duration::from_millis(7);
 //! let frame = simulation.advance(frame_time, |physics, step| {
 //!     // Called before each step: forces, input, spawn and despawn.
 //!     physics.add_force(ball, Vector::X).unwrap();
 //! });
-//! assert_eq!(frame.steps, 0); // 7 ms hold no step of 16.7 ms
+//! assert_eq!(frame.steps, 0); // 7 ms is shorter than a step of 16.7 ms
 //! for (key, pose) in simulation.moved() {
 //!     // Write each pose that changed to wherever the renderer reads it.
 //!     assert_eq!((*key, pose.translation.y), (ball, 10.0));
@@ -55,13 +55,13 @@
 //! [past](Simulation#back-in-time).
 //!
 //! # Where to look
-//! | for | see |
+//! | topic | see |
 //! | --- | --- |
-//! | the loop: one call, or steps that your game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
+//! | the loop: one call per frame, or your game asks for each step | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
 //! | inserting, changing and removing bodies | [`Physics`] |
 //! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; for your own values, [`Interpolated`] |
-//! | a body to compute with | [`physics.body(key)`](Physics::body) |
+//! | a body's exact state, for game logic | [`physics.body(key)`](Physics::body) |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
 //! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
@@ -75,15 +75,15 @@
 //!
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits,
-//!   whether they run at 15 or at 1,000 frames per second. This holds on one machine with one build. It holds across
-//!   machines with the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells
+//!   whether they run at 15 or at 1,000 frames per second. This holds for one build on one machine. Across machines, it
+//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells
 //!   whether two machines agree.
 //! - **A frame displays the past.** An interpolated pose is up to one step behind the latest state. Interpolated poses
 //!   never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
-//!   time](Simulation#back-in-time). A clone copies all bodies, and so does each state that is
-//!   [kept](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
+//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a
+//!   state](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
 //!   default, is longer than a step.
 //!
 //! # Features
@@ -94,7 +94,7 @@
 //! | `hecs` | [`entities`]: components for the hecs ECS |
 //! | `serde` | states as bytes, [`recording`], serde's traits on plain types; enables `checksum` |
 //! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](fingerprint()) |
-//! | `enhanced-determinism` | Rapier's feature: the same bits after a state was loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
+//! | `enhanced-determinism` | Rapier's feature: the same bits after a state is loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
 //! | `parallel` | Rapier's feature: steps that use all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
 //! | `tracing` | spans of frames, steps and their parts |
@@ -127,7 +127,7 @@
 // Settings of random tests.
 #[cfg(test)]
 mod testing;
-// Files of the tests name this crate.
+// Test files refer to this crate by name.
 #[cfg(test)]
 extern crate self as evenstep;
 // The standard library's float functions, with equal results on every platform.
@@ -149,7 +149,7 @@ mod map_as_list;
 // A slotmap as plain data.
 #[cfg(feature = "serde")]
 mod slots;
-// Numbers that tell equal values apart.
+// Numbers that distinguish equal values.
 mod id;
 // Keys of bodies and force generators.
 mod key;

@@ -4,7 +4,7 @@
 /// covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves to
 /// the platform, for `f32` and `f64`.
 ///
-/// Use it if runs must agree to the bit between machines. Write it once, in your game's `main.rs`, and enable the
+/// Use it if runs must agree to the bit between machines. Invoke it once, in your game's `main.rs`, and enable the
 /// feature `enhanced-determinism`:
 ///
 /// ```standalone_crate
@@ -12,23 +12,23 @@
 ///
 /// fn main() {
 ///     # let seconds = std::hint::black_box(1.7_f32);
-///     // To the bit as everywhere else.
+///     // The same bits on every platform.
 ///     assert_eq!(seconds.sin(), 0.991_664_8);
 /// }
 /// ```
 ///
 /// # Why
 /// Even with `enhanced-determinism`, Rapier calls the platform's C library in some places. C libraries round
-/// differently, and so do different versions of one. Rapier uses
+/// differently, and so do different versions of the same library. Rapier uses
 /// - `acosf` and `cosf` for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with
 ///   several colliders;
-/// - `sinf`, `cosf` and `asinf` for limits and motors of angles in joints;
+/// - `sinf`, `cosf` and `asinf` for angular limits and motors of joints;
 /// - `powf`, `expf` and `acosf` for soft bodies;
 /// - `log2f` to decide how much of its tree of bounding boxes to rebuild at a time.
 ///
-/// Rapier needs none of these functions for a body whose only collider is a ball, cuboid, capsule, cylinder, cone or a
-/// rounded version of one, or for joints without angular limits and motors. [`fingerprint`](crate::fingerprint) tells
-/// whether two machines agree.
+/// Except for `log2f`, Rapier needs none of these functions for a body whose only collider is a ball, cuboid, capsule,
+/// cylinder, cone or a rounded version of one, or for joints without angular limits and motors.
+/// [`fingerprint`](crate::fingerprint) tells whether two machines agree.
 ///
 /// # How
 /// The standard library calls these functions by their C names, and a program's own definition takes precedence over a
@@ -43,7 +43,7 @@
 ///   also tell the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
 /// - The compiler may evaluate a function of a constant, such as `2.0_f32.sin()`, at build time. Rapier's step has no
 ///   such call. parry has one, to find the feature of a convex polyhedron that is nearest to a direction.
-/// - The macro does not affect vector functions of other crates that do not call the standard library.
+/// - Float functions that other crates implement themselves, such as SIMD versions, stay as they are.
 #[macro_export]
 macro_rules! portable_math {
     () => {

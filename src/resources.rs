@@ -27,7 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// simulation.advance(Duration::from_millis(100), |physics, _| points(physics, 1));
 /// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 6);
 ///
-/// // Late input: from tick 2 on, each step gave ten.
+/// // Late input: each step from tick 2 on was worth ten points.
 /// simulation.resimulate(2, |physics, _| points(physics, 10))?;
 /// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
 /// # Ok::<(), evenstep::RewindError>(())
@@ -85,14 +85,14 @@ impl Resources {
         before.and_then(Resource::into_value)
     }
 
-    /// Returns the value of that type. `None` if there is none, and within its [scope](crate::Physics::resource_scope).
+    /// Returns the value of that type, or `None` if none exists or it is in a [scope](crate::Physics::resource_scope).
     #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         let value: &dyn Any = self.0.get(&TypeId::of::<T>())?.value.as_deref()?;
         value.downcast_ref()
     }
 
-    /// Returns the value of that type for changing it, as [`get`](Self::get).
+    /// Returns a mutable reference to the value of that type, like [`get`](Self::get).
     #[must_use]
     pub fn get_mut<T: Any>(&mut self) -> Option<&mut T> {
         let value: &mut dyn Any = (self.0.get_mut(&TypeId::of::<T>())?.value).as_deref_mut()?;
@@ -150,7 +150,7 @@ impl Resource {
     fn check_there(&self) {
         assert!(
             self.value.is_some(),
-            "`{}` is in `resource_scope`: copy the state, take steps and go back in time outside of it",
+            "`{}` is in `resource_scope`: copy the state, run steps and go back in time outside of it",
             self.name
         );
     }

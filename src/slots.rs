@@ -1,5 +1,5 @@
-//! A slotmap as plain data. A map that was read assigns the same keys to later values as the map that was written.
-//! slotmap's own format does not preserve the order in which vacant slots are reused.
+//! A slotmap as plain data. A map that is read back assigns the same keys to later values as the original. slotmap's
+//! own format does not preserve the order in which vacant slots are reused.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(crate) struct Slots<V> {
 }
 
 impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
-    /// Reads the slots of a map. `any` is a value to try slots with.
+    /// Reads the slots of a map. `any` is a placeholder value.
     pub fn of<K: Key>(map: &SlotMap<K, V>, any: &V) -> Self {
         let mut versions = Vec::new();
         let mut note = |index: u32, version: u32| {
@@ -49,7 +49,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         }
     }
 
-    /// Rebuilds the map. `None` if the data are contradictory.
+    /// Rebuilds the map, or returns `None` if the data are contradictory.
     pub fn into_map<K: Key>(self, any: &V) -> Option<SlotMap<K, V>> {
         if !self.is_consistent() {
             return None;
@@ -82,7 +82,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         Some(map)
     }
 
-    /// Returns whether each slot is in exactly one of the lists, once.
+    /// Returns whether each slot is in exactly one list, and only once.
     fn is_consistent(&self) -> bool {
         let mut seen = vec![false; self.versions.len()];
         let vacant = self.vacant.iter().map(|index| (index, 0));

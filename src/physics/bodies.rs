@@ -11,7 +11,7 @@ use super::Physics;
 
 /// # Bodies
 impl Physics {
-    /// Inserts a body and its collider. It starts to move in the next step.
+    /// Inserts a body and its collider. The body starts to move in the next step.
     ///
     /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame. Until then its
     /// [`pose`](crate::Simulation::pose) is its current one:
@@ -33,7 +33,7 @@ impl Physics {
         self.key_for(handle)
     }
 
-    /// Inserts a body without a collider: an anchor for joints, or a body that gets several colliders.
+    /// Inserts a body without a collider, such as an anchor for joints or a body that will get several colliders.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.physics.insert_body(body);
         self.key_for(handle)
@@ -56,9 +56,9 @@ impl Physics {
         Ok(self.world.physics.insert_collider(collider, Some(parent)))
     }
 
-    /// Removes a collider, with or without a body, and returns it; `None` if it was removed already.
+    /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already.
     ///
-    /// Its `Stopped` events come with the next step.
+    /// The next step reports its `Stopped` events.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let body = self.key_of_collider(handle);
         if let Some(body) = body.and_then(|key| self.handle(key)) {
@@ -68,8 +68,8 @@ impl Physics {
         self.world.physics.remove_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier's API, and returns the key. If the body already has a
-    /// key, returns that one. Returns `None` if there is no such body.
+    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key. Returns
+    /// `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.world.physics.bodies.contains(handle) {
             return None;
@@ -86,8 +86,8 @@ impl Physics {
 
     /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
     ///
-    /// It reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert bodies
-    /// during the run, [`track`](Self::track) only the new ones.
+    /// The call reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert
+    /// bodies during the run, [`track`](Self::track) only the new ones.
     pub fn track_all(&mut self) {
         let World { physics, keys, .. } = &self.world;
         let handles = physics.bodies.iter().map(|(handle, _)| handle);
@@ -121,10 +121,10 @@ impl Physics {
         self.pairs.insert(key, handle, position);
     }
 
-    /// Removes a body with its colliders, joints and force generators, and returns it; `None` if it was removed
-    /// already. Its key is dead from now on.
+    /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
+    /// removed already. Its key is dead from now on.
     ///
-    /// The `Stopped` events of what it touched come with the next step.
+    /// The next step reports the `Stopped` events of its contacts.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
         self.forget_body(key);
@@ -133,13 +133,13 @@ impl Physics {
         self.world.physics.remove_body(handle)
     }
 
-    /// Returns the body with this key; `None` if it was removed.
+    /// Returns the body with this key, or `None` if it was removed.
     #[must_use]
     pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
         self.world.get(key)
     }
 
-    /// Returns the body with this key, to change anything about it; `None` if it was removed.
+    /// Returns a mutable reference to the body with this key, or `None` if it was removed.
     ///
     /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
     /// the rotation or only the translation, the other is still interpolated.
@@ -166,13 +166,13 @@ impl Physics {
         Some(body)
     }
 
-    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API; `None` if the body was removed.
+    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API, or `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         self.world.handle(key)
     }
 
-    /// Returns the key of the body with this handle; `None` if the body was removed or has no key: see
+    /// Returns the key of the body with this handle, or `None` if the body was removed or has no key: see
     /// [`track`](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
@@ -199,8 +199,8 @@ impl Physics {
     /// [`rapier_mut_for`](Self::rapier_mut_for). Do not step the world here: the clock does not count such a step. A
     /// step length that you set here is not used.
     ///
-    /// The key of a body that is removed here is dead at once. [`removed`](crate::Simulation::removed) lists it in the
-    /// next frame:
+    /// If you remove a body here, its key is dead at once. [`removed`](crate::Simulation::removed) lists it in the next
+    /// frame:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

@@ -14,7 +14,7 @@ use super::Physics;
 /// # Checksums
 ///
 /// Use checksums for machines that run the same steps, and for replays: exchange a checksum every few ticks. If it
-/// differs, compare the checksums of the bodies to find which ones diverged. Needs the feature `checksum`.
+/// differs, compare the checksums of the bodies to find which ones diverged. Checksums require the feature `checksum`.
 ///
 /// The hash is XXH3 with 64 bits, the same on every platform. Equal bits have equal checksums, and different bits
 /// practically never do. It does not protect against a machine that cheats.
@@ -37,11 +37,11 @@ use super::Physics;
 /// ```
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key, in Rapier's order:
-    /// their handles, poses, velocities, forces, and whether they are enabled and asleep.
+    /// their handles, types, poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
-    /// Not included: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders, joints,
-    /// contacts, damping and mass. A difference in these changes the checksum once it changes a motion. The call costs
-    /// about 15 ns per body, sleeping or not.
+    /// It does not include the [overstep](crate::Clock::overstep), which depends on each machine's frames, nor
+    /// colliders, joints, contacts, damping or mass. A difference in the latter changes the checksum once it changes a
+    /// motion. The call costs about 15 ns per body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);
@@ -53,7 +53,7 @@ impl Physics {
         hasher.finish()
     }
 
-    /// Returns a hash of one body, as in [`checksum`](Self::checksum); `None` if it was removed.
+    /// Returns a hash of one body, as in [`checksum`](Self::checksum), or `None` if it was removed.
     #[must_use]
     pub fn body_checksum(&self, key: BodyKey) -> Option<u64> {
         let mut hasher = XxHash3_64::with_seed(0);

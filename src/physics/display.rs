@@ -6,7 +6,7 @@ use super::Physics;
 
 /// # For the display
 impl Physics {
-    /// Takes the log for a reader whose last displayed state is `displayed`. The counts stay, because they belong to
+    /// Takes the log for a reader whose last displayed state is `displayed`. The counts remain, because they belong to
     /// the frame.
     pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
         let counts = self.log.counts;
@@ -32,7 +32,7 @@ impl Physics {
         Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
     }
 
-    /// Sets both poses of each body to the current one if the last step was not captured. Returns whether that was so.
+    /// Sets both poses of each body to the current one if the last step was not captured. Returns whether it did so.
     pub(crate) fn resync_if_outdated(&mut self) -> bool {
         (self.pairs).resync_if_outdated(&self.world, self.tick)
     }

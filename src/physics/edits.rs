@@ -1,4 +1,4 @@
-//! Detects what the game changed through Rapier's types, which report no change.
+//! Detects the game's changes through Rapier's types, which do not report them.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 
@@ -8,7 +8,7 @@ use crate::pose::ErrorChange;
 use super::Physics;
 
 impl Physics {
-    /// Detects edits of the game: bodies that were moved or removed.
+    /// Detects the game's edits: bodies that were moved or removed.
     pub(crate) fn notice_edits(&mut self) {
         let tick = self.tick;
         let (mut dead, mut put) = (Vec::new(), Vec::new());
@@ -62,7 +62,7 @@ impl Physics {
         self.list_woken();
     }
 
-    /// Lists sleeping bodies that may move in this step, even if they are asleep again after it.
+    /// Lists sleeping bodies that may move in this step, even if they fall asleep again in it.
     fn list_woken(&mut self) {
         let Self {
             world,

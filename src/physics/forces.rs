@@ -8,19 +8,19 @@ use super::Physics;
 
 /// # Forces
 ///
-/// All of these act in the next step only, and wake the body. They have no effect on bodies that are not dynamic.
-/// Forces that were set through Rapier's API are left as they are.
+/// Forces, torques and impulses act in the next step only, and wake the body. They have no effect on bodies that are
+/// not dynamic. Forces that were set through Rapier's API are left as they are.
 ///
 /// | added | act in |
 /// | --- | --- |
 /// | in the hook before a step | that step; if the step does not run, they are discarded |
 /// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
 /// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it runs no [single step](crate::ClockSettings::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
-/// | before a state was copied that is now assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
+/// | in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
 ///
 /// Pending forces add up. A game that adds a force in every frame, not in every step, pushes in proportion to the
-/// number of frames until the step. During a pause that would grow without bound, so forces that were added since the
-/// previous frame are discarded. Forces that were added before a frame in which time passed wait for the next step,
+/// number of frames until the step. During a pause the sum would grow without bound, so forces that were added since
+/// the previous frame are discarded. Forces that were added before a frame in which time passed wait for the next step,
 /// even if a pause follows.
 ///
 /// ```
@@ -48,11 +48,11 @@ use super::Physics;
 /// # Ok::<(), evenstep::BodyError>(())
 /// ```
 ///
-/// A force changes the velocity during the step, an impulse changes it before the step. For the same momentum, an
+/// A force changes the velocity during the step, and an impulse changes it before the step. For the same momentum, an
 /// impulse moves a body further in that step.
 ///
-/// Each method fails with [`BodyError::Gone`] if there is no such body, and with [`BodyError::NotFinite`] if a value is
-/// NaN or infinite.
+/// Methods that return a result fail with [`BodyError::Gone`] if there is no such body and, except for
+/// [`insert_force_generator`](Self::insert_force_generator), with [`BodyError::NotFinite`] if a value is not finite.
 #[expect(clippy::missing_errors_doc, reason = "above, once for all")]
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.
@@ -134,13 +134,13 @@ impl Physics {
         Ok(self.forces.insert_generator(key, generator))
     }
 
-    /// Removes a lasting force and returns it; `None` if it or its body was removed.
+    /// Removes a lasting force and returns it, or returns `None` if it or its body was removed.
     pub fn remove_force_generator(&mut self, key: ForceGeneratorKey) -> Option<ForceGenerator> {
         let (body, generator) = self.forces.remove_generator(key)?;
         self.world.handle(body).map(|_| generator)
     }
 
-    /// Returns a lasting force and the body that it acts on; `None` if one of them was removed.
+    /// Returns a lasting force and the body that it acts on, or `None` if one of them was removed.
     #[must_use]
     pub fn force_generator(&self, key: ForceGeneratorKey) -> Option<(BodyKey, &ForceGenerator)> {
         let (body, generator) = self.forces.generator(key)?;

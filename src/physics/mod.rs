@@ -1,4 +1,4 @@
-//! All that the next step depends on, as a value.
+//! Everything that the next step depends on, as a value.
 
 // Bodies and their keys.
 mod bodies;
@@ -6,7 +6,7 @@ mod bodies;
 mod placing;
 // Forces for one step, and lasting forces.
 mod forces;
-// Detects what the game changed through Rapier's types.
+// Detects the game's changes through Rapier's types.
 mod edits;
 // A step, from its beginning to its end.
 mod steps;
@@ -35,11 +35,11 @@ use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
 
-/// The state of a simulation: Rapier's world, and all else that the next step depends on.
+/// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
 /// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step.
 /// Insert, move and read bodies here. To draw a body, use the simulation's [`pose`](crate::Simulation::pose), which is
-/// smooth because it is between two states. To compute with it, use [`body`](Self::body).
+/// smooth because it is between two states. For game logic, use [`body`](Self::body).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -73,9 +73,9 @@ use rapier::pipeline::PhysicsWorld;
 ///
 /// # When to call what
 /// Methods that depend on whether there is a current step say so. All others may be called at any time: between two
-/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: what you read
-/// from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign a
-/// sound value.
+/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: values that you
+/// read from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign
+/// a sound value.
 ///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,
@@ -103,14 +103,14 @@ use rapier::pipeline::PhysicsWorld;
 /// last step; and the [`Resources`](crate::Resources). A clone that is made in a hook holds nothing of the current
 /// step: no step is begun in it, and it lacks the forces that were added for that step.
 ///
-/// After an assignment the simulation continues from the new value. Clock, settings and frame stay, except tick and
-/// time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The next
-/// picture compares all bodies, so that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed)
-/// list the differences. That is so even if the value is a clone of the present one. If you `std::mem::take` the value,
-/// and put the same value back before the simulation is used, nothing changes. An assignment in a hook aborts the
-/// current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. Therefore, a level that restarts
-/// is the same run at every frame rate:
+/// After an assignment the simulation continues from the new value. Clock, settings and frame do not change, except
+/// tick and time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The
+/// next picture compares all bodies, so that [`moved`](crate::Simulation::moved) and
+/// [`removed`](crate::Simulation::removed) list the differences. This happens even if the value is a clone of the
+/// present one. If you `std::mem::take` the value and put it back before you use the simulation, nothing changes. An
+/// assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
+/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. A restarted level is therefore
+/// the same run at every frame rate:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -132,7 +132,7 @@ use rapier::pipeline::PhysicsWorld;
 ///
 /// A snapshot does not hold what your game keeps outside of it: input queues, your components, values that a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
-/// Rapier's quarantine list of the last step, and the counters of Rapier's pipeline.
+/// Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
 ///
 /// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
 /// create the same keys. A host with separate entities compares its keys with [`bodies`](Self::bodies).
@@ -179,7 +179,7 @@ pub(crate) enum Stage {
     /// No step has begun.
     #[default]
     Idle,
-    /// The game's code for this step runs, and Rapier has not run the step yet.
+    /// The game's code for this step is running, and Rapier has not run the step yet.
     Before(Step),
     /// Rapier runs the step. If it panics, the stage stays like this: the world is then in an unknown state.
     Poisoned,
@@ -197,7 +197,7 @@ pub(crate) struct StepPlan {
     pub is_captured: bool,
 }
 
-/// What the game may have changed since edits were last detected.
+/// Changes that the game may have made since edits were last detected.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
@@ -220,7 +220,7 @@ fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result
     serializer.serialize_unit()
 }
 
-/// What the game did to the poses of earlier ticks since the last call of the loop.
+/// The game's edits of poses of earlier ticks since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
@@ -334,8 +334,8 @@ impl Physics {
         self.time.duration()
     }
 
-    /// Returns the current step, which has not run yet, for systems of an ECS that cannot get it as an argument.
-    /// Returns `None` after the step has run, and between two frames.
+    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument. Returns
+    /// `None` after the step has run, and between two frames.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.stage {
@@ -344,8 +344,8 @@ impl Physics {
         }
     }
 
-    /// Returns the events of the last step; none if Rapier panicked in it. For the events of all steps of a frame, use
-    /// [`Simulation::events`](crate::Simulation::events).
+    /// Returns the events of the last step. There are none if Rapier panicked in it. For the events of all steps of a
+    /// frame, use [`Simulation::events`](crate::Simulation::events).
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)

@@ -17,10 +17,10 @@ use crate::pose::OriginError;
 ///
 /// These methods move bodies without forces.
 impl Physics {
-    /// Teleports a body to a pose without motion in between, and wakes it. `pose` is in world space; its rotation is
-    /// normalised.
+    /// Teleports a body to a pose without motion in between, and wakes it. `pose` is in world space, and its rotation
+    /// is normalised.
     ///
-    /// The next frame displays the body at that pose, never in between. If it is
+    /// The next frame displays the body at that pose, not between the old and the new one. If it is
     /// [extrapolated](crate::Smoothing::Extrapolate), it is displayed beyond that pose only after the next step. Its
     /// velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move with
     /// its root.
@@ -106,9 +106,9 @@ impl Physics {
     /// wraps around.
     ///
     /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are all moved, so
-    /// seen from the other side of the portal its motion continues without a jump.
-    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) still have it on this side
-    /// for this tick and earlier ones.
+    /// seen from the other side of the portal its motion continues without a jump. For this tick and earlier ones,
+    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) still have it on the entry
+    /// side.
     ///
     /// `by` maps the entry to the exit: the pose becomes `by * pose`. The rotation of `by` is normalised. The links of
     /// a multibody move with its root.
@@ -127,8 +127,8 @@ impl Physics {
     /// ```
     ///
     /// # Errors
-    /// Like [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the result is not
-    /// finite.
+    /// Like [`teleport`](Self::teleport), with `by` in place of `pose`, and [`BodyError::NotFinite`] if the result is
+    /// not finite.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
@@ -161,7 +161,7 @@ impl Physics {
     /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) has the distance, in the frame that displays the new origin.
     ///
-    /// If you use rollback, shift the origin in a hook, which [repeats the
+    /// If you use rollback, shift the origin in a hook, so that [resimulation repeats the
     /// shift](crate::Simulation#what-is-resimulated). [`pose_at`](crate::Simulation::pose_at) and
     /// [`world_at`](crate::Simulation::world_at) then return earlier ticks in the coordinates of those ticks. A shift
     /// outside of a hook discards the [states](crate::Simulation::set_rewind_limits) and
@@ -224,15 +224,15 @@ impl Physics {
 
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
-    /// `pose` is in world space. Its rotation is normalised; the body turns along the shorter arc. `time` is simulated
+    /// `pose` is in world space. Its rotation is normalised. The body turns along the shorter arc. `time` is simulated
     /// time, like [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stops during a pause
     /// and is slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
     ///
     /// Set a target once for a motion of any length, or once per frame. The motion is spread evenly over the steps
-    /// until `time`, so passengers and pushed bodies feel the velocity that the player sees. (A target that was given
-    /// to Rapier once per frame would be reached in the frame's first step, and the body would not move in the others.)
-    /// The pose of each step is computed from where the motion began, so rounding errors do not add up.
+    /// until `time`, so passengers and pushed bodies feel the velocity that the player sees. (If you gave Rapier a
+    /// target once per frame, the body would reach it in the frame's first step and not move in the others.) The pose
+    /// of each step is computed from where the motion began, so rounding errors do not add up.
     ///
     /// For the same run at every frame rate, set targets in the hook before a step, at times that do not depend on
     /// frames. A target for the end of each frame, as below, moves the body evenly, but the frame times decide where
@@ -240,7 +240,7 @@ impl Physics {
     ///
     /// A later target replaces an earlier one and starts at the body's current pose. Setting the same target again
     /// changes nothing. If the body's position is set through Rapier during the motion, the rest of the motion starts
-    /// there. A target lasts until its last step has run; then the body is at rest.
+    /// there. A target lasts until its last step has run. Then the body is at rest.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -257,7 +257,7 @@ impl Physics {
     ///     let height = 2.0 * time.as_secs_f32();
     ///     simulation.physics.set_kinematic_target(lift, Pose::from_translation(Vector::Y * height), time)?;
     ///     simulation.advance(frame_time, |physics, _| {
-    ///         let speed = physics.body(lift).unwrap().linvel().y; // in the step before
+    ///         let speed = physics.body(lift).unwrap().linvel().y; // in the previous step
     ///         assert!(physics.tick() == 0 || (speed - 2.0).abs() < 0.01);
     ///     });
     /// }
@@ -305,7 +305,7 @@ impl Physics {
     /// let mut simulation = Simulation::default();
     /// simulation.advance(Duration::from_millis(25), |_, _| ()); // half a step is left over
     /// let [rifle, musket] = [0; 2].map(|_| {
-    ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     ///     simulation.physics.insert(body, ColliderBuilder::ball(0.01))
     /// });
     /// simulation.physics.set_previous_from_velocity(rifle)?;
@@ -320,7 +320,7 @@ impl Physics {
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
-        // From here on, edits of its position before this call are known.
+        // Earlier edits of its position must not be detected after this call.
         self.notice_edits();
         let PhysicsWorld {
             bodies, colliders, ..

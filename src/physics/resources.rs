@@ -7,8 +7,6 @@ use crate::resources::Resources;
 use super::Physics;
 
 /// # Resources
-///
-/// Your game's part of the state: see [`Resources`].
 impl Physics {
     /// Returns your game's values. While steps are resimulated, these are the values of the current step.
     #[must_use]
@@ -16,13 +14,13 @@ impl Physics {
         &self.resources
     }
 
-    /// Returns your game's values, to insert, change and remove them.
+    /// Returns a mutable reference to your game's values. Insert, change and remove them here.
     pub fn resources_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }
 
     /// Calls `f` with the physics and the resource of type `T`, which is taken out until `f` returns or unwinds.
-    /// Returns the result of `f`; `None` if there is no such resource.
+    /// Returns the result of `f`, or `None` if there is no such resource.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -57,7 +55,7 @@ impl Physics {
     /// # Panics
     /// In `f`, cloning the physics panics, because the value is not in it. If `f` assigns to the physics, or inserts or
     /// removes a value of that type, that change holds, and the value that was taken out is dropped.
-    #[must_use = "`None`: there is no such resource"]
+    #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,
         f: impl FnOnce(&mut Self, &mut T) -> R,

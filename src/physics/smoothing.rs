@@ -13,15 +13,15 @@ use super::Physics;
 /// Set these where you insert the body, because they belong to the body. A rollback to before the insertion undoes
 /// them, and the resimulated steps set them again.
 impl Physics {
-    /// Returns the smoothing that was set for this body; `None` if none was, or if the body was removed.
+    /// Returns the smoothing that was set for this body, or `None` if there is none or the body was removed.
     #[must_use]
     pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
         self.handle(key)?;
         self.smoothing.body(key).smoothing
     }
 
-    /// Sets how a frame between two steps displays a body; `None` to follow the
-    /// [general setting](crate::Simulation::smoothing) again.
+    /// Sets how a frame between two steps displays a body. With `None` it follows the [general
+    /// setting](crate::Simulation::smoothing) again.
     ///
     /// The change takes effect with the next step.
     ///
@@ -39,15 +39,15 @@ impl Physics {
         Ok(())
     }
 
-    /// Returns the correction that was set for this body; `None` if none was, or if the body was removed.
+    /// Returns the correction that was set for this body, or `None` if there is none or the body was removed.
     #[must_use]
     pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
         self.handle(key)?;
         self.smoothing.body(key).correction
     }
 
-    /// Sets how the visual error of a body decays; `None` to follow the
-    /// [general setting](crate::Simulation::correction) again.
+    /// Sets how the visual error of a body decays. With `None` it follows the [general
+    /// setting](crate::Simulation::correction) again.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

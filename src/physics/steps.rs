@@ -1,4 +1,4 @@
-//! A step: begun, run or aborted. Also several steps at once, for a preview.
+//! Begins, runs and aborts a step, and runs several steps at once for a preview.
 
 use crate::id::Id;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Physics {
         is_before
     }
 
-    /// Steps the world. Returns the number of forces that were not finite and were left out.
+    /// Steps the world. Returns the number of forces that were ignored because they were not finite.
     pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
         let StepPlan {
             step,
@@ -68,7 +68,7 @@ impl Physics {
         }
     }
 
-    /// Lets the game react to the last step later than right after it.
+    /// Lets the game react to the last step some time after it.
     pub(crate) fn react_to_step(&mut self) {
         self.stage = Stage::After;
     }
@@ -79,8 +79,13 @@ impl Physics {
     /// Runs `steps` steps at once, each as long as the last one, outside of every loop. Use it to preview the path of a
     /// thrown ball, or the ghost of a player.
     ///
+    /// `before_step` is called before each step, as in [`advance`](crate::Simulation::advance). Pass your game's hook, so
+    /// that the preview has its forces. The [`Step`] that it receives has no real time: all such fields are zero.
+    /// Force generators and kinematic targets act as usual. Rapier's own hooks are not called.
+    ///
     /// Step a copy. A copy that is made in a hook lacks the forces that the hook has added for its step: add them to
-    /// the copy. On the simulation's own value, the call counts as an assignment and aborts the current step.
+    /// the copy. On `Simulation::physics` itself, the call counts as an assignment and aborts the current step. If
+    /// `before_step` assigns another value, the step does not run, and the next one continues from that value.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -91,7 +96,7 @@ impl Physics {
     /// ghost.apply_impulse(ball, Vector::Y)?;
     /// let path: Vec<Vector> = (0..30)
     ///     .map(|_| {
-    ///         ghost.step_ahead(1);
+    ///         ghost.step_ahead(1, |_, _| ()); // or your game's hook
     ///         ghost.body(ball).unwrap().translation()
     ///     })
     ///     .collect();
@@ -100,20 +105,24 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier panics, or has panicked in an earlier step, or if a [custom force](crate::ForceGenerator::custom)
-    /// panics.
-    pub fn step_ahead(&mut self, steps: u64) {
-        assert!(
-            self.stage != Stage::Poisoned,
-            "Rapier panicked in the step of tick {}: drop this value",
-            self.tick
-        );
-        self.leave_step();
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step. A
+    /// panic in `before_step` leaves that step begun, and the next call aborts it.
+    pub fn step_ahead(&mut self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) {
         self.epoch = Id::default();
         for left in (0..steps).rev() {
+            self.leave_step();
+            assert!(
+                self.stage != Stage::Poisoned,
+                "Rapier panicked in the step of tick {}: drop this value",
+                self.tick
+            );
             let end = self.time.after(self.dt);
             let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
             self.begin_step(step);
+            before_step(self, step);
+            if self.current_step() != Some(step) {
+                continue;
+            }
             let is_captured = left == 0;
             let plan = StepPlan {
                 step,
@@ -122,6 +131,6 @@ impl Physics {
             };
             self.make_step(plan, &());
         }
-        self.stage = Stage::Idle;
+        self.leave_step();
     }
 }

@@ -1,4 +1,4 @@
-//! The loop as one call, for a simulation that lives beside the game.
+//! The loop as one call, for a simulation that is stored next to the game's data.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::root::Simulation;
 
 /// # Advancing
 ///
-/// The loop of [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step),
+/// These methods run the loop of [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step),
 /// [`make_step`](Self::make_step) and [`end_frame`](Self::end_frame) in one call.
 impl Simulation {
     /// Advances by `frame_time`, the duration of the last frame: runs the steps that are due, if any, and computes the
@@ -62,7 +62,7 @@ impl Simulation {
     /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Steps that were still due
     /// are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted). Forces for the step that did not run
     /// are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were dropped, the frame
-    /// displays the latest state; otherwise it displays the same poses as without the error. [`frame`](Self::frame)
+    /// displays the latest state. If not, it displays the same poses as without the error. [`frame`](Self::frame)
     /// reports what the frame did. The next frame continues as usual.
     ///
     /// # Panics

@@ -8,10 +8,10 @@ use super::root::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each setting takes effect in the next frame, even if you change it within a frame. Read them from
+/// Each setting takes effect in the next frame, even if you change it within a frame. Read the settings from
 /// [`clock`](Self::clock).
 impl Simulation {
-    /// Returns the settings of the clock, to change them: rate, stepping, limits, single steps, tick and overstep.
+    /// Returns a mutable reference to the clock's settings: rate, stepping, limits, single steps, tick and overstep.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -22,7 +22,7 @@ impl Simulation {
     /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
     /// ```
     ///
-    /// Setting the [tick](ClockSettings::set_tick) discards the [past](Self#back-in-time), which has the old numbers.
+    /// Setting the [tick](ClockSettings::set_tick) discards the [past](Self#back-in-time), which uses the old numbers.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.clock.settings_mut()
     }
@@ -37,7 +37,7 @@ impl Simulation {
         self.clock_settings_mut().resume();
     }
 
-    /// Scales the time that is added in each frame, never the length of a step: see [`ClockSettings::set_speed`].
+    /// Scales the time that is added in each frame: see [`ClockSettings::set_speed`].
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite.

@@ -1,4 +1,4 @@
-//! The world as a frame displayed it: for queries and debug lines.
+//! The world as a frame displayed it, for queries and debug lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,19 +10,19 @@ use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
 
-/// The world as a frame displayed it: for queries, and for Rapier's debug renderer. Returned by
-/// [`Simulation::displayed_world`](crate::Simulation::displayed_world) for the last frame, and by
+/// The world as a frame displayed it, for queries and for Rapier's debug renderer.
+/// [`Simulation::displayed_world`](crate::Simulation::displayed_world) returns it for the last frame, and
 /// [`Simulation::world_at`](crate::Simulation::world_at) for an earlier one.
 pub struct DisplayedWorld<'s> {
     world: &'s World,
-    /// The bodies that were displayed elsewhere than they are in the state.
+    /// The bodies whose displayed pose differs from the state.
     poses: Vec<(RigidBodyHandle, Pose)>,
     colliders: Cow<'s, ColliderSet>,
     broad_phase: Cow<'s, BroadPhaseBvh>,
 }
 
 impl<'s> DisplayedWorld<'s> {
-    /// Creates the world with bodies at these poses. All others are where they are in the state.
+    /// Creates the world with bodies at these poses. All others keep the pose of the state.
     pub(super) fn new(
         world: &'s World,
         poses: impl Iterator<Item = (RigidBodyHandle, Pose)>,
@@ -48,7 +48,7 @@ impl<'s> DisplayedWorld<'s> {
 impl DisplayedWorld<'_> {
     /// Returns Rapier's queries.
     ///
-    /// Their [bodies](QueryPipeline::bodies), which filters can read, are in the state after the step.
+    /// Filters can read their [bodies](QueryPipeline::bodies), which are in the state after the step.
     #[must_use]
     pub fn query_pipeline<'a>(&'a self, filter: QueryFilter<'a>) -> QueryPipeline<'a> {
         let physics = &self.world.physics;

@@ -22,7 +22,7 @@ impl Forgotten {
         if self.frames == MANY {
             tell(
                 "frames",
-                "begun and not ended, so none is displayed: call `end_frame` in each frame",
+                "begun but not ended, so none was displayed: call `end_frame` in each frame",
             );
         }
     }
@@ -33,7 +33,7 @@ impl Forgotten {
         if self.steps == MANY {
             tell(
                 "steps",
-                "taken and not made: call `make_step` after each `next_step`",
+                "returned by `next_step` but not run: call `make_step` after each `next_step`",
             );
         }
     }

@@ -6,8 +6,8 @@ use crate::pose::PoseCounts;
 use crate::time::Dropped;
 use rapier::math::Vector;
 
-/// What a frame did and dropped. Returned by [`Simulation::end_frame`](crate::Simulation::end_frame) and
-/// [`Simulation::advance`](crate::Simulation::advance).
+/// The report of a frame: what it did and dropped. [`Simulation::end_frame`](crate::Simulation::end_frame) and
+/// [`Simulation::advance`](crate::Simulation::advance) return it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -23,9 +23,9 @@ pub struct Frame {
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
-    /// The fraction of the next step that has elapsed, in [0, 1). It says where between the previous and the current
-    /// state the frame displays bodies. It is 1 with every [`Stepping`](crate::Stepping) except `Fixed`, and in a frame
-    /// that ended before its last step; the frame then displays the current state.
+    /// The fraction of the next step that has elapsed, from 0 to 1. It says where between the previous and the current
+    /// state the frame displays bodies. It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`, and in
+    /// a frame that ended before its last step. The frame then displays the current state.
     pub alpha: f32,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,

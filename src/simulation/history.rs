@@ -15,8 +15,8 @@ impl Simulation {
     ///
     /// Use it for a click or a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that is on
     /// the screen and ask for the poses in it. You can also pass any other time: the pose is at `alpha` between the
-    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. After a
-    /// frame whose steps were aborted, its last tick has the latest pose at each alpha.
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. If the
+    /// steps of a frame were aborted, the pose at its tick is the latest one, whatever `alpha` is.
     ///
     /// The pose is in the coordinates of that tick, in which the next step begins, as in [`world_at`](Self::world_at).
     /// A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after the
@@ -55,8 +55,8 @@ impl Simulation {
             .map(|pair| pair.at(alpha))
     }
 
-    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at). The default and the minimum are two. States
-    /// from before this call are not available. Within a step, the call takes effect from the next step on.
+    /// Keeps the last `states` states of each body for [`pose_at`](Self::pose_at). The default and the minimum are two.
+    /// States from before this call are not available. Within a step, the call takes effect with the next step.
     ///
     /// More than two states cost 180 bytes per state of a moving body. Each moving body is then also read in every
     /// step, not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten
@@ -65,20 +65,19 @@ impl Simulation {
     /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation has no earlier
-    /// poses, and keeps the same number from then on. Saved bytes hold neither the poses nor this number: call this
-    /// again after loading them.
+    /// poses, and keeps the same number from then on. Saved bytes hold neither: call this again after loading.
     pub fn set_history(&mut self, states: usize) {
         let ticks = (states as u64).saturating_sub(1);
         self.notice_physics();
         self.past.limit_poses(ticks, self.physics.tick());
     }
 
-    /// Returns the world at an earlier time, for queries against what a player saw: lag compensation.
+    /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
     ///
     /// The time is the same as for [`pose_at`](Self::pose_at): colliders are where a frame with this
     /// [`tick`](crate::Frame::tick) and [`alpha`](crate::Frame::alpha) displayed them. Colliders of bodies that were
-    /// removed in a later step are included; those that were inserted since are not. At `alpha` 1 the result of a query
-    /// is, to the bit, the result right after that step.
+    /// removed in a later step are included. Colliders that were inserted since are not. At `alpha` 1 the result of a
+    /// query is, to the bit, the result right after that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -87,10 +86,10 @@ impl Simulation {
     /// # let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(30, usize::MAX); // half a second
     /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
-    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ());
-    /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is shown at x = 3.5
+    /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is displayed at x = 3.5
     /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the shot has arrived
     /// simulation.physics.remove(target);
     ///
@@ -102,9 +101,9 @@ impl Simulation {
     /// ```
     ///
     /// # Cost
-    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and updates
-    /// the tree for each collider that moved in that step. Use one value for all queries at the same time. The memory
-    /// is that of the [states that are kept](Self::set_rewind_limits).
+    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and
+    /// updates the tree for each collider that moved in that step. Use one returned value for all queries at that time.
+    /// The memory is that of the [states that are kept](Self::set_rewind_limits).
     ///
     /// # Limits
     /// Shapes change at once and are not interpolated. Soft bodies and colliders without a body are where the state has

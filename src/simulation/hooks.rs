@@ -30,7 +30,7 @@ use super::root::Simulation;
 ///     }
 ///
 ///     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
-///         assert_eq!(physics.tick(), step.tick + 1); // it counts as made
+///         assert_eq!(physics.tick(), step.tick + 1); // the step has run
 ///         self.hits += physics.events().collisions().count();
 ///         Ok(())
 ///     }
@@ -40,17 +40,17 @@ use super::root::Simulation;
 /// assert_eq!(frame.steps, 2);
 /// ```
 pub trait Hooks {
-    /// The error of a hook that fails; [`Infallible`] if none does.
+    /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
 
     /// Runs before each frame, with the frame's duration. No frame is open, so everything is allowed here: pause,
     /// change the speed, roll back, look into the past. Settings of the clock take effect in this frame. A `Recorder`
     /// (with the feature `serde`) records here, after all of that.
     ///
-    /// With a `Runner`, each step is a frame of the simulation. This hook runs before each step, and before a frame
-    /// without a step that lets time pass until a call, or that displays what a call has changed. With an `Overlap`,
-    /// the frames are your game's. They wait for the step in progress, and the hook runs when they begin, so change the
-    /// speed there, between two frames.
+    /// With a `Runner`, each step is a frame of the simulation, so this hook runs before each step. It also runs before
+    /// a frame without a step, in which time passes until a call, or which displays the changes of a call. With an
+    /// `Overlap`, frames are those of your game. They wait for the step in progress before this hook runs, so change
+    /// the speed between two frames instead.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].
@@ -93,7 +93,7 @@ pub trait Hooks {
     /// use evenstep::Hooks;
     /// use std::sync::Arc;
     ///
-    /// /// Nothing collides that has the same user data.
+    /// /// Colliders with the same user data do not collide.
     /// struct Teams;
     ///
     /// impl PhysicsHooks for Teams {
@@ -120,7 +120,7 @@ pub trait Hooks {
     }
 }
 
-/// Returns Rapier's hooks for a step; by default, hooks that do nothing.
+/// Returns Rapier's hooks for a step, or hooks that do nothing.
 pub(crate) fn or_none<'a>(
     hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
 ) -> &'a (dyn PhysicsHooks + 'a) {

@@ -1,4 +1,4 @@
-//! The loop: time goes in, steps run one at a time, poses are displayed.
+//! The loop: time goes in, steps run one at a time, and poses are displayed.
 
 // The parts of a simulation.
 mod root;
@@ -20,13 +20,13 @@ mod resources;
 mod picture;
 // The world as a frame displayed it.
 mod displayed_world;
-// The last steps: snapshots, records, poses.
+// The last steps: snapshots, records and poses.
 mod past;
 // Earlier poses, and queries against them.
 mod history;
 // Steps that a rollback made due again.
 mod redo;
-// Replacing the physics by another value.
+// Replacing the physics with another value.
 mod replacing;
 // Going back in time to stay there.
 mod rewind;

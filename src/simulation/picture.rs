@@ -10,11 +10,11 @@ use rapier::math::Pose;
 use super::displayed_world::DisplayedWorld;
 use super::root::Simulation;
 
-/// What changed since an earlier frame. Returned by [`Simulation::changes_since`].
+/// The changes since an earlier frame, from [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrameChanges<'a> {
-    /// The bodies whose pose may differ, with their current poses. Every body that moved is listed, and some that did
+    /// The bodies whose pose may differ, with their displayed poses. Every body that moved is listed, and some that did
     /// not.
     pub moved: Cow<'a, [(BodyKey, Pose)]>,
     /// The bodies that were removed.
@@ -27,7 +27,7 @@ pub struct FrameChanges<'a> {
 /// state is in [`body`](crate::Physics::body).
 ///
 /// The picture is complete when its frame ends, and does not change until the next frame ends. Later changes, such as a
-/// teleport, a shifted origin or a removed body, are in the next picture. To display edits during a pause, call
+/// teleport, a shifted origin or a removed body, appear in the next picture. To display edits during a pause, call
 /// [`advance(Duration::ZERO, …)`](Self::advance).
 ///
 /// ```
@@ -36,7 +36,7 @@ pub struct FrameChanges<'a> {
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
 /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 /// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
 /// let (shown, simulated) = (simulation.pose(ball).unwrap(), simulation.physics.body(ball).unwrap());
@@ -49,11 +49,11 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says.
     ///
     /// A body that was removed since the last frame still has its pose in that picture. To find out whether a body is
-    /// alive, use [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. `None`
-    /// means that there is no such body.
+    /// alive, use [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. Returns
+    /// `None` if there is no such body.
     ///
-    /// To convert a point from the body's own frame to world space, such as a muzzle, a seat or the target of a camera,
-    /// compute `pose * point`.
+    /// To convert a point from the body's frame of reference to world space, such as a muzzle, a seat or the target of
+    /// a camera, compute `pose * point`.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
@@ -63,7 +63,7 @@ impl Simulation {
     /// Returns the pose at which to draw a collider in this frame: the displayed pose of its body times the collider's
     /// pose relative to the body. For a collider without a body, returns its pose in the world.
     ///
-    /// `None` if the collider was removed, or if its body has no key.
+    /// Returns `None` if the collider was removed, or if its body has no key.
     #[must_use]
     pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
         let collider = self.physics.world.physics.colliders.get(handle)?;
@@ -83,7 +83,7 @@ impl Simulation {
     /// use std::time::Duration;
     ///
     /// let mut simulation = Simulation::default();
-    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
     /// simulation.advance(Duration::from_millis(25), |_, _| ()); // displayed at x = 0.5
     ///
@@ -93,11 +93,11 @@ impl Simulation {
     /// assert_eq!(displayed.key_of_collider(hit.unwrap().0), Some(ball));
     /// ```
     ///
-    /// It differs from [`world_at`](Self::world_at) for the same frame in that it includes
-    /// [visual errors](Self::visual_error) and the edits that this frame displays. It needs no history. Bodies that were
+    /// It differs from [`world_at`](Self::world_at) for the same frame in that it includes [visual
+    /// errors](Self::visual_error) and the edits that this frame displays. It needs no history. Bodies that were
     /// removed since the frame are missing, and a body that no frame has displayed yet is at its current pose. A query
-    /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and a look at
-    /// every body.
+    /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and in addition
+    /// reads every body.
     ///
     /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an earlier
     /// frame than the simulation: use `world_at` with the tick and alpha of the view.
@@ -109,8 +109,8 @@ impl Simulation {
         DisplayedWorld::new(world, poses)
     }
 
-    /// Returns the offset of the displayed pose of a body from its corrected pose, in metres and in world axes; `None`
-    /// if there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
+    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and in world axes, or `None` if
+    /// there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
     /// added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
@@ -146,25 +146,25 @@ impl Simulation {
         self.screen.as_ref().map_or(&[], Screen::removed)
     }
 
-    /// Keeps [`render_data`](Self::render_data) from the next picture on: for a renderer that blends poses on the GPU or
-    /// needs motion vectors.
+    /// Keeps [`render_data`](Self::render_data) from the next picture on, for a renderer that blends poses on the GPU
+    /// or needs motion vectors.
     ///
     /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
-    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did before it was passed to them; within
-    /// them, a call has no effect. A clone keeps the data as well; saved bytes do not.
+    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did so before. Within them, a call
+    /// has no effect. A clone keeps the data too, but saved bytes do not.
     pub fn keep_render_data(&mut self, is_kept: bool) {
         if let Some(screen) = &mut self.screen {
             screen.keep_render_data(is_kept);
         }
     }
 
-    /// Returns the data of this picture for renderers; `None` unless they are [kept](Self::keep_render_data).
+    /// Returns the data of this picture for renderers, or `None` unless it is [kept](Self::keep_render_data).
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.as_ref()?.render_data()
     }
 
-    /// Returns what has changed since the frame with this [`number`](crate::Frame::number), for a host that missed the
+    /// Returns the changes since the frame with this [`number`](crate::Frame::number), for a host that missed the
     /// frames after it.
     ///
     /// ```
@@ -183,9 +183,8 @@ impl Simulation {
     /// ```
     ///
     /// If only one frame has ended since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
-    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago, or not one of this
-    /// simulation: then read the [`pose`](Self::pose) of every body that the host knows; those without a pose were
-    /// removed.
+    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago or of another simulation.
+    /// In that case, read the [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
         let screen = self.screen.as_ref()?;

@@ -1,4 +1,4 @@
-//! The loop, driven by the game: beginning and ending frames, and the steps between.
+//! The loop, driven by the game: the beginning and the end of frames, and the steps in between.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::physics::{Physics, Stage, StepPlan};
 
 /// # Frames and steps
 ///
-/// The loop, driven by your game. Between two of these calls the simulation is an ordinary value that may be moved,
-/// stored, replaced or dropped. So it can live inside the world of any ECS, and your systems run for each step.
+/// Your game drives the loop with these calls. Between two of them, the simulation is an ordinary value that may be
+/// moved, stored, replaced or dropped. So it can live inside the world of any ECS, and your systems run for each step.
 ///
 /// ```
 /// use evenstep::Simulation;
@@ -24,7 +24,7 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// fn systems(world: &mut World) { /* input, forces, spawn, despawn */ }
 ///
 /// let mut world = World { simulation: Simulation::default() };
-/// // In the game's loop, once a frame:
+/// // In the game's loop, once per frame:
 /// world.simulation.begin_frame(Duration::from_millis(40));
 /// while let Some(_step) = world.simulation.next_step() {
 ///     systems(&mut world);
@@ -37,8 +37,8 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// # Misuse
 /// | what happens | what follows |
 /// | --- | --- |
-/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped, see [`Dropped::aborted`](crate::Dropped::aborted). |
-/// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), and the frame shows the latest state. |
+/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted). |
+/// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
 /// | `next_step` twice before `make_step` | It returns the same step again. |
 /// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
@@ -49,13 +49,13 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// | [`advance`](Self::advance) between `next_step` and `make_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
 /// | Rapier panics in `make_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
-/// A debug build reports once on standard error when 60 frames in a row were begun and not ended, or 60 steps in a row
-/// were returned by `next_step` and did not run.
+/// In a debug build, evenstep prints one message to standard error if 60 frames in a row were begun but not ended, or
+/// if 60 steps in a row were returned by `next_step` but not run.
 ///
 /// If a step that `next_step` returned does not run, forces that were added for it are discarded, because the game will
 /// add them again for that tick. Everything else that the game did is kept.
 impl Simulation {
-    /// Begins a frame with its duration: plans the steps that are due.
+    /// Begins a frame of duration `frame_time` and plans the steps that are due.
     ///
     /// # Panics
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
@@ -118,11 +118,14 @@ impl Simulation {
         );
     }
 
-    /// Returns the next step that is due in this frame. Run your game's code for the step, then call
+    /// Returns the next step that is due in this frame. Run your game's code for the step, and then call
     /// [`make_step`](Self::make_step).
     ///
     /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, even outside of a frame.
-    /// Returns `None` if no step is due, or if Rapier panicked in an earlier one.
+    /// Returns `None` if no step is due, or if Rapier panicked in an earlier step.
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::set_rewind_limits).
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {
@@ -170,8 +173,8 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. After a panic of a force, the same step can
-    /// still be run. After a panic of Rapier, see [`begin_frame`](Self::begin_frame).
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. If a force panicked, you can still run the
+    /// same step. If Rapier panicked, see [`begin_frame`](Self::begin_frame).
     pub fn make_step(&mut self) -> bool {
         self.make_step_with(&())
     }
@@ -249,7 +252,7 @@ impl Simulation {
         self.frame.dt = step.dt;
     }
 
-    /// Ends the frame: computes its displayed poses. Returns what the frame did and dropped.
+    /// Ends the frame and computes its displayed poses. Returns the report of the frame.
     ///
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
     /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
@@ -299,7 +302,7 @@ impl Simulation {
         }
     }
 
-    /// Leaves the last step and detects edits, so that the value is as at the end of the frame.
+    /// Leaves the last step and detects edits, which puts the value into its state at the end of a frame.
     pub(crate) fn settle(&mut self) {
         self.physics.leave_step();
         self.physics.notice_edits();
@@ -357,7 +360,7 @@ impl Simulation {
         self.is_in_frame |= epoch == Some(self.physics.epoch.number());
     }
 
-    /// Whether steps were resimulated between the last frame and this one.
+    /// Returns whether steps were resimulated between the last frame and this one.
     pub(crate) fn has_resimulated(&self) -> bool {
         self.between.resimulated > 0
     }

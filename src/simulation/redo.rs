@@ -21,7 +21,7 @@ pub(super) struct Redo {
     pub events: SharedEvents,
 }
 
-/// The poses to display at the moment when the first rollback left the present.
+/// The displayed poses at the moment when the first rollback left the present.
 #[derive(Clone)]
 pub(super) struct Left {
     pub pairs: Pairs,
@@ -58,7 +58,7 @@ impl Redo {
         self.steps.front().map(|record| record.step.tick)
     }
 
-    /// Returns the next step, as it first ran; `None` once all have run.
+    /// Returns the next step, as it first ran, or `None` once all have run.
     pub fn next(&self) -> Option<&Record> {
         self.steps.get(self.done)
     }

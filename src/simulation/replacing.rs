@@ -10,7 +10,7 @@ use super::root::{Between, Simulation};
 
 /// # The value that the loop knows
 impl Simulation {
-    /// Returns whether this is the value that the loop left here, not another one that the game has assigned.
+    /// Returns whether this is the value that the loop knows, and not another one that the game has assigned.
     pub(crate) fn knows_physics(&self) -> bool {
         self.known == self.physics.epoch.number()
     }
@@ -75,7 +75,7 @@ impl Simulation {
         redo.map_or(0, |redo| redo.len() as u64)
     }
 
-    /// Returns whether a rollback is unfinished, so that the poses to display are not known.
+    /// Returns whether a rollback is unfinished. The poses to display are then unknown.
     pub(crate) fn is_redoing(&self) -> bool {
         self.redo.is_some()
     }

@@ -9,14 +9,14 @@ use super::root::Simulation;
 /// # Resources
 impl Simulation {
     /// Calls `f` with the simulation and a resource, as [`Physics::resource_scope`](crate::Physics::resource_scope)
-    /// does with the physics. Use it once per frame, with a value among the [resources](crate::Physics::resources) such
-    /// as an ECS world.
+    /// does with the physics. Use it once per frame, with one of the [resources](crate::Physics::resources), such as an
+    /// ECS world.
     ///
     /// # Panics
     /// In `f`, everything that copies the state panics, because the value is not in it: a clone,
     /// [`next_step`](Self::next_step) while [states are kept](Self::set_rewind_limits), going back in time. So do not
-    /// call it around the loop.
-    #[must_use = "`None`: there is no such resource"]
+    /// run the loop in `f`.
+    #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,
         f: impl FnOnce(&mut Self, &mut T) -> R,

@@ -10,7 +10,7 @@ use crate::step::clear_events;
 /// # Back in time
 ///
 /// A simulation can keep the states before its last steps. Use them to [rewind](Self::rewind), for a player or a
-/// debugger, or for rollback: to [resimulate steps](Self::resimulate) with input that came late.
+/// debugger, or for rollback: to [resimulate steps](Self::resimulate) with late input.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -21,7 +21,7 @@ use crate::step::clear_events;
 /// simulation.set_rewind_limits(20, 64 << 20); // a third of a second, in at most 64 MiB
 /// let ship = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 ///
-/// // The other player's input by tick, of which that of tick 3 is late.
+/// // The other player's input for each tick. The input of tick 3 is late.
 /// let mut thrust = BTreeMap::new();
 /// let apply = |physics: &mut Physics, thrust: &BTreeMap<u64, f32>, tick| {
 ///     let thrust = thrust.get(&tick).copied().unwrap_or(0.0);
@@ -56,16 +56,16 @@ use crate::step::clear_events;
 /// # What is resimulated
 /// evenstep resimulates steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on,
 /// before and after [`make_step`](Self::make_step), until it asks for the next step. So it includes the hooks. The
-/// state before a step includes all that the game did until then, even outside of hooks: between frames, or in a frame
-/// before its first step or after its last one. What the game did outside of hooks after that (spawn, teleport, a
-/// pending force, a change of gravity) is not repeated. So do everything in the hooks, from the input of that tick. The
-/// exception is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step
-/// discards earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the
-/// state; the smoothing and correction of a single body are.
+/// state before a step includes everything that the game did until then, even outside of hooks: between frames, or in a
+/// frame before its first step or after its last one. Later changes outside of hooks (spawn, teleport, a pending force,
+/// a change of gravity) are not repeated. So do everything in the hooks, based on the input of that tick. The exception
+/// is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step discards
+/// earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the state, but
+/// the smoothing and correction of a single body are.
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or even a whole
-/// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. Restore the state that your game keeps
-/// outside of the resources yourself: [`Owners::unmatched`](crate::Owners::unmatched), called right after
+/// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. If your game keeps state outside of the
+/// resources, restore it yourself: [`Owners::unmatched`](crate::Owners::unmatched), called right after
 /// [`roll_back`](Self::roll_back), finds bodies without an entity, and entities without a body.
 ///
 /// In the hooks of a resimulated step, the [`Step`](crate::Step) and the whole [`Physics`](crate::Physics) belong to
@@ -73,13 +73,13 @@ use crate::step::clear_events;
 /// present. The displayed poses, in [`pose`](Self::pose) and [`moved`](Self::moved), stay the same until the present is
 /// reached. Then they move to the corrected motion [smoothly](Self::correction). A body that is inserted in a
 /// resimulated step gets the same key as before if the same bodies are inserted and removed in the same order. In
-/// another order, its key may be one that belonged to another body.
+/// another order, it may get a key that belonged to another body.
 ///
 /// # Cost
 /// While states are kept, each step saves one, including the sleeping bodies. With
-/// [`set_rewind_interval`](Self::set_rewind_interval) only every n-th step does. With 200 moving bodies, a frame with a
-/// step takes 1.7 to 2.2 times as long; if every eighth step saves a state, 1.1 to 1.2 times. Going back costs as much
-/// as saving a state. Figures: `cargo bench --bench rollback`.
+/// [`set_rewind_interval`](Self::set_rewind_interval) only every n-th step does. With 200 moving bodies, this makes a
+/// frame with a step take 1.7 to 2.2 times as long, or 1.1 to 1.2 times if every eighth step saves a state. Going back
+/// costs as much as saving a state. `cargo bench --bench rollback` measures these figures.
 impl Simulation {
     /// Keeps the states before the last `ticks` steps, as long as they fit into `bytes` together. The default, 0 ticks,
     /// keeps none. The heap memory of [resources](crate::Physics::resources) does not count.
@@ -95,11 +95,11 @@ impl Simulation {
     }
 
     /// Keeps only states whose tick is a multiple of `ticks`. The default is 1, and 0 counts as 1. The interval is at
-    /// most the limit in ticks. It divides the memory, and the time that saving adds to a step.
+    /// most the limit in ticks. It reduces the memory, and the time that saving adds to a step, by that factor.
     ///
     /// A rollback to a tick between two states goes back to the earlier state. The steps from there on are resimulated
-    /// too: repeat in them what your game did in them. [`rewind`](Self::rewind) and [`world_at`](Self::world_at) only
-    /// accept the ticks of kept states.
+    /// too, so repeat in them what your game did the first time. [`rewind`](Self::rewind) and
+    /// [`world_at`](Self::world_at) only accept the ticks of kept states.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -118,7 +118,7 @@ impl Simulation {
         self.past.set_interval(ticks);
     }
 
-    /// Returns the ticks of the states that are kept: a [rollback](Self::roll_back) can go there. After a
+    /// Returns the ticks of the kept states, to which a [rollback](Self::roll_back) can go back. After a
     /// [rewind](Self::rewind) and until the next step, they include later ticks, which only `rewind` can go to.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
@@ -130,18 +130,18 @@ impl Simulation {
         self.known_past()?.nearest(tick)
     }
 
-    /// Returns the estimated size of the states that are kept, in bytes.
+    /// Returns the estimated size of all kept states together, in bytes.
     #[must_use]
     pub fn rewind_bytes(&self) -> usize {
         self.known_past().map_or(0, Past::bytes)
     }
 
-    /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger that
-    /// steps backwards, and scrubbing. The next frame displays it.
+    /// Goes back to the state before the step of `tick` and stays there. Use it for a player who rewinds, a debugger
+    /// that steps backwards, or scrubbing. The next frame displays that state.
     ///
     /// Until the next step you can go forwards again, up to the state before the rewind. Real time, the settings and
-    /// the overstep do not change. Pending forces go back too. Going to the present tick always succeeds, whether its
-    /// state is kept or not, unless Rapier has panicked.
+    /// the overstep do not change. Pending forces go back too. Outside of a frame, going to the present tick succeeds
+    /// even if its state is not kept, unless Rapier has panicked.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -154,7 +154,7 @@ impl Simulation {
     ///     simulation.rewind(tick)?;
     ///     assert_eq!(simulation.physics.tick(), tick);
     /// }
-    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // another run from here on
+    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // a different run from here on
     /// assert!(simulation.rewind(12).is_err());
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
@@ -184,21 +184,23 @@ impl Simulation {
     ///     let period = simulation.clock().settings().rate().period();
     ///     simulation.clock_settings_mut().set_overstep(period.mul_f32(steps.fract()));
     ///     simulation.advance(frame_time, |_, _| ());
-    ///     // As always, a frame shows one step ago.
+    ///     // As always, a frame displays the time one step ago.
     ///     let x = simulation.pose(key).unwrap().translation.x;
     ///     assert!((x - (steps - 1.0)).abs() < 1e-4);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Steps that are still to be resimulated are dropped. With the tick of the present state, the call does nothing
-    /// else.
-    ///
-    /// This also works after Rapier has panicked in a step, even within the frame of that step. The step then counts as
-    /// never run.
+    /// Steps that are still to be resimulated are dropped. If `tick` is the present tick and its state is not kept, the
+    /// call does nothing else. This also works after Rapier has panicked in a step, even within the frame of that step.
+    /// The step then counts as never run.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]. In both cases nothing is changed.
+    /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. In both
+    /// cases nothing is changed.
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Self::resource_scope).
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;

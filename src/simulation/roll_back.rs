@@ -25,10 +25,10 @@ pub enum ResimulateError<E> {
     Hook(#[source] E),
 }
 
-/// [`Simulation::correct`] failed because the state has another tick.
+/// Why [`Simulation::correct`] failed: the state has another tick.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the state is that of tick {}, and the simulation is at tick {tick}: roll back to that tick, or assign the state",
+    "the state has tick {}, but the simulation is at tick {tick}: roll back to the state's tick, or assign the state",
     state.tick()
 )]
 pub struct CorrectError {
@@ -50,16 +50,17 @@ impl Simulation {
     /// [`tick`](crate::Physics::tick) then returns the tick of that state.
     ///
     /// It does nothing if the steps from `tick` on are due already: if `tick` is ahead of
-    /// [`physics.tick()`](crate::Physics::tick), or equal to it while there is no current step. If it is called before
-    /// the present is reached, it goes back further, or starts over.
+    /// [`physics.tick()`](crate::Physics::tick), or equal to it while there is no current step. If you call it before
+    /// the present is reached, it goes back further or starts over.
     ///
-    /// It may also be called within a frame, before your game's code for the current step, which `next_step` then
-    /// returns again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
+    /// You may also call it within a frame, before your game's code for the current step. `next_step` then returns that
+    /// step again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
     /// Until they have run, frames repeat the last picture with its tick and alpha, and their new steps are aborted.
     /// [`rewind`](Self::rewind) to [`physics.tick()`](crate::Physics::tick) drops the remaining steps and stays there.
     ///
     /// Resimulated steps do not count towards the limits of steps per frame. To limit them, compare `physics.tick() -
     /// tick` with the number of steps that a frame has time for.
+    ///
     /// ```
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
@@ -80,10 +81,10 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`RewindError::NotKept`]; nothing is changed.
+    /// [`RewindError::NotKept`] if that state is not kept. Nothing is changed then.
     ///
     /// # Panics
-    /// Like [`begin_frame`](Self::begin_frame).
+    /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         self.check_world();
@@ -127,7 +128,7 @@ impl Simulation {
     /// Resimulates like [`resimulate`](Self::resimulate), with hooks before and after each step, which can fail.
     ///
     /// # Errors
-    /// A [`ResimulateError`].
+    /// [`ResimulateError::Rewind`] like [`roll_back`](Self::roll_back), and [`ResimulateError::Hook`] if a hook failed.
     ///
     /// # Panics
     /// Like [`resimulate`](Self::resimulate).
@@ -155,8 +156,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns how the events changed when steps were last resimulated: which are new, which are confirmed and which
-    /// never happened. The result is available from the last of these steps until the next rollback ends.
+    /// Returns how the events changed when steps were last resimulated: which are new, which are confirmed, and which
+    /// did not happen after all. The result is available from the last of these steps until the next rollback ends.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -172,7 +173,7 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(40), |_, _| ());
     /// assert_eq!(simulation.events().len(), 1); // a sound is played
     ///
-    /// // Late input: the ball was elsewhere by then.
+    /// // Late input: the ball was somewhere else by then.
     /// simulation.resimulate(0, |physics, step| {
     ///     if step.tick == 0 {
     ///         physics.teleport(ball, Pose::from_translation(Vector::X * 9.0)).unwrap();
@@ -189,8 +190,8 @@ impl Simulation {
     }
 
     /// Replaces the state with another machine's state of the same tick, such as the server's after a misprediction.
-    /// The displayed poses move to it [smoothly](Self::correction). To continue from another state without smoothing,
-    /// [assign](crate::Physics#the-state-as-a-value) it.
+    /// The displayed poses [move smoothly](Self::correction) to the new state. To continue from another state without
+    /// smoothing, [assign](crate::Physics#the-state-as-a-value) it.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
     /// from it. With an [interval](Self::set_rewind_interval), first run the steps up to that tick. In a frame,
@@ -220,10 +221,10 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`CorrectError`] if the state has another tick; nothing is changed.
+    /// [`CorrectError`] if the state has another tick. Nothing is changed then.
     ///
     /// # Panics
-    /// Like [`begin_frame`](Self::begin_frame), and if Rapier panicked in a step of `state`.
+    /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
         self.notice_physics();
         self.check_world();

@@ -29,7 +29,7 @@ use super::redo::Redo;
 ///     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
 ///     ColliderBuilder::ball(0.5),
 /// );
-/// // 144 frames a second: most frames have no step, and yet the ball is elsewhere in each.
+/// // At 144 frames per second most frames have no step, but the ball still moves in each.
 /// let mut height = 10.0;
 /// for _ in 0..144 {
 ///     simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
@@ -43,10 +43,10 @@ use super::redo::Redo;
 /// # Choosing a loop
 /// | where the simulation lives | use |
 /// | --- | --- |
-/// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
+/// | in a variable next to your game's data | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
 /// | inside your world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a separate thread, because a step takes too long for a frame | [`Runner`](crate::threads::Runner) |
+/// | on a separate thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner) |
 /// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
 ///
 /// # The order of a step
@@ -73,7 +73,7 @@ use super::redo::Redo;
 /// assignment and do so.
 pub struct Simulation {
     pub(super) id: Id,
-    /// All that the next step depends on: bodies, forces, Rapier's world. It is a
+    /// Everything that the next step depends on: bodies, forces, Rapier's world. It is a
     /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
     pub physics: Physics,
     /// The epoch of `physics`, if the loop knows the value.
@@ -109,7 +109,7 @@ pub struct Simulation {
     /// displayed as before until the next step. If the new smoothing has the same latency, nothing jumps. A change to
     /// or from [`Smoothing::Extrapolate`] or [`Smoothing::Latest`], which display another time, makes a body skip or
     /// repeat up to a step's motion. With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
-    /// displayed, whatever the smoothing.
+    /// displayed, regardless of the smoothing.
     ///
     /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change
     /// them.
@@ -140,7 +140,7 @@ pub struct Simulation {
     ///     }
     /// })?;
     /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert!(x(&simulation).abs() < 1e-3); // shown where it was
+    /// assert!(x(&simulation).abs() < 1e-3); // displayed where it was
     /// simulation.advance(Duration::from_millis(200), |_, _| ()); // the half-life
     /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
     /// # Ok::<(), evenstep::RewindError>(())
@@ -255,21 +255,21 @@ impl Default for Simulation {
 
 /// # Readings
 impl Simulation {
-    /// Returns what the last frame did and dropped; within a frame, what this one has done so far.
+    /// Returns the report of the last frame or, within a frame, the report of that frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.frame
     }
 
-    /// Returns the clock: its time, its settings, and what was dropped so far. It is always at the present: while steps
-    /// are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
+    /// Returns the clock, with its time, its settings, and the time dropped so far. It is always at the present: while
+    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Returns the events of all steps of the last frame; within a frame, of the steps that have run so far. From a
-    /// [rollback](Self::roll_back) until its end, returns the events of its resimulated steps so far. A hook reads the
+    /// Returns the events of all steps of the last frame or, within a frame, of the steps that have run so far. From a
+    /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far. A hook reads the
     /// events of the last step in [`Physics::events`].
     #[must_use]
     pub fn events(&self) -> Events {

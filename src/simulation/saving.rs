@@ -61,7 +61,7 @@ struct SavedSimulation<'a> {
     screen: Cow<'a, Option<Screen>>,
 }
 
-/// Needs the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
+/// Requires the feature `serde`. Fails when [`Simulation::save`] fails, with the text of its [`SaveError`].
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
@@ -87,7 +87,7 @@ impl Serialize for Simulation {
     }
 }
 
-/// Needs the feature `serde`. Fails for contents that contradict each other.
+/// Requires the feature `serde`. Fails if the parts of the state contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;

@@ -40,7 +40,7 @@ enum Fit {
 }
 
 impl Automatic {
-    /// Returns the time to give a frame out of `waiting`, by the filter that fits.
+    /// Returns the time to give a frame out of `waiting`, from the filter that fits.
     pub(super) fn filter(&mut self, elapsed: i128, waiting: i128) -> i128 {
         if self.last.len() == FRAMES {
             self.last.pop_front();
@@ -63,7 +63,7 @@ impl Automatic {
         }
     }
 
-    /// Examines the last frames. A filter that still fits is kept, with what it knows of the frames.
+    /// Examines the last frames. A filter that still fits keeps its state.
     fn look(&mut self) {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
         if zeros * ZEROS > self.last.len() {

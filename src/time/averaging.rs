@@ -1,4 +1,4 @@
-//! Frame times as an average over the last frames.
+//! Frame times, averaged over the last frames.
 
 use std::collections::VecDeque;
 

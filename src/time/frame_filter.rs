@@ -12,8 +12,8 @@ use super::snapping::Snapping;
 ///
 /// A display at 60 Hz shows frames 16.67 ms apart, however noisy the timer of a busy machine is. Motion that follows
 /// the timer's times stutters. A filter returns steadier times and carries the difference over, so that no time is lost
-/// or added in the long run. Use it where you see jitter, not by default, because it follows a change of the frame rate
-/// a few frames late.
+/// or added in the long run. Use it where you see jitter, not by default, because it adapts to a change of the frame
+/// rate a few frames late.
 ///
 /// ```
 /// use evenstep::FrameFilter;
@@ -31,8 +31,8 @@ use super::snapping::Snapping;
 ///
 /// # When to take the time
 /// Take the time right after the call that presents a frame has returned. With vertical sync, that call waits for the
-/// display, so it is the moment of the loop closest to when a frame becomes visible. A time taken later in the loop
-/// also varies with the work that the game did in between, such as input or one step more or less.
+/// display, so it returns closest to the moment when a frame becomes visible. A time taken later in the loop also
+/// varies with the work that the game did in between, such as input or one step more or less.
 ///
 /// # Browsers
 /// Every browser rounds the time stamps of frames. The table lists how uneven that makes the motion per frame (root mean
@@ -42,12 +42,12 @@ use super::snapping::Snapping;
 /// | --- | --- | --- | --- |
 /// | 0.1 ms | 0.17 ms | snapping, a tolerance of 2 ms: 0.02 ms | 1.1 ms |
 /// | 1 ms | 0.5 ms | snapping, a tolerance of 2 ms: 0.02 ms; at 144 Hz 0.24 ms | 1.5 ms; at 144 Hz a frame |
-/// | 16.67 ms, at 60 Hz | 1.1 ms | none is better | |
+/// | 16.67 ms, at 60 Hz | 1.1 ms | no filter does better | |
 /// | 16.67 ms, at 75 or 144 Hz | 7 to 8 ms | averaging over 64 frames: 1.4 ms | 35 ms |
 /// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
 ///
 /// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no
-/// filter. A web page does not know its browser and display; [`automatic`](Self::automatic) finds out what they are
+/// filter. A web page does not know its browser and display. [`automatic`](Self::automatic) finds out what they are
 /// like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
@@ -72,7 +72,7 @@ pub enum FilterError {
     ZeroPeriod,
     /// The tolerance is half a period or more: every time would snap to some multiple.
     #[error(
-        "a tolerance of {tolerance:?} for a display of {period:?}: give less than half a period"
+        "the tolerance {tolerance:?} is too large for the period {period:?}: give less than half the period"
     )]
     Tolerance {
         /// The given tolerance.
@@ -86,7 +86,7 @@ pub enum FilterError {
 }
 
 impl FrameFilter {
-    /// Snaps times to whole multiples of a display's `period`.
+    /// Creates a filter that snaps times to whole multiples of a display's `period`.
     ///
     /// The filter looks at the sum of all frame times, so jitter does not add up:
     ///
@@ -94,12 +94,13 @@ impl FrameFilter {
     /// | --- | --- |
     /// | within `tolerance` of a whole number of periods | that many periods |
     /// | between one and two periods, after frames that fit | one period: the timer was late, and the next frame will be shorter |
-    /// | anything else | as long as measured, plus the carried time: a hitch, or a display that is not steady |
+    /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// A frame of two or more periods may be short by at most a twelfth of a period. A shorter one counts as one
-    /// period, timed late. If no shorter frame follows, the time over the tolerance is returned within two frames.
+    /// A frame of two or more periods may be short by at most a twelfth of a period. If a frame of two periods is short
+    /// by more, it counts as one period, timed late. If no shorter frame follows, the time over the tolerance is
+    /// returned within two frames.
     ///
-    /// A slightly wrong period is corrected: if the difference is over a twentieth of a period, a part of it is added
+    /// A slightly wrong period is corrected: if the carried time is over a twentieth of a period, a part of it is added
     /// in each frame. The carried time is always less than a period.
     ///
     /// Use it for displays with a fixed refresh rate. A display with a variable refresh rate shows each frame when it
@@ -124,9 +125,9 @@ impl FrameFilter {
     ///
     /// | the last 64 frames are | the filter |
     /// | --- | --- |
-    /// | whole periods of one display, nearly | snaps to that period, as [`snapping`](Self::snapping) does, with a tolerance of 2 ms or a quarter of the period |
+    /// | nearly all whole periods of one display | snaps to that period, as [`snapping`](Self::snapping) does, with a tolerance of 2 ms or a quarter of the period |
     /// | zero for more than one in twenty: the timer is coarser than the display | averages over 64 frames |
-    /// | neither, or fewer than 32 so far | returns them as long as measured |
+    /// | neither, or fewer than 32 so far | returns the measured times |
     ///
     /// Use it if your game does not know its display: in a browser, or on a phone that changes its refresh rate. The
     /// filter follows a change within two seconds. With a variable refresh rate, it does nothing once the frame times
@@ -138,8 +139,8 @@ impl FrameFilter {
         Self::new(Method::Automatic(Automatic::default()))
     }
 
-    /// Creates a filter that averages over the last `frames` frames. Time that the average leaves over is added back, a
-    /// part in each frame. The filter takes 32 bytes per frame.
+    /// Creates a filter that averages over the last `frames` frames. Time that the average leaves over is returned in
+    /// parts, one in each frame. The filter takes 32 bytes per frame.
     ///
     /// # Bounds
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
@@ -173,7 +174,7 @@ impl FrameFilter {
         Self { method, carry: 0 }
     }
 
-    /// Returns the filtered time of a frame that took `elapsed` by the timer.
+    /// Returns the filtered time of a frame that took `elapsed` according to the timer.
     pub fn filter(&mut self, elapsed: Duration) -> Duration {
         let elapsed = nanos(elapsed);
         self.carry += elapsed;
@@ -346,7 +347,7 @@ mod tests {
         let wide = FrameFilter::snapping(US(10), US(5)).unwrap_err();
         assert_eq!(
             wide.to_string(),
-            "a tolerance of 5µs for a display of 10µs: give less than half a period"
+            "the tolerance 5µs is too large for the period 10µs: give less than half the period"
         );
         assert_eq!(FrameFilter::averaging(0), Err(FilterError::NoFrames));
     }

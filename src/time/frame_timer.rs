@@ -27,8 +27,8 @@ use std::time::Duration;
 /// the two differ by the time that the filter carries.
 ///
 /// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
-/// are in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so keep
-/// the timer.
+/// will be in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so
+/// keep the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
@@ -50,7 +50,7 @@ impl FrameTimer {
         }
     }
 
-    /// Returns the time since the last frame, zero if the host's clock was set back.
+    /// Returns the time since the last frame, or zero if the host's clock was set back.
     pub fn frame(&mut self, host: Duration) -> Duration {
         let elapsed = host.saturating_sub(self.last);
         self.now = self.now.saturating_add(elapsed);
@@ -62,7 +62,7 @@ impl FrameTimer {
     ///
     /// Use it for time that you do not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept.
     /// Call it once the game is visible again, before the next frame. Real time stops in between, and a
-    /// [`stamp`](Self::stamp) from that interval is the present.
+    /// [`stamp`](Self::stamp) from that interval counts as the present.
     ///
     /// ```
     /// # use evenstep::{FrameTimer, Simulation};
@@ -79,7 +79,7 @@ impl FrameTimer {
     /// ```
     ///
     /// Without this call the minute counts as one frame. [`max_frame_time`](crate::ClockSettings::set_max_frame_time),
-    /// 0.25 s by default, then limits the simulated part. Its steps are run, the rest is reported as
+    /// 0.25 s by default, then limits the simulated part. Its steps are run. The rest is reported as
     /// [dropped](crate::Frame::dropped), and real time advances by the whole minute. Leave that limit for unexpected
     /// hitches.
     pub fn resume(&mut self, host: Duration) {

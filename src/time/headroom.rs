@@ -1,4 +1,4 @@
-//! How much of the available time steps take.
+//! Measures how much of the available time the steps take.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use super::rate::Rate;
 /// Seconds of real time after which a measurement counts half.
 const HALF_LIFE: f64 = 0.5;
 
-/// How much time steps take, averaged over about a second: for an overlay, for a metric, and for
+/// Averages the time that steps take over about a second, for an overlay, a metric, or
 /// [`Budget::step`](crate::Budget::step).
 ///
-/// This crate reads no clock, so [`record`](Self::record) what you measure. A [`Runner`](crate::threads::Runner) measures
-/// its thread itself: see [`Runner::headroom`](crate::threads::Runner::headroom).
+/// This crate reads no clock, so [`record`](Self::record) your measurements. A [`Runner`](crate::threads::Runner)
+/// measures its thread itself: see [`Runner::headroom`](crate::threads::Runner::headroom).
 ///
 /// ```
 /// use evenstep::{Headroom, Rate, Simulation};
@@ -51,22 +51,22 @@ impl Headroom {
         self.steps = self.steps * rest + steps;
     }
 
-    /// Returns the mean wall time of a step. `None` if none has run for a few seconds.
+    /// Returns the mean wall time of a step, or `None` if no step has run for a few seconds.
     #[must_use]
     pub fn step(&self) -> Option<Duration> {
         let seconds = self.busy / self.steps;
         (self.steps > 1e-3).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
 
-    /// Returns the fraction of a step's length that running it takes. From 1 on, physics cannot keep up with real time.
-    /// `None` if no step has run for a few seconds.
+    /// Returns the fraction of a step's length that running it takes, or `None` if no step has run for a few seconds.
+    /// From 1 on, physics cannot keep up with real time.
     #[must_use]
     pub fn load(&self, rate: Rate) -> Option<f64> {
         Some(self.step()?.as_secs_f64() / rate.dt_f64())
     }
 
-    /// Returns the number of steps per second of real time. It is below the rate times the speed where a limit drops
-    /// time. `None` before the first record of any time.
+    /// Returns the number of steps per second of real time, or `None` before any time was recorded. If a limit drops
+    /// time, this is less than the rate times the speed.
     #[must_use]
     pub fn achieved(&self) -> Option<f64> {
         (self.elapsed > 0.0).then(|| self.steps / self.elapsed)

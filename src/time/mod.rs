@@ -1,4 +1,4 @@
-//! Elapsed time in, steps due out. It reads no wall clock and knows nothing of Rapier.
+//! Elapsed time in, steps due out. This module reads no wall clock and knows nothing of Rapier.
 
 // Steps per second.
 mod rate;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC's 59.94) drifts.
 ///
-/// 60 Hz is Rapier's default and right for most games. Choose 120 or 240 Hz for fast or stiff scenes; the cost grows in
-/// proportion. Interpolated motion is equally even at any rate, so you do not need to match the display.
+/// 60 Hz is Rapier's default and right for most games. Choose 120 or 240 Hz for fast or stiff scenes. The cost grows in
+/// proportion. Interpolated motion is equally smooth at any rate, so it need not match the display's.
 ///
 /// ```
 /// # use evenstep::Rate;
@@ -32,7 +32,7 @@ pub struct Rate {
 #[non_exhaustive]
 pub enum RateError {
     /// The rate has no steps, or steps of length zero.
-    #[error("the rate or the length of a step is zero: give 1 or more")]
+    #[error("the rate or the length of a step is zero: give a value above zero")]
     Zero,
     /// A part of the fraction, in lowest terms, is larger than a `u32` can hold.
     #[error(
@@ -71,7 +71,7 @@ impl Rate {
     /// # use std::time::Duration;
     /// let rate = Rate::from_step(Duration::from_millis(16))?;
     /// assert_eq!(rate, Rate::fraction(125, 2)?); // 62.5 Hz
-    /// // 60 Hz has no step of whole nanoseconds: this is another rate, and would drift.
+    /// // A step at 60 Hz is not a whole number of nanoseconds, so this is another rate, and would drift.
     /// assert_ne!(Rate::from_step(Duration::from_nanos(16_666_667))?, Rate::hz(60)?);
     /// # Ok::<(), evenstep::RateError>(())
     /// ```

@@ -7,10 +7,10 @@
 /// frames would be taken for late ones.
 const EARLY_PARTS: i128 = 12;
 
-/// The carry is left alone up to one part in this many of a period, so that small jitter disappears entirely.
+/// A carry of up to one part in this many of a period is left alone, so that small jitter disappears entirely.
 ///
-/// This is less than the part above. Otherwise, if a display is slightly faster than its period, its dropped frames
-/// would be taken for late ones.
+/// This part is smaller than that of [`EARLY_PARTS`]. Otherwise, if a display is slightly faster than its period, its
+/// dropped frames would be taken for late ones.
 const QUIET_PARTS: i128 = 20;
 
 /// Each frame gets one part in this many of the carry, if the carry is larger than that.
@@ -29,7 +29,7 @@ const FITS: u32 = 4;
 pub(super) struct Snapping {
     period: i128,
     tolerance: i128,
-    /// The number of frames of one period that have to fit before a late frame is taken as one period: 0 at a steady
+    /// The number of frames of one period that have to fit before a late frame is taken as one period: 0 on a steady
     /// display.
     fits_needed: u32,
 }
@@ -74,7 +74,7 @@ impl Snapping {
         }
     }
 
-    /// Returns how much of `left`, the time beside whole periods, this frame gets as well.
+    /// Returns how much of `left`, the difference from whole periods, this frame gets as well.
     fn payment(&self, left: i128) -> i128 {
         let excess = left - left.clamp(-self.tolerance, self.tolerance);
         let waits_for_early_frame = left > 0 && self.fits_needed > 0;

@@ -7,8 +7,8 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// # Choosing
 /// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
 /// | --- | --- | --- | --- | --- |
-/// | [`Fixed`](Self::Fixed) | whole ones, by the accumulator | yes, to the bit | yes | games |
-/// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, by the display's rate | no | nearly | the least latency without interpolation |
+/// | [`Fixed`](Self::Fixed) | whole ones, from the accumulator | yes, to the bit | yes | games |
+/// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, from the display's rate | no | nearly | the least latency without interpolation |
 /// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must display the exact present |
 /// | [`FrameLocked`](Self::FrameLocked) | one | by frames: yes, by time: no | no | recording video, tests, consoles at a locked rate |
 /// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
@@ -26,7 +26,7 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// let frame = simulation.advance(Duration::from_millis(17), |_, _| ());
 /// assert_eq!(frame.steps, 4); // a display at 60 Hz
 ///
-/// // And back, between two frames.
+/// // Switch back between two frames.
 /// simulation.clock_settings_mut().set_stepping(Stepping::Fixed);
 /// simulation.smoothing = Smoothing::Latest;
 /// # Ok::<(), evenstep::RateError>(())
@@ -48,11 +48,11 @@ pub enum Stepping {
     Fixed,
     /// One step of the rate's length in each frame, however long the frame took.
     ///
-    /// The game runs slower where frames are longer. At a lower [speed](crate::ClockSettings::set_speed), a step takes
+    /// The game runs slower when frames are longer. At a lower [speed](crate::ClockSettings::set_speed), a step takes
     /// several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
-    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time). A frame of no time has no step.
+    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time).
     ///
     /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a step: with 1/15 s or
     /// less Rapier does not lose contacts.
@@ -62,11 +62,11 @@ pub enum Stepping {
     /// No step is too long, but the last one may be very short, which turns small errors of joints into velocity. The
     /// run depends on every frame's time.
     SemiFixed,
-    /// As many whole steps as the frame took periods of the rate, rounded. The difference is discarded, and nothing is
+    /// Whole steps: the frame time divided by the step length, rounded. The difference is discarded, and nothing is
     /// interpolated.
     ///
     /// Use it with high rates that are multiples of most displays' rates: 240 Hz (steps of 4 1/6 ms) or 480 Hz. A frame
-    /// at 60 Hz then has four steps of 240 Hz, however noisy the timer is, and motion is as even as the display. The
+    /// at 60 Hz then has four steps of 240 Hz, even if the timer is 2 ms off, and motion is as even as the display. The
     /// number of steps is between 1 (up to 1.5 periods) and that of a display at 30 Hz (8 at 240 Hz). At 75 or 144 Hz
     /// the game runs slightly too fast or too slow.
     DisplayCounted,
@@ -85,7 +85,7 @@ impl Stepping {
         }
     }
 
-    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps. `None` if time
+    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps, or `None` if time
     /// decides.
     pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
         match self {

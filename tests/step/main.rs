@@ -24,6 +24,8 @@ mod placing;
 mod multibodies;
 // Keys of bodies, and two simulations side by side.
 mod identity;
+// Steps of a copy, for a preview.
+mod ahead;
 // Your own values that belong to a simulation.
 mod resources;
 // No allocation in a steady frame.

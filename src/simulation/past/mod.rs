@@ -19,7 +19,7 @@ use motion::Motion;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
-    /// The state of that tick is not kept, or not any more.
+    /// The state of that tick is not kept, or no longer kept.
     #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
     NotKept {
         /// The requested tick.
@@ -34,10 +34,10 @@ pub enum RewindError {
 
 fn advice(kept: &Range<u64>) -> String {
     if kept.is_empty() {
-        return "no states are kept, call `set_rewind_limits` before the run".into();
+        return "no states are kept; call `set_rewind_limits` before the run".into();
     }
     format!(
-        "ask for one of {kept:?}, of which `set_rewind_interval` may keep every n-th only, or raise `set_rewind_limits` \
+        "choose a tick in {kept:?} (only every n-th is kept with `set_rewind_interval`), or raise `set_rewind_limits` \
          before the next run"
     )
 }
@@ -64,9 +64,9 @@ struct Limits {
     ticks: u64,
     /// The maximum size of all snapshots together.
     bytes: usize,
-    /// How many steps lie between two snapshots; 0 counts as 1.
+    /// The number of steps from one snapshot to the next. 0 counts as 1.
     interval: u64,
-    /// The number of ticks whose poses are kept. Those of the present always are.
+    /// The number of ticks whose poses are kept. The poses of the present always are.
     poses: u64,
 }
 
@@ -201,9 +201,9 @@ impl Past {
         self.cut(tick);
     }
 
-    /// Adds the state that a rewind leaves, so that it is possible to go forwards to it.
+    /// Adds the state that a rewind leaves, so that you can go forwards to it again.
     ///
-    /// The limits do not apply until the next step, so this entry pushes out no other one.
+    /// The limits do not apply until the next step, so this entry displaces no other.
     pub fn push_end(&mut self, state: &Physics) {
         self.push(state, true, None);
     }

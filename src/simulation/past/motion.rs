@@ -8,7 +8,7 @@ use crate::pose::{Pair, Pairs};
 /// A body at rest is in no list: its pose is the start of its next motion.
 #[derive(Clone, Default)]
 pub(super) struct Motion {
-    /// The motion in the previous step, of all bodies that may have moved in it; `None` if it is not known.
+    /// The motion in the previous step, of all bodies that may have moved in it, or `None` if unknown.
     pub moved: Option<Vec<(BodyKey, Pair)>>,
     /// Poses that were replaced in this step or after it without a motion. Earlier ticks lead to these poses.
     pub replaced: Option<Box<Pairs>>,

@@ -85,7 +85,7 @@ impl Past {
         }
     }
 
-    /// Keeps the poses of bodies at rest that were teleported since the step began, right before it runs.
+    /// Keeps the poses of bodies at rest that were teleported since the step began. Call it right before the step runs.
     pub fn keep_teleported(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
             let mut teleported: BTreeMap<_, _> = pairs.teleported().collect();

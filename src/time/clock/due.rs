@@ -16,8 +16,8 @@ impl Clock {
     /// Adds the time that a frame took. [`next_step`](Self::next_step) then returns the steps that are due. Returns
     /// what was dropped.
     ///
-    /// Zero is valid: the frame has no step. If steps of the previous frame were not taken, they are dropped, as by
-    /// [`abort_frame`](Self::abort_frame):
+    /// `elapsed` may be zero. If steps of the previous frame were not taken, they are dropped, as
+    /// [`abort_frame`](Self::abort_frame) does:
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -46,7 +46,7 @@ impl Clock {
         Dropped { aborted, ..dropped }
     }
 
-    /// Returns the next step that is due in this frame, and counts it as run. `None` if none is due.
+    /// Returns the next step that is due in this frame and counts it as run, or returns `None` if no step is due.
     pub fn next_step(&mut self) -> Option<Step> {
         let step = self.peek()?;
         let due = self.due?;

@@ -30,10 +30,10 @@ use units::in_units_of;
 /// Turns the elapsed time of frames into whole steps. It is the accumulator of [Fix Your
 /// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
 ///
-/// A [`Simulation`](crate::Simulation) has a clock; use one alone to step something else. You pass time as `Duration`s,
+/// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. You pass time as `Duration`s,
 /// and the clock counts it in exact units. So the number of steps does not depend on how the time is split into frames,
-/// or on the length of the session. After durations that sum to T, exactly floor(T · rate) steps were due. This applies
-/// to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
+/// or on the length of the session. After durations that sum to T, exactly floor(T · rate) steps have been due. This
+/// applies to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
 /// use evenstep::{Clock, Rate};
@@ -49,7 +49,7 @@ use units::in_units_of;
 /// assert_eq!(clock.due(), 1); // 50 ms are three steps, exactly
 /// assert_eq!(clock.alpha(), 0.0);
 ///
-/// // A host that counts in floats checks them on the way in; the clock sees good values only.
+/// // A host that counts in floats checks them first, so the clock gets only valid values.
 /// assert!(Duration::try_from_secs_f64(f64::NAN).is_err());
 /// assert!(Duration::try_from_secs_f32(-0.016).is_err());
 /// clock.begin_frame(Duration::try_from_secs_f32(0.016)?);
@@ -65,8 +65,8 @@ use units::in_units_of;
 /// only in [`begin_frame`](Self::begin_frame), so a change during the steps of a frame takes effect in the next frame.
 ///
 /// # Long frames
-/// If a step takes longer to compute than it lasts, each frame would be longer than the previous one: the spiral of
-/// death. Three limits prevent it, and each reports what it dropped:
+/// If a step takes longer to compute than the time it simulates, each frame would be longer than the previous one: the
+/// spiral of death. Three limits prevent it, and each reports what it dropped:
 /// - [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time.
 /// - [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
 ///   (both off by default) drop whole steps and keep the fraction.
@@ -128,13 +128,12 @@ impl Clock {
         &self.settings
     }
 
-    /// Returns the settings for changing them. Changes take effect in the next frame.
+    /// Returns a mutable reference to the settings. Changes take effect in the next frame.
     pub fn settings_mut(&mut self) -> &mut ClockSettings {
         &mut self.settings
     }
 
-    /// Moves to this tick and simulated time. Real time, the settings, the overstep and the number of steps that are
-    /// due stay.
+    /// Moves to this tick and simulated time. Real time, settings, overstep and the number of due steps do not change.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if let Some(due) = &mut self.due {
             match tick.checked_add(due.end.saturating_sub(self.tick)) {
@@ -146,7 +145,7 @@ impl Clock {
         self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
     }
 
-    /// Counts a step as dropped that was taken but not run. The clock continues from before that step.
+    /// Counts as dropped a step that was taken but not run. The clock continues from before that step.
     pub(crate) fn drop_taken_step(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: 1,

@@ -28,9 +28,9 @@ impl Clock {
         self.real_time
     }
 
-    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far, of those that are
-    /// due, and of the [overstep](Self::overstep). Within a frame it is the time at the end of the frame; the time of a
-    /// step is [`Step::time`](crate::Step::time):
+    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due steps,
+    /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame. The time of a step
+    /// is [`Step::time`](crate::Step::time):
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -53,8 +53,8 @@ impl Clock {
         self.duration(self.simulated)
     }
 
-    /// Returns what [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now. Use it for things
-    /// that your game animates itself, before it advances the simulation.
+    /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now. Use it for things that your
+    /// game animates itself, before it advances the simulation.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -73,19 +73,18 @@ impl Clock {
     }
 
     /// Returns the time in the accumulator, which is less than a step. It is rounded down to a nanosecond of simulated
-    /// time; the clock itself keeps it exact.
+    /// time. The clock itself keeps it exact.
     #[must_use]
     pub fn overstep(&self) -> Duration {
         self.duration(self.overstep)
     }
 
-    /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond. It is never zero,
-    /// unless a [single step](crate::ClockSettings::step_once) is due. `None` if time is stopped: in a pause, or at
-    /// speed 0.
+    /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond, or `None` in a pause
+    /// or at speed 0. It is never zero, unless a [single step](crate::ClockSettings::step_once) is due.
     ///
     /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
     /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
-    /// frame longer than [`max_frame_time`](crate::ClockSettings::max_frame_time) counts as that long.
+    /// frame never counts for more than [`max_frame_time`](crate::ClockSettings::max_frame_time).
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};

@@ -45,7 +45,7 @@ pub struct ClockSettings {
 }
 
 impl ClockSettings {
-    /// Returns the default settings, at speed 1.
+    /// Returns the default settings with this rate, at speed 1.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl ClockSettings {
     /// clock.begin_frame(ms(10));
     /// clock.settings_mut().set_overstep(ms(0));
     /// clock.begin_frame(ms(10));
-    /// assert_eq!(clock.due(), 0); // 20 ms would hold a step
+    /// assert_eq!(clock.due(), 0); // without the call, 20 ms would make a step due
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     ///
@@ -161,8 +161,8 @@ impl ClockSettings {
         self.is_paused() || self.units_per_nano() == 0
     }
 
-    /// Requests one step in the next frame, however long the frame is. Several calls add up. Has an effect only while
-    /// the clock is paused.
+    /// Requests one step in the next frame, however long the frame is. Several calls add up. It has an effect only
+    /// while the clock is paused.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -194,8 +194,8 @@ impl ClockSettings {
         self.speed.into()
     }
 
-    /// Sets the speed of simulated time. It scales the time that is added, never the length of a step: 0 stops time,
-    /// 0.1 is slow motion, 4 is fast motion. The steps are the same, so a run in slow motion is the same run.
+    /// Sets the speed of simulated time. It scales the time that is added: 0 stops time, 0.1 is slow motion, 4 is fast
+    /// motion. With [`Stepping::Fixed`] no step changes its length, so a run in slow motion is the same run.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -368,7 +368,7 @@ impl ClockSettings {
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 
-    /// Returns how many of `whole` steps may be run beside a shorter one, at least one step in total.
+    /// Returns how many of `whole` steps may be run in addition to a shorter one, at least one step in total.
     pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
         let left = |most: u64| most.max(1) - u64::from(has_shorter);
         let at_most = |most| whole.min(left(most));

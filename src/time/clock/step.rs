@@ -1,4 +1,4 @@
-//! What a clock returns: a step, and what a frame dropped.
+//! The values that a clock returns: steps, and reports of dropped time.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl Step {
     }
 }
 
-/// What was dropped in a frame, or in all frames so far, and why.
+/// The time and steps dropped in a frame, or in all frames so far, and why.
 ///
 /// Counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -83,7 +83,7 @@ impl Hero {
         body.set_next_kinematic_translation(next);
     }
 
-    /// Returns where the capsule gets to. It stops at walls, and pushes bodies in its way.
+    /// Returns the position that the capsule reaches. It stops at walls, and pushes bodies in its way.
     fn go(&mut self, physics: &mut Physics, step: Step, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);

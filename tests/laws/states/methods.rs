@@ -210,7 +210,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Physics::time", cells: ALWAYS, call: |it| done(it.simulation.physics.time()) },
     Method { name: "Physics::current_step", cells: "--w---- -w--w---- ---w--", call: |it| some(it.simulation.physics.current_step().is_some()) },
     Method { name: "Physics::events", cells: "wwwww-- wwwwwww-- wwwww-", call: |it| some(!it.simulation.physics.events().is_empty()) },
-    Method { name: "Physics::step_ahead", cells: UNLESS_POISONED, call: |it| { it.simulation.physics.step_ahead(2); 'w' } },
+    Method { name: "Physics::step_ahead", cells: UNLESS_POISONED, call: |it| { it.simulation.physics.step_ahead(2, |_, _| ()); 'w' } },
     #[cfg(feature = "checksum")]
     Method { name: "Physics::checksum", cells: ALWAYS, call: |it| done(it.simulation.physics.checksum()) },
     #[cfg(feature = "checksum")]

@@ -146,7 +146,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept: no states are kept, call `set_rewind_limits` before the run"
+        "the state of tick 4 is not kept: no states are kept; call `set_rewind_limits` before the run"
     );
     simulation.set_rewind_limits(8, ALL);
     advance(&mut simulation, 50);
@@ -155,8 +155,8 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     assert_eq!(simulation.rewindable(), 7..15);
     assert_eq!(
         simulation.roll_back(4).unwrap_err().to_string(),
-        "the state of tick 4 is not kept: ask for one of 7..15, of which `set_rewind_interval` may keep every n-th \
-         only, or raise `set_rewind_limits` before the next run"
+        "the state of tick 4 is not kept: choose a tick in 7..15 (only every n-th is kept with `set_rewind_interval`), \
+         or raise `set_rewind_limits` before the next run"
     );
     let bytes = simulation.rewind_bytes();
     assert!(bytes > 0);

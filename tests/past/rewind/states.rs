@@ -135,7 +135,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     );
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept: ask for one of 0..5, of which `set_rewind_interval` may keep every n-th only, \
+        "the state of tick 6 is not kept: choose a tick in 0..5 (only every n-th is kept with `set_rewind_interval`), \
          or raise `set_rewind_limits` before the next run"
     );
     simulation.resume();
@@ -191,8 +191,8 @@ fn a_state_of_another_tick_is_given_back() {
         assert_eq!(
             error.to_string(),
             format!(
-                "the state is that of tick 7, and the simulation is at tick {tick}: roll back to that tick, or assign the \
-                 state"
+                "the state has tick 7, but the simulation is at tick {tick}: roll back to the state's tick, or assign \
+                 the state"
             )
         );
         let after = (
