@@ -10,7 +10,7 @@ use crate::dim::{interpolate, rotation_to_array, spin_to_array, world_of_all_sha
 use rapier::math::Real;
 
 /// Returns a hash of the float results on which a simulation depends, in this program on this machine. If two programs
-/// have the same fingerprint, expect their runs to agree to the bit. Compare fingerprints before a match begins.
+/// have the same fingerprint, expect their runs to agree bit for bit. Compare fingerprints before a match begins.
 /// Requires the feature `checksum`.
 ///
 /// ```

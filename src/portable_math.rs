@@ -4,7 +4,7 @@
 /// covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves to
 /// the platform, for `f32` and `f64`.
 ///
-/// Use it if runs must agree to the bit between machines. Invoke it once, in your game's `main.rs`, and enable the
+/// Use it if runs must agree bit for bit between machines. Invoke it once, in your game's `main.rs`, and enable the
 /// feature `enhanced-determinism`:
 ///
 /// ```standalone_crate

@@ -1,4 +1,4 @@
-//! A hash that is equal if two runs are equal to the bit.
+//! A hash that is equal if two runs are equal bit for bit.
 
 use std::hash::Hasher;
 

@@ -190,7 +190,7 @@ impl Physics {
     /// distances.
     ///
     /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
-    /// are the same to the bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
+    /// are the same bit for bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
     /// the larger distance, 0.03 mm at 500 m. The sleep timer of each awake body starts again, because Rapier takes the
     /// shift for motion.
     ///

@@ -85,7 +85,7 @@ pub(super) fn hermite(
     let center_at = start + (end - start) * ease(t) + v * (t * left * left) - w * (t * t * left);
     let mut poses = to_poses(center_at - rotation.rotate(center), rotation);
 
-    // A body at rest is displayed at its pose, to the bit.
+    // A body at rest is displayed at its pose, bit for bit.
     for i in zeros(before.length_squared() + after.length_squared()) {
         if previous[i] == current[i] {
             poses[i] = current[i];

@@ -11,7 +11,7 @@ use super::root::Simulation;
 /// # Earlier poses
 impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
-    /// [`alpha`](crate::Frame::alpha) displayed, to the bit.
+    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit.
     ///
     /// Use it for a click or a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that is on
     /// the screen and ask for the poses in it. You can also pass any other time: the pose is at `alpha` between the
@@ -77,7 +77,7 @@ impl Simulation {
     /// The time is the same as for [`pose_at`](Self::pose_at): colliders are where a frame with this
     /// [`tick`](crate::Frame::tick) and [`alpha`](crate::Frame::alpha) displayed them. Colliders of bodies that were
     /// removed in a later step are included. Colliders that were inserted since are not. At `alpha` 1 the result of a
-    /// query is, to the bit, the result right after that step.
+    /// query is, bit for bit, the result right after that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

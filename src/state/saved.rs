@@ -119,7 +119,7 @@ pub enum LoadError {
 /// [`Simulation`] also implements serde's traits, for your own format without the header.
 ///
 /// # Guarantees
-/// The run continues to the bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
+/// The run continues bit for bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
 /// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This
 /// happened in tests when many joints woke many sleeping bodies at once.
 ///
@@ -138,7 +138,7 @@ pub enum LoadError {
 ///   rest has to be fitted.
 ///
 /// Rapier does not reveal whether a state is affected, and many are not. Eight states that were saved while two cuboids
-/// or two balls overlapped all continued to the bit. So no soft body is refused. A clone has the complete state.
+/// or two balls overlapped all continued bit for bit. So no soft body is refused. A clone has the complete state.
 ///
 /// # Untrusted files
 /// Bytes that were damaged or belong to something else give a [`LoadError`]. evenstep checks its own data, and that
@@ -241,7 +241,7 @@ impl Simulation {
 /// Returns the [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. Requires
 /// the feature `serde`.
 ///
-/// A state from another machine loads and continues to the bit, because its bytes contain rounded values, such as the
+/// A state from another machine loads and continues bit for bit, because its bytes contain rounded values, such as the
 /// inertia of bodies. If the fingerprints differ, bodies that are added later may be rounded differently.
 ///
 /// ```

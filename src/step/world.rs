@@ -355,7 +355,7 @@ pub(crate) fn refresh_leaf(
     }
 }
 
-/// Returns a world that continues as this one does, to the bit.
+/// Returns a world that continues as this one does, bit for bit.
 ///
 /// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows. Their cached joint data is
 /// [prepared again](World::prepare_joints_anew) where it may be out of date. With a pipeline that has continued, a

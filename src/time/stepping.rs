@@ -7,7 +7,7 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// # Choosing
 /// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
 /// | --- | --- | --- | --- | --- |
-/// | [`Fixed`](Self::Fixed) | whole ones, from the accumulator | yes, to the bit | yes | games |
+/// | [`Fixed`](Self::Fixed) | whole ones, from the accumulator | yes, bit for bit | yes | games |
 /// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, from the display's rate | no | nearly | the least latency without interpolation |
 /// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must display the exact present |
 /// | [`FrameLocked`](Self::FrameLocked) | one | by frames: yes, by time: no | no | recording video, tests, consoles at a locked rate |

@@ -140,7 +140,7 @@ impl Game {
     }
 }
 
-/// At alpha 1, all answers are equal to the bit, whatever was removed, inserted and teleported since.
+/// At alpha 1, all answers are equal bit for bit, whatever was removed, inserted and teleported since.
 #[test]
 fn after_a_step_answers_are_what_they_were_right_after_it() {
     let mut game = Game::new();

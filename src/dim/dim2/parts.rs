@@ -3,7 +3,7 @@
 use rapier::glamx::DVec2;
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
-/// Returns whether two poses are equal to the bit. −0 differs from 0.
+/// Returns whether two poses are equal bit for bit. −0 differs from 0.
 #[inline]
 pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     let bits = |pose: &Pose| {
@@ -16,7 +16,7 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
 /// Returns a pose with its rotation normalised to unit length, or `None` if that is impossible or the pose is not
 /// finite.
 ///
-/// A rotation that has unit length except for rounding is left unchanged, to the bit.
+/// A rotation that has unit length except for rounding is left unchanged, bit for bit.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());

@@ -1,8 +1,8 @@
-//! A loaded state continues to the bit.
+//! A loaded state continues bit for bit.
 
 use super::*;
 
-/// A state continues to the bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
+/// A state continues bit for bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn what_is_read_goes_on_to_the_bit() {

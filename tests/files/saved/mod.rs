@@ -1,4 +1,4 @@
-//! States as bytes: a loaded state continues to the bit, and other bytes are refused.
+//! States as bytes: a loaded state continues bit for bit, and other bytes are refused.
 
 mod going_on;
 mod memory;

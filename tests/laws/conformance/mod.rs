@@ -1,5 +1,5 @@
 //! Scenes on the ground of Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
-//! bare Rapier's to the bit.
+//! bare Rapier's bit for bit.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
 // What differs between two dimensions and three.

@@ -1,4 +1,4 @@
-//! Random games in several loops. The same commands lead to the same steps, to the bit. Each loop equals a plain model
+//! Random games in several loops. The same commands lead to the same steps, bit for bit. Each loop equals a plain model
 //! that has no frames and no past, only copies.
 
 // The hooks of the game.

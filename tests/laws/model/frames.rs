@@ -238,7 +238,7 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             let off = (previous.translation - body.way.previous.translation).length();
             let scale = 1.0 + previous.translation.length();
             assert!(off < 4e-6 * scale, "{previous:?} {:?}", body.way);
-            // Displayed poses in between can then be compared to the bit.
+            // Displayed poses in between can then be compared bit for bit.
             body.way.previous.translation = previous.translation;
             body.is_rounded = false;
         }

@@ -89,7 +89,7 @@ impl Way {
         before.chain([&mut self.after])
     }
 
-    /// Returns whether `pose` is the displayed pose at `alpha`, to the bit where no arithmetic is needed.
+    /// Returns whether `pose` is the displayed pose at `alpha`, bit for bit where no arithmetic is needed.
     pub fn shows(&self, alpha: f32, pose: &Pose) -> bool {
         let or_waking = self.before_waking.map(|before| Self { before, ..*self });
         let mut ways = [*self].into_iter().chain(or_waking);

@@ -1,4 +1,4 @@
-//! The state as a value: from a saved and restored state, a run continues identically to the bit.
+//! The state as a value: from a saved and restored state, a run continues bit for bit.
 
 mod assignment;
 mod copies;

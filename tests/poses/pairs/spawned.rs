@@ -114,7 +114,7 @@ fn every_way_to_ask_for_a_pose_agrees() {
     assert_eq!(
         simulation.moved(),
         [(key, pose)],
-        "the batch and a single call agree to the bit"
+        "the batch and a single call agree bit for bit"
     );
     assert_eq!(simulation.pose_at(key, tick, 0.0), Some(previous));
     assert_eq!(simulation.pose_at(key, tick, -3.0), Some(previous));

@@ -102,7 +102,7 @@ fn a_turn_is_shared_evenly_too() {
         let speed = spin_numbers(body.angvel()).into_iter().sum::<f32>();
         assert!((speed - std::f32::consts::PI).abs() < 1e-3, "{speed} rad/s");
     }
-    assert_eq!(current_pose(&simulation, key), Some(quarter), "to the bit");
+    assert_eq!(current_pose(&simulation, key), Some(quarter), "bit for bit");
     advance(&mut simulation, 10);
     assert_eq!(current_pose(&simulation, key), Some(quarter));
     assert_eq!(
