@@ -1,8 +1,10 @@
-//! Plots nanoseconds per moved body in a frame without a step, from a hundred bodies to a million:
-//! docs/book/src/growth.svg.
+//! Measures nanoseconds per moved body in a frame without a step, from a hundred bodies to a million. Stores them in
+//! `growth.json`, and plots them in docs/book/src/growth.svg.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "../tests/book/pictures/growth.rs"]
+mod growth_picture;
 #[path = "../tests/scenes/picture.rs"]
 mod picture;
 #[path = "../tests/scenes/mod.rs"]
@@ -16,18 +18,15 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::entities::Entities;
 use evenstep::rapier::prelude::*;
-use picture::{BLUE, FONT, GREY, RED};
-use plotters::prelude::*;
+use growth_picture::{Cache, Growth, Point};
 use scenes::NO_STEP;
 
-/// The bytes that a frame without a step reads or writes per body: four poses of 32 bytes, an entry of the list of 40,
-/// a key and two marks.
-const BYTES_A_BODY: f64 = 178.0;
+const COUNTS: [u32; 9] = [
+    100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000,
+];
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/book/src/growth.svg");
-
-/// A name, and nanoseconds per body by number of bodies.
-type Line = (&'static str, Vec<(f64, f64)>);
+const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.json");
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/book/src/growth.svg");
 
 /// Creates turning bodies between two states. They have no colliders: Rapier would be slow with a million of these, and
 /// nothing here uses them.
@@ -65,13 +64,9 @@ fn measure(c: &mut Criterion, name: &str, count: usize, mut work: impl FnMut()) 
 }
 
 fn growth(c: &mut Criterion) {
-    let mut lines: [Line; 2] = [
-        ("a frame: all poses, the list of moved ones", vec![]),
-        ("the same, and the write into hecs", vec![]),
-    ];
-    for count in [
-        100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000,
-    ] {
+    let mut points = Vec::new();
+    for bodies in COUNTS {
+        let count = bodies as usize;
         let mut simulation = between_states(count);
         let mut world = hecs::World::new();
         let mut entities = Entities::default();
@@ -82,25 +77,36 @@ fn growth(c: &mut Criterion) {
             let attached = entities.attach(&mut world, &mut simulation, entity, key);
             attached.unwrap();
         }
-        let per_body = |nanos: f64| (count as f64, nanos / count as f64);
         let advance = measure(c, "advance", count, || {
             simulation.advance(NO_STEP, |_, _| ());
         });
-        lines[0].1.extend(advance.map(per_body));
         let with_sync = measure(c, "advance and sync", count, || {
             simulation.advance(NO_STEP, |_, _| ());
             entities.sync(&mut world, &mut simulation);
         });
-        lines[1].1.extend(with_sync.map(per_body));
+        if let (Some(advance), Some(with_sync)) = (advance, with_sync) {
+            let per_body = |nanos: f64| (nanos / f64::from(bodies) * 10.0).round() / 10.0;
+            points.push(Point {
+                bodies,
+                frame: per_body(advance),
+                frame_and_hecs: per_body(with_sync),
+            });
+        }
     }
-    if lines.iter().all(|line| line.1.len() > 1) {
-        draw(&lines).expect("the book's folder is writable");
-        println!("drawn: {FILE}");
+    if points.len() == COUNTS.len() {
+        let caches = caches();
+        store(&Growth { caches, points }).expect("the folders are writable");
+        println!("written: {MEASURED}, {PICTURE}");
     }
 }
 
+fn store(measured: &Growth) -> Result<(), Box<dyn Error>> {
+    fs::write(MEASURED, serde_json::to_string_pretty(measured)? + "\n")?;
+    Ok(fs::write(PICTURE, measured.svg()?)?)
+}
+
 /// Returns the data caches of the first core as Linux reports them, or nothing on other systems.
-fn caches() -> Vec<(String, f64)> {
+fn caches() -> Vec<Cache> {
     let read = |i: u8, what: &str| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{i}/{what}");
         fs::read_to_string(file)
@@ -108,51 +114,11 @@ fn caches() -> Vec<(String, f64)> {
             .ok()
     };
     let cache = |i: u8| {
-        let size = read(i, "size")?;
-        let kilobytes: f64 = size.strip_suffix('K')?.parse().ok()?;
-        let name = format!("L{}, {size}", read(i, "level")?);
-        (read(i, "type")? != "Instruction").then_some((name, kilobytes * 1024.0))
+        let level = read(i, "level")?.parse().ok()?;
+        let kilobytes = read(i, "size")?.strip_suffix('K')?.parse().ok()?;
+        (read(i, "type")? != "Instruction").then_some(Cache { level, kilobytes })
     };
     (0..5).filter_map(cache).collect()
-}
-
-fn draw(lines: &[Line; 2]) -> Result<(), Box<dyn Error>> {
-    let most = lines
-        .iter()
-        .flat_map(|line| &line.1)
-        .map(|point| point.1)
-        .fold(0.0, f64::max);
-    let names = lines.each_ref().map(|line| line.0);
-    let legend = [(names[0], BLUE), (names[1], RED)];
-    picture::write(FILE.as_ref(), &legend, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(12)
-            .margin_right(60)
-            .x_label_area_size(60)
-            .y_label_area_size(80)
-            .build_cartesian_2d((100f64..1_000_000f64).log_scale(), 0.0..most * 1.6)?;
-        chart
-            .configure_mesh()
-            .x_desc("bodies that move")
-            .y_desc("nanoseconds a body")
-            .x_label_formatter(&|count| format!("{count}"))
-            .y_labels(6)
-            .label_style(FONT)
-            .light_line_style(WHITE)
-            .draw()?;
-        for (i, (name, bytes)) in caches().into_iter().enumerate() {
-            let bodies = bytes / BYTES_A_BODY;
-            let top = most * (1.5 - 0.14 * i as f64);
-            let ends = [(bodies, 0.0), (bodies, top)];
-            chart.draw_series([PathElement::new(ends, GREY.stroke_width(2))])?;
-            chart.draw_series([Text::new(name, (bodies * 1.1, top), FONT)])?;
-        }
-        for ((_, points), (_, colour)) in lines.iter().zip(legend) {
-            let line = LineSeries::new(points.iter().copied(), colour.stroke_width(3));
-            chart.draw_series(line.point_size(4))?;
-        }
-        Ok(())
-    })
 }
 
 criterion_group! {

@@ -3,14 +3,18 @@
 //! `cargo run --release --example hecs_game --features hecs`
 //!
 //! `game.rs` is the game, and `play` below is its loop: copy both. `report.rs` compares two renderers, one that draws
-//! interpolated poses and one that draws the latest step. Its picture is also docs/book/src/path.svg.
+//! interpolated poses and one that draws the latest step. Its picture, of even frames, is also docs/book/src/path.svg.
 
 // The game: bodies, input and rules.
 mod game;
 // The summary and the picture of a run.
 mod report;
+// How the book's pictures look.
+#[path = "../../tests/scenes/picture.rs"]
+mod picture;
 
 use std::error::Error;
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -51,11 +55,23 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let run = play(&recorded_with_a_stall(), Rate::hz(options.rate)?);
     println!("{run}");
 
-    let picture = options.picture.display();
-    let drawn = run.draw(&options.picture);
-    drawn.map_err(|error| format!("cannot write the picture to {picture}: {error}"))?;
-    println!("picture: {picture}");
+    let file = &options.picture;
+    let written = picture(options.rate).and_then(|picture| {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(fs::write(file, picture)?)
+    });
+    let file = file.display();
+    written.map_err(|error| format!("cannot write the picture to {file}: {error}"))?;
+    println!("picture: {file}");
     Ok(())
+}
+
+/// Returns the picture of a run with 144 even frames per second.
+fn picture(rate: u32) -> Result<String, Box<dyn Error>> {
+    let frame_times = [Duration::from_secs(1) / 144; 300];
+    play(&frame_times, Rate::hz(rate)?).picture()
 }
 
 /// Runs the game loop. A game with a window measures the frame time, and draws where this one takes notes.
@@ -147,5 +163,15 @@ mod tests {
         );
         assert_eq!(interpolated, "▄".repeat(STRIP), "{summary}");
         assert!(summary.contains("150.0 ms dropped"), "{summary}");
+    }
+
+    #[test]
+    fn the_picture_in_the_book_is_that_of_this_game() {
+        let drawn = picture(60).unwrap();
+        assert!(
+            include_str!("../../docs/book/src/path.svg")
+                .lines()
+                .eq(drawn.lines())
+        );
     }
 }

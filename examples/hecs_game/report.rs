@@ -2,8 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use evenstep::entities::{Body, RenderPose};
@@ -12,27 +10,23 @@ use evenstep::{Frame, Simulation};
 use plotters::prelude::*;
 
 use crate::game::{DRONE_SPEED, Game};
+use crate::picture::{self, Area, BLUE, FONT, GREY, RED};
 
 /// The number of frames in a strip of the summary, a character each.
 pub const STRIP: usize = 60;
 
-/// The number of frames in the picture: those after the longest one.
-const IN_PICTURE: usize = 20;
+/// The number of frames in the picture, which are the last ones of a run.
+const IN_PICTURE: usize = 16;
 
-/// The size in pixels. On a page that is 320 pixels wide, such as a phone's, the letters are still 11 pixels high.
-const PICTURE_SIZE: (u32, u32) = (560, 380);
-const FONT: (&str, u32) = ("sans-serif", 24);
-
-/// Turns white into dark grey on a dark page, and keeps the hues.
-const ON_DARK_PAGES: &str = "<style>@media (prefers-color-scheme: dark) \
-    { svg { filter: invert(0.9) hue-rotate(180deg) } }</style>";
+/// The width of the numbers beside the left panel, in pixels.
+const POSITIONS: u32 = 80;
 
 /// A renderer, given by the position at which it draws the drone.
 type Renderer = fn(&DrawnFrame) -> Vector;
 
 pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
-    ("latest step", RGBColor(200, 60, 40), |it| it.latest),
-    ("interpolated", RGBColor(30, 100, 190), |it| it.interpolated),
+    ("latest step", RED, |it| it.latest),
+    ("interpolated", BLUE, |it| it.interpolated),
 ];
 
 /// Where the two renderers draw the drone in one frame.
@@ -97,66 +91,68 @@ impl Run {
         indices.max_by_key(|&i| self.frames[i].time).unwrap_or(0)
     }
 
-    /// Returns the points of a curve: how far a renderer moves the drone after the longest frame, over time.
+    /// Returns the points of a curve: how far a renderer moves the drone in the last frames, in metres over milliseconds.
     fn distances(&self, renderer: Renderer) -> Vec<(f32, f32)> {
-        let latest_start = self.frames.len().saturating_sub(IN_PICTURE);
-        let frames = &self.frames[self.longest().min(latest_start)..];
-        let points = frames.iter().take(IN_PICTURE).map(|frame| {
-            let time = (frame.end - frames[0].end).as_secs_f32();
+        let frames = &self.frames[self.frames.len().saturating_sub(IN_PICTURE)..];
+        let points = frames.iter().map(|frame| {
+            let time = (frame.end - frames[0].end).as_secs_f32() * 1e3;
             (time, renderer(frame).distance(renderer(&frames[0])))
         });
         points.collect()
     }
 
-    /// Draws these curves into an SVG file, and creates its folder if necessary.
-    pub fn draw(&self, file: &Path) -> Result<(), Box<dyn Error>> {
-        let lines =
-            RENDERERS.map(|(name, colour, renderer)| (name, colour, self.distances(renderer)));
-        let end = lines[0].2.last().map_or(0.0, |point| point.0);
+    /// Returns an SVG with a panel for each renderer: the drone's position in each frame, and a line of even motion.
+    pub fn picture(&self) -> Result<String, Box<dyn Error>> {
+        picture::svg(&[], |area| {
+            let (width, _) = area.dim_in_pixel();
+            let panels = area.split_horizontally((width + POSITIONS) / 2);
+            let [latest, interpolated] = &RENDERERS;
+            self.panel(&panels.0, latest, "stops and jumps", POSITIONS)?;
+            self.panel(&panels.1, interpolated, "moves evenly", 0)
+        })
+    }
 
-        let mut svg = String::new();
-        {
-            let area = SVGBackend::with_string(&mut svg, PICTURE_SIZE).into_drawing_area();
-            area.fill(&WHITE)?;
-            let mut chart = ChartBuilder::on(&area)
-                .margin(12)
-                .margin_right(24)
-                .x_label_area_size(60)
-                .y_label_area_size(80)
-                .build_cartesian_2d(0.0..end, 0.0..1.1 * DRONE_SPEED * end)?;
-            chart
-                .configure_mesh()
-                .x_desc("time, s")
-                .y_desc("distance, m")
-                .x_labels(6)
-                .y_labels(6)
-                .label_style(FONT)
-                .light_line_style(WHITE)
-                .draw()?;
-            for (name, colour, points) in lines {
-                let style = colour.stroke_width(3);
-                let dots = points.iter();
-                chart.draw_series(dots.map(|&dot| Circle::new(dot, 4, colour.filled())))?;
-                chart
-                    .draw_series(LineSeries::new(points, style))?
-                    .label(name)
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
-            }
-            chart
-                .configure_series_labels()
-                .position(SeriesLabelPosition::UpperLeft)
-                .label_font(FONT)
-                .border_style(BLACK)
-                .background_style(WHITE)
-                .draw()?;
-            area.present()?;
+    fn panel(
+        &self,
+        area: &Area,
+        &(name, colour, renderer): &(&str, RGBColor, Renderer),
+        motion: &str,
+        positions: u32,
+    ) -> Result<(), Box<dyn Error>> {
+        let points = self.distances(renderer);
+        let end = points.last().ok_or("no frames")?.0;
+        let speed = DRONE_SPEED / 1e3;
+        // The line has the same mean as the points.
+        let ahead = points
+            .iter()
+            .map(|(time, distance)| distance - speed * time);
+        let ahead = ahead.sum::<f32>() / points.len() as f32;
+        let even = [-0.04 * end, 1.04 * end].map(|time| (time, speed * time + ahead));
+
+        let mut chart = ChartBuilder::on(area)
+            .margin(12)
+            .x_label_area_size(60)
+            .y_label_area_size(positions)
+            .build_cartesian_2d(even[0].0..even[1].0, -0.1 * speed * end..1.1 * speed * end)?;
+        chart
+            .configure_mesh()
+            .x_desc("time, ms")
+            .y_desc("distance, m")
+            .x_label_formatter(&|time| format!("{time}"))
+            .x_labels(3)
+            .y_labels(5)
+            .label_style(FONT)
+            .light_line_style(WHITE)
+            .draw()?;
+        let style = FONT.into_font().color(&colour);
+        for (text, x, y) in [(name, 0.0, 1.02), (motion, 0.22, 0.0)] {
+            let at = (x * end, y * speed * end);
+            chart.draw_series([Text::new(text.to_owned(), at, style.clone())])?;
         }
-        let content = svg.find('>').ok_or("the SVG is empty")? + 1;
-        svg.insert_str(content, ON_DARK_PAGES);
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        Ok(fs::write(file, svg)?)
+        chart.draw_series(LineSeries::new(even, GREY.stroke_width(2)))?;
+        let dots = points.into_iter();
+        chart.draw_series(dots.map(|dot| Circle::new(dot, 5, colour.filled())))?;
+        Ok(())
     }
 }
 

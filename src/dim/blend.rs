@@ -5,8 +5,8 @@ use rapier::math::Pose;
 use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
 use super::lanes::{Floats, LANES, chosen};
 
-/// How many pairs are read for their distances before the first is blended, so that the processor waits for memory once
-/// for all of them. They are few enough to stay in the nearest cache.
+/// The number of pairs whose distances are computed before the first pair is blended, so that the processor waits for
+/// memory once for all of them. It is small enough that they stay in the L1 cache.
 const BLOCK: usize = 32;
 
 /// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`]. They are power series in 2 y, the
@@ -19,8 +19,8 @@ pub(crate) struct Blend {
     alpha: f32,
     /// The weight of the end.
     of_end: [f32; NEAR_TERMS],
-    /// The sum of both weights minus one, by which the start is scaled in addition to itself. The first term is left
-    /// out. It is zero, because the weights of a turn by zero add up to one.
+    /// The sum of both weights minus one, by which the start is scaled in addition to itself. The first term is
+    /// omitted: it is zero, because the weights of a turn by zero add up to one.
     of_both: [f32; NEAR_TERMS - 1],
 }
 
@@ -46,7 +46,7 @@ impl Blend {
         let lengths = [previous.len(), current.len(), out.len()];
         assert!(
             lengths == [out.len(); 3],
-            "slices of {lengths:?} poses: give as many previous poses, current poses and outputs"
+            "slices of {lengths:?} poses: pass as many previous poses as current poses and outputs"
         );
         let blocks = previous.chunks(BLOCK).zip(current.chunks(BLOCK));
         for ((previous, current), out) in blocks.zip(out.chunks_mut(BLOCK)) {

@@ -1,9 +1,8 @@
 //! Four bodies at once: each component of a vector or rotation is a vector of four floats.
 //!
-//! The operations are those for one body, in the same order for each of the four, so the result for a body does not
-//! depend on the others. They are only sums, products, quotients and comparisons, never fused, so they have the same
-//! bits on every platform. glam's vectors have them too, but under `enhanced-determinism` glam computes one float after
-//! another.
+//! Each body gets the same operations in the same order, so its result does not depend on the others. They are only
+//! sums, products, quotients and comparisons, never fused, so they have the same bits on every platform. glam's vectors
+//! have them too, but under `enhanced-determinism` glam computes one float after another.
 
 use std::ops::{Add, Mul, Sub};
 

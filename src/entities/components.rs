@@ -8,12 +8,12 @@ use crate::owners::Spawned;
 use rapier::math::Pose;
 
 /// Component: the entity has a body.
-/// Component: the entity has a body.
 ///
-/// Only [`Entities`](super::Entities) creates it, and it owns the body. If it is dropped, however and on whatever
-/// thread, the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or
-/// [`Entities::sync`](super::Entities::sync) removes the body. You may move it to another entity of its world, which
-/// then has the body. While it is outside of the world, the body is simulated and not displayed.
+/// Only [`Entities`](super::Entities) creates it, and it owns the body. If it is dropped, in any way and on any thread,
+/// the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync)
+/// removes the body. You may move it to another entity of its world, which then has the body. While it is outside of
+/// the world, the body is simulated and not displayed.
+///
 /// ```
 /// # use evenstep::entities::Entities;
 /// # use evenstep::rapier::prelude::*;
@@ -52,10 +52,10 @@ impl fmt::Debug for Body {
 
 /// Component: the pose at which to draw the entity in this frame, in world space.
 ///
-/// [`Entities::sync`](super::Entities::sync) writes it when it changes, and never reads it. A value that you write here
-/// affects its renderer only, until the body moves. To move the body, use
-/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body;
-/// `sync` does not change it there.
+/// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. If you write another
+/// value, only your renderer sees it, until the body moves. To move the body, use
+/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body. `sync`
+/// does not change it there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);
@@ -63,7 +63,7 @@ pub struct RenderPose(pub Pose);
 /// Component: this body is recorded as the entity's.
 ///
 /// Only this module can name it, so it stays on its entity when a game moves the other two. An entity that has only one
-/// of [`Body`] and this has to be checked, and hecs finds such entities by their archetype.
+/// of [`Body`] and `Noted` has to be checked, and hecs finds such entities by their archetype.
 pub(super) struct Noted(pub Link<BodyKey>);
 
 impl Drop for Noted {
@@ -81,7 +81,7 @@ impl Drop for Coming {
     }
 }
 
-/// A body of one [`Entities`](super::Entities): keys of two simulations may be equal.
+/// A body of one [`Entities`](super::Entities), because keys of two simulations may be equal.
 #[derive(Clone)]
 pub(super) struct Link<T> {
     value: T,
@@ -148,7 +148,7 @@ pub(super) struct DroppedLinks {
 }
 
 impl Owner {
-    /// Takes them, sorted by key: several threads may have dropped them in any order.
+    /// Takes the reports, sorted by key, because several threads may have dropped components in any order.
     pub fn take_dropped(&self) -> DroppedLinks {
         let mut dropped = std::mem::take(&mut *self.dropped());
         dropped

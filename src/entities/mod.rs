@@ -1,8 +1,8 @@
 //! Bodies as entities of a [`hecs::World`].
 //!
-//! [`Entities`] keeps a hecs world and a [`Simulation`], or a `Runner`, in sync: an entity with a [`Body`] has its
-//! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s
-//! are the poses to draw.
+//! [`Entities`] keeps a hecs world and a [`Simulation`] or a `Runner` in sync. An entity with a [`Body`] has its body,
+//! a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s are the poses to
+//! draw.
 //!
 //! ```
 //! use evenstep::entities::{Entities, RenderPose};
@@ -32,20 +32,20 @@
 //! ```
 //!
 //! # Case by case
-//! A [`Body`] owns its body, as a `Box` owns its contents. Changes that you make without [`Entities`] are detected
-//! in the next [`sync`](Entities::sync), once per frame. Those in the first line are also detected in
-//! [`remove_dropped`](Entities::remove_dropped), in each step:
+//! A [`Body`] owns its body, as a `Box` owns its contents. The next [`sync`](Entities::sync) detects changes that you
+//! make without [`Entities`], once per frame. [`remove_dropped`](Entities::remove_dropped) detects changes in the first
+//! line, in each step:
 //!
-//! | what happens | what the sync does |
+//! | change | effect of the next sync |
 //! | --- | --- |
 //! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed. Several bodies are removed in the order of their keys. |
 //! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |
 //! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
 //! | It is inserted into another world | It is not displayed there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
-//! | It is passed to `mem::forget` | The same as if it were kept: the body is never removed. |
+//! | It is passed to `mem::forget` | As if it were kept: the body is never removed. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
-//! | There are frames without a sync | The next sync covers the movements and removals in them. |
+//! | Some frames have no sync | The next sync covers their movements and removals. |
 //! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
 //! | Two [`Body`]s are swapped between two syncs, on two entities or with one outside of the world | **This is not detected**: a sync would have to read the components of all entities that move, and would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
@@ -80,13 +80,12 @@
 //! With a [`Runner`] in place of the [`Simulation`], call `runner.frame()` in place of [`Simulation::advance`], then
 //! the same [`sync`](Entities::sync), once per frame. [`despawn`](Entities::despawn) and [`attach`](Entities::attach)
 //! accept a runner too. For [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full.
-//! Entities whose bodies existed before the thread was started are kept: to spawn a level of thousands, spawn it into
-//! the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
+//! Entities whose bodies existed before the thread was started are kept. So spawn a level with thousands of entities
+//! into the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
 //!
-//! The [`RenderPose`] is the pose that the runner's view displays; before that, it is the pose at which the body was
-//! inserted. All bodies that have lost their entity are removed by a single call, however many they are, which the sync
-//! sends. If the queue is full, the next sync sends it; until then they are simulated, but not displayed. After frames
-//! without a sync, every entity with a body is checked.
+//! The [`RenderPose`] is the pose that the runner's view displays or, before that, the pose at which the body was
+//! inserted. The sync removes all bodies that have lost their entity in a single call. If the queue is full, the next
+//! sync sends the call. Until then they are simulated, but not displayed.
 //!
 //! # After a restore
 //! A [`Physics`] that was restored from a saved state may have bodies whose entity was despawned since, and lack the
@@ -99,19 +98,19 @@
 //! in all other steps.
 //!
 //! # Several worlds and simulations
-//! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
+//! Create one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
 //! simulations may share a world, although their keys may be equal. Several worlds may share a simulation and display
 //! the same body. Once its entity is despawned in one of them, the others lose it in the next frame. If worlds are
 //! synced alternately on one thread, each sync costs a few small allocations.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, its keys may be equal to those of other bodies. Clear
-//! the world and create a new [`Entities`] with it. Components that remain from the old one then belong to no body, and
-//! removing them removes nothing. To keep such an entity, [`attach`](Entities::attach) it.
+//! the world and create a new [`Entities`]. Components that remain from the old one then belong to no body, and
+//! removing them has no effect. To keep such an entity, [`attach`](Entities::attach) it.
 //!
 //! # Without this module
-//! Everything here can be done with the public API: store a [`BodyKey`] in a component, write [`Simulation::moved`] to
-//! the entities, which you look up in your own table, and clear the entries of [`Simulation::removed`]. The example
-//! `custom_ecs` does so for an ECS with a generational arena. With hecs:
+//! You can do all of this with the public API. Store a [`BodyKey`] in a component, write [`Simulation::moved`] to the
+//! entities, which you look up in a table, and clear the entries of [`Simulation::removed`]. The example `custom_ecs`
+//! does so for an ECS with a generational arena. With hecs:
 //!
 //! ```
 //! use evenstep::rapier::{math::Pose, prelude::*};

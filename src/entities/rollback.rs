@@ -13,7 +13,7 @@ use super::root::Entities;
 /// A hecs world with its [`Entities`], which can be cloned. As a [resource](crate::Resources) of the simulation, it
 /// goes back in time with the bodies, in every loop, with the same entity ids.
 ///
-/// Register your component types once, using [`with`](Self::with); they have to be `Clone`. Keep values that are not
+/// Register your component types once, using [`with`](Self::with). They have to be `Clone`. Keep values that are not
 /// `Clone`, such as a mesh, in an `Arc`.
 ///
 /// ```
@@ -55,24 +55,24 @@ use super::root::Entities;
 /// # Ok::<(), evenstep::RewindError>(())
 /// ```
 ///
-/// Once per frame, call [`Entities::sync`] in a [`resource_scope`](crate::Simulation::resource_scope) too.
+/// Once per frame, call [`Entities::sync`], in a [`resource_scope`](crate::Simulation::resource_scope) too.
 ///
-/// # What a copy has
-/// A copy has all entities under their ids, the ids that the next ones will get, all components, and the order in which
-/// queries iterate over them. Its [`Body`]s are bodies of the copy's simulation. It does not have entities that are
-/// [reserved](World::reserve_entities) and not flushed. A [`Body`] of other [`Entities`] owns nothing in the copy.
+/// # Contents of a copy
+/// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
+/// which queries iterate over them. Its [`Body`]s are bodies of the copy's simulation. It lacks entities that are
+/// [reserved](World::reserve_entities) but not flushed. A [`Body`] of other [`Entities`] owns nothing in the copy.
 ///
-/// A copy costs time in proportion to all entities. While states are kept, each step makes one.
+/// The time for a copy is proportional to the number of entities. While states are kept, each step makes one.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,
-    /// Records which of its entities has which body.
+    /// Records which entity has which body.
     pub entities: Entities,
     columns: BTreeMap<TypeId, Arc<dyn Column>>,
 }
 
 impl RollbackWorld {
-    /// Creates a world that can be cloned from a hecs world.
+    /// Combines a hecs world and its `Entities`, so that they can be cloned together.
     #[must_use]
     pub fn new(world: World, entities: Entities) -> Self {
         let columns = BTreeMap::new();
@@ -87,7 +87,7 @@ impl RollbackWorld {
         new.with::<RenderPose>()
     }
 
-    /// Registers a component type.
+    /// Registers a component type, which is then cloned with the world.
     #[must_use]
     pub fn with<T: Component + Clone>(mut self) -> Self {
         self.copy_by(|component: &T, _| component.clone());
@@ -113,8 +113,8 @@ impl RollbackWorld {
             let named = self.names_of(archetype);
             let unnamed = archetype.component_types().len() - named.len();
             panic!(
-                "the entity {id:?} has components of {unnamed} types that are not known to be cloned, beside {named:?}: \
-                 name each type by `RollbackWorld::with`",
+                "the entity {id:?} has {unnamed} component types that were not registered, besides {named:?}: \
+                 register each type using `RollbackWorld::with`",
             );
         };
         let mut types = ColumnBatchType::new();
@@ -129,7 +129,7 @@ impl RollbackWorld {
         world.spawn_column_batch_at(ids, batch);
     }
 
-    /// Returns the names of its component types that were registered.
+    /// Returns the names of an archetype's registered component types.
     fn names_of(&self, archetype: &Archetype) -> Vec<&'static str> {
         let types = archetype.component_types();
         types
@@ -137,7 +137,7 @@ impl RollbackWorld {
             .collect()
     }
 
-    /// Returns the columns of its components; `None` if a component type was not registered.
+    /// Returns the columns of an archetype's components, or `None` if a component type was not registered.
     fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
         let types = archetype.component_types();
         types

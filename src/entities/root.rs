@@ -17,7 +17,7 @@ use rapier::math::Pose;
 
 use super::components::{Body, Coming, Link, Noted, Owner, RenderPose};
 
-/// Records which entity has which body. You need one for each pair of a hecs world and a
+/// Records which entity has which body. You need one `Entities` for each pair of a hecs world and a
 /// [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
@@ -33,12 +33,12 @@ pub struct Entities {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntityError {
-    /// The entity does not exist in this world: it was despawned.
+    /// The entity does not exist in this world: it was despawned, or belongs to another world.
     #[error(
         "no entity of this world has the id {0:?}: it was despawned, or belongs to another world"
     )]
     NoSuchEntity(Entity),
-    /// No body has this key: it was removed, or belongs to another [`Physics`].
+    /// No body has this key: it was removed, or the key belongs to another [`Physics`].
     #[error("no body has the key {0:?}: it was removed, or the key belongs to another `Physics`")]
     BodyGone(BodyKey),
 }
@@ -66,8 +66,8 @@ impl Entities {
 
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
     /// between two steps. Until a frame displays it, the [`RenderPose`] is the pose at which it is inserted. From the
-    /// next [`sync`](Self::sync) on, the entity has its [`Body`]. If a panic prevents that, the sync removes the
-    /// `RenderPose` ([`Spawned::is_lost`]).
+    /// next [`sync`](Self::sync) on, the entity has its [`Body`]. If a panic prevents the insertion, the sync removes
+    /// the `RenderPose` ([`Spawned::is_lost`]).
     ///
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};
@@ -110,11 +110,11 @@ impl Entities {
         Ok((world.spawn(self.builder.build()), spawned))
     }
 
-    /// Despawns an entity and removes its body, if it has one. The body is removed at once; with a `Runner`, the next
-    /// [`sync`](Self::sync) removes it.
+    /// Despawns an entity and removes its body, if it has one. The body is removed at once or, with a `Runner`, in the
+    /// next [`sync`](Self::sync).
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`]. If the entity was despawned through hecs, the next
+    /// [`EntityError::NoSuchEntity`] if the entity does not exist. If it was despawned through hecs, the next
     /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) removes its body.
     pub fn despawn(
         &mut self,
@@ -151,14 +151,14 @@ impl Entities {
     /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
     /// assert!(physics.body(old).is_none());
     ///
-    /// // A detached body is simulated further, without an entity.
+    /// // A detached body continues without an entity.
     /// assert_eq!(entities.detach(&mut world, player), Some(new));
     /// assert!(physics.body(new).is_some());
     /// # Ok::<(), evenstep::entities::EntityError>(())
     /// ```
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`], [`EntityError::BodyGone`].
+    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`].
     #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
     pub fn attach(
         &mut self,
@@ -183,8 +183,8 @@ impl Entities {
         Ok(())
     }
 
-    /// Detaches the body from an entity, and leaves it in the simulation: to attach it in another world, or to stop
-    /// displaying it. Returns its key; `None` if the entity has no body of this [`Entities`], or was despawned.
+    /// Detaches the body from an entity and leaves it in the simulation, to attach it in another world or to stop
+    /// displaying it. Returns its key, or `None` if the entity has no body of this [`Entities`] or was despawned.
     pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let key = self.release(world, entity)?;
         // Components are removed one by one, because the game may have removed some of them.
@@ -209,7 +209,7 @@ impl Entities {
     ///
     /// Call it right after the restore, because new keys may be equal to those of old entities. An entity that it
     /// returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that you do with it later removes a
-    /// body. A [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync)
+    /// body. A [`Body`] that is held outside of the world is not found, so drop it first. The next [`sync`](Self::sync)
     /// writes every pose. [`Owners::unmatched`] has an example.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
@@ -229,7 +229,7 @@ impl Entities {
         }
     }
 
-    /// Removes a body that an entity has lost, unless another entity has a body with the same key, in resimulated
+    /// Removes a body that an entity has lost, unless another entity has the same key, which happens in resimulated
     /// steps.
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {

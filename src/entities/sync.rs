@@ -14,8 +14,8 @@ use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
 use super::root::Entities;
 
 thread_local! {
-    /// Kept to reuse their memory. Queries hold pointers while they are in use, so inside of [`Entities`] they would
-    /// bind it to one thread.
+    /// Kept to reuse their memory. Queries hold pointers while they are in use, so in [`Entities`] they would bind it
+    /// to a thread.
     static QUERIES: RefCell<Queries> = RefCell::default();
 }
 
@@ -44,15 +44,14 @@ impl Entities {
     }
 }
 
-/// # Once a frame
+/// # Once per frame
 impl Entities {
-    /// Writes the [`RenderPose`]s that changed, and handles the changes of the game since the last sync, as in the
-    /// table in [the module](super). Call it after [`Simulation::advance`](crate::Simulation::advance), or
-    /// `Runner::frame`.
+    /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
+    /// module](super). Call it after [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`.
     ///
-    /// The cost is in proportion to the bodies that moved and to the changes. After frames without a sync it is in
-    /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
-    /// It also goes through all of them while steps are resimulated, after an assignment of
+    /// The cost is proportional to the bodies that moved and to the changes. After frames without a sync, it is
+    /// proportional to the bodies that moved in any of them. After very many such frames, a sync may go through all
+    /// entities with a body. It also goes through all of them while steps are resimulated, after an assignment of
     /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, or
     /// when an entity was taken with hecs' `World::take` and spawned again.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
@@ -89,7 +88,7 @@ impl Entities {
     }
 
     /// Gives entities their [`Body`] once the body that was sent to a thread is displayed. An entity whose body was
-    /// removed before that, or was never inserted, loses its [`RenderPose`].
+    /// removed earlier, or never inserted, loses its [`RenderPose`].
     fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
         let (mut come, mut lost) = (Vec::new(), Vec::new());
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {

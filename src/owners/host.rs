@@ -8,8 +8,8 @@ use rapier::math::Pose;
 
 use super::spawned::Spawned;
 
-/// A type that has the bodies of entities: a [`Physics`] in the hook of a step, or a [`Simulation`] or
-/// [`Runner`](crate::threads::Runner) outside of hooks.
+/// A type that has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or
+/// [`Runner`](crate::threads::Runner) outside of them.
 ///
 /// It cannot be implemented for other types.
 pub trait Bodies: BodyStore {}
@@ -25,11 +25,11 @@ impl Host for Simulation {}
 
 /// The poses of bodies. This trait cannot be named outside of the crate.
 pub trait Poses {
-    /// Returns the pose of a body: the displayed one, if there is a picture. `None` if the body was removed.
+    /// Returns the pose of a body, or `None` if it was removed. The pose is the displayed one if there is a picture.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 }
 
-/// Removing bodies, for [`Owners`](super::Owners). This trait cannot be named outside of the crate.
+/// Removes bodies, for [`Owners`](super::Owners). This trait cannot be named outside of the crate.
 pub trait BodyStore: Poses {
     /// Removes a body at once. Returns `false` if bodies are only removed together.
     fn remove(&mut self, key: BodyKey) -> bool;
@@ -40,13 +40,13 @@ pub trait BodyStore: Poses {
 
 /// The picture, as [`Owners`](super::Owners) needs it. This trait cannot be named outside of the crate.
 pub trait Picture: Poses {
-    /// Returns the identity of the displayed simulation; `None` if one may replace another.
+    /// Returns the identity of the displayed simulation, or `None` if another one may replace it.
     fn run(&self) -> Option<u64>;
 
-    /// Returns the displayed poses; `None` while they do not belong to the present bodies.
+    /// Returns the displayed poses, or `None` while they do not belong to the present bodies.
     fn screen(&self) -> Option<&Screen>;
 
-    /// Returns whether a body that was sent has arrived, so that it was removed if it has no pose.
+    /// Returns whether a body that was sent has arrived. Without a pose, it has been removed since.
     fn is_after(&self, spawned: &Spawned) -> bool;
 }
 

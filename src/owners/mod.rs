@@ -17,10 +17,10 @@ pub(crate) use host::{BodyStore, Picture, Poses};
 pub(crate) use spawned::Inserter;
 pub use spawned::Spawned;
 
-/// Records which entity of an ECS has which body. You need one for each pair of an ECS and a
+/// Records which entity of an ECS has which body. You need one `Owners` for each pair of an ECS and a
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
-/// Use it to connect your own ECS; for hecs, use the module `entities`. `E` is the entity type of the ECS. The package
+/// Use it to connect your ECS. For hecs, use the module `entities`. `E` is the entity type of the ECS. The package
 /// `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a hand-made ECS.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub use spawned::Spawned;
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// let mut poses = vec![Pose::IDENTITY]; // an ECS: an entity is an index, its components are in lists
+/// let mut poses = vec![Pose::IDENTITY]; // a minimal ECS: entities are indices into lists of components
 /// let mut owners = Owners::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
 /// owners.insert(simulation.physics.insert(body, ColliderBuilder::ball(0.5)), 0);
@@ -44,24 +44,24 @@ pub use spawned::Spawned;
 /// assert!(poses[0].translation.x > 0.0);
 /// ```
 ///
-/// # Once a frame
-/// Call [`removed`](Self::removed), then [`moved`](Self::moved). If you skip this in some frames, the next call covers
-/// them too, at a cost in proportion to the missed changes; with a `Runner` it then goes through all bodies. After an
-/// assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`removed`](Self::removed)
-/// returns entities whose body is not in the new value. If the new value is another level, replace the `Owners` too,
-/// because its keys may be equal to old ones.
+/// # Once per frame
+/// Call [`removed`](Self::removed), then [`moved`](Self::moved). If you skip some frames, the next call covers them
+/// too, at a cost proportional to the missed changes. After an assignment of
+/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`removed`](Self::removed) returns
+/// entities whose body is not in the new value. If the new value is another level, replace the `Owners` too, because
+/// its keys may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {
-    /// Entities indexed by the slot of their key. A later body can have the slot of an earlier one.
+    /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
     /// Entities whose body was removed and whose slot another body has taken.
     replaced: Vec<E>,
     /// Bodies that were released and are to be removed together.
     dying: Vec<BodyKey>,
-    /// Bodies inserted since the last sync, which an earlier picture may have listed. Empty if every body is to be
-    /// checked.
+    /// Bodies inserted since the last sync, which an earlier picture may have listed. The list is empty if every body
+    /// is to be checked.
     new: Vec<BodyKey>,
-    /// The last frame for which `moved` was called, with its simulation; `None` if every body is to be checked.
+    /// The last frame for which `moved` was called, with its simulation, or `None` if every body is to be checked.
     synced: Option<(Option<u64>, u64)>,
 }
 
@@ -71,9 +71,10 @@ pub struct Owners<E> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body does not exist, in the order of its keys: they were spawned since the state was saved.
+    /// Entities whose body does not exist, because they were spawned since the state was saved. They are sorted by key,
+    /// except that entities whose slot another body has taken come last.
     pub entities: Vec<E>,
-    /// Bodies that have no entity, in the order of their keys: it was despawned since, or they never had one.
+    /// Bodies without an entity, sorted by key: their entity was despawned since, or they never had one.
     pub bodies: Vec<BodyKey>,
 }
 
@@ -134,8 +135,8 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Removes the body of an entity that was despawned or has lost its body component. Call it at that moment, in a
-    /// hook with its [`Physics`]. If another entity has the body by now, the body is kept. With a runner, the next
-    /// [`removed`](Self::removed) removes the body.
+    /// hook with the hook's [`Physics`]. If another entity has the body by now, the body is kept. With a runner, the
+    /// next [`removed`](Self::removed) removes the body.
     pub fn release(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             self.remove(bodies, key);
@@ -144,8 +145,8 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Removes the bodies of all entities for which `body_of` returns another body, or none. Use it with an ECS that
-    /// does not report which entities were despawned. It goes through all bodies, in an order that depends only on
-    /// keys, so that a run can be repeated.
+    /// does not report despawned entities. It goes through all bodies, in an order that depends only on keys, so that
+    /// runs are repeatable.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -157,7 +158,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Returns the entities whose body was removed, so that you can remove their components. Call it once per frame.
+    /// Returns the entities whose body was removed, so that you can remove their components. Call this once per frame.
     pub fn removed(&mut self, host: &mut impl Host) -> Vec<E> {
         self.remove_all(host, Vec::new());
         let mut removed = self.take_replaced();
@@ -185,7 +186,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     ///
     /// Call it right after the restore, because new keys may be equal to those of old entities: after an assignment, or
     /// after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An entity that it
-    /// returns has no body from then on: to [release](Self::release) it removes nothing. The next
+    /// returns has no body from then on, so [releasing](Self::release) it has no effect. The next
     /// [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of its physics.
     ///
     /// ```
@@ -231,7 +232,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.forget(key, entity).then_some(entity)
     }
 
-    /// Forgets all bodies for which `holds` returns true, and returns them.
+    /// Forgets and returns all bodies for which `holds` returns true.
     pub(crate) fn take_if(
         &mut self,
         mut holds: impl FnMut(BodyKey, E) -> bool,
@@ -248,7 +249,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         since
     }
 
-    /// Returns the frame of the last sync, if it was with these bodies.
+    /// Returns the frame of the last sync, if the host has not changed.
     fn since(&self, host: &impl Picture) -> Option<u64> {
         let (run, frame) = self.synced?;
         (run == host.run()).then_some(frame)
@@ -313,7 +314,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         }
     }
 
-    /// Returns the bodies whose pose may have changed since a frame; with `None`, all bodies.
+    /// Returns the bodies whose pose may have changed since a frame, or all bodies for `None`.
     pub(crate) fn moved_since<'a>(
         &self,
         host: &'a impl Picture,

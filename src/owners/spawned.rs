@@ -7,8 +7,8 @@ use crate::simulation::Simulation;
 
 /// A body that was sent to the thread of the physics. Returned by [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
-/// Its key is known once the body was inserted, between two steps. It is the key that the body would have got without a
-/// thread. A [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
+/// Its key is known once the body is inserted, between two steps. The key is the same as without a thread. A
+/// [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -41,13 +41,13 @@ struct Inserted {
 }
 
 impl Spawned {
-    /// Returns the key of the body; `None` until it is inserted, and if it is [lost](Self::is_lost).
+    /// Returns the key of the body, or `None` if it is not inserted yet or is [lost](Self::is_lost).
     #[must_use]
     pub fn key(&self) -> Option<BodyKey> {
         self.inserted().map(|inserted| inserted.key)
     }
 
-    /// Returns whether the body will never be inserted, because the thread ended or a panic came before it.
+    /// Returns whether the body will never be inserted, because the thread ended or panicked first.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self.0.get(), Some(None))
@@ -57,14 +57,14 @@ impl Spawned {
         self.0.get()?.as_ref()
     }
 
-    /// Returns whether the body was present in a frame of a simulation, unless it was removed by then. An assignment of
-    /// its physics gives a simulation a later `run`.
+    /// Returns whether the body was inserted before a frame of a simulation. An assignment of its physics gives a
+    /// simulation a later `run`.
     pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
         (self.inserted()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
     }
 }
 
-/// The other end of a [`Spawned`]: if it is dropped unset, the body is lost.
+/// The other end of a [`Spawned`]. If it is dropped unset, the body is lost.
 pub(crate) struct Inserter(Spawned);
 
 impl Inserter {

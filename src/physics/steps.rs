@@ -108,14 +108,12 @@ impl Physics {
     /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step. A
     /// panic in `before_step` leaves that step begun, and the next call aborts it.
     pub fn step_ahead(&mut self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) {
+        self.assert_sound();
         self.epoch = Id::default();
         for left in (0..steps).rev() {
+            // The hook may have assigned another value.
+            self.assert_sound();
             self.leave_step();
-            assert!(
-                self.stage != Stage::Poisoned,
-                "Rapier panicked in the step of tick {}: drop this value",
-                self.tick
-            );
             let end = self.time.after(self.dt);
             let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
             self.begin_step(step);
@@ -132,5 +130,13 @@ impl Physics {
             self.make_step(plan, &());
         }
         self.leave_step();
+    }
+
+    fn assert_sound(&self) {
+        assert!(
+            self.stage != Stage::Poisoned,
+            "Rapier panicked in the step of tick {}: drop this value",
+            self.tick
+        );
     }
 }

@@ -6,12 +6,12 @@ use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
 /// How the visual error after a rollback decays. Set it for all bodies with
-/// [`Simulation::correction`](crate::Simulation::correction), and for one body with
+/// [`Simulation::correction`](crate::Simulation::correction), or for one body with
 /// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
-/// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays.
-/// So the picture does not jump, and soon displays the corrected state. Position and rotation decay separately. But if
-/// the error of the position is too large to be displayed, the rotation jumps too.
+/// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
+/// so the picture does not jump, and soon displays the corrected state. Position and rotation decay separately.
+/// However, if the position's error is too large to be displayed, the rotation jumps too.
 ///
 /// ```
 /// # use evenstep::{Correction, Simulation};
@@ -28,24 +28,23 @@ use rapier::math::{Pose, Rotation};
 pub struct Correction {
     /// The error of the position, with distances in metres.
     pub position: ErrorDecay,
-    /// The error of the rotation, with angles in radians in place of distances.
+    /// The error of the rotation, with angles in radians.
     pub rotation: ErrorDecay,
 }
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
 ///
-/// The error halves in each half-life of real time, not counting pauses and times at speed 0. The frame rate makes no
-/// difference.
+/// The error halves in each half-life of real time, at any frame rate, not counting pauses and times at speed 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
     /// The time in which the error halves: 200 ms by default. With zero, the error is gone in the next frame.
     pub half_life: Duration,
-    /// Errors below this are not displayed, and an error that decays below it ends: 0.01 mm or 0.01 mrad by default.
+    /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
-    /// Errors above this are not displayed: 2 m or a quarter turn by default, `f32::MAX` for no limit. With NaN here or
-    /// in `min`, no error is displayed.
+    /// Errors above this limit are not displayed: 2 m or a quarter turn by default. `f32::MAX` is no limit. If `min` or
+    /// `max` is NaN, no error is displayed.
     pub max: f32,
 }
 
@@ -114,7 +113,7 @@ impl ErrorDecay {
     /// Returns the fraction of an error that remains after `elapsed`.
     fn rest(&self, elapsed: Duration) -> f32 {
         let half_lives = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
-        // Zero divided by zero is NaN, whose maximum with 0 is 0: the error stays for that frame.
+        // Zero divided by zero is NaN, whose maximum with 0 is 0, so the error stays for that frame.
         libm::exp2f(-half_lives.max(0.0))
     }
 }

@@ -7,8 +7,8 @@
 pub struct PoseCounts {
     /// Bodies that this frame processed, because they moved or might have moved. All others cost nothing.
     pub movers: usize,
-    /// Bodies that the next frame does not process: those that came to rest, whose final pose this frame displays, and
-    /// those that the game may have changed but that did not move.
+    /// Bodies that the next frame does not process: bodies that came to rest, whose final pose this frame displays, and
+    /// bodies that the game may have changed but that did not move.
     pub settled: usize,
     /// The number of teleports since the previous frame, with [`Physics::teleport`](crate::Physics::teleport),
     /// [`Physics::teleport_by`](crate::Physics::teleport_by), or a position set through Rapier. Between the steps of

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// How many values are kept: enough for a thread that is ahead, and for a rollback.
+/// The number of values that are kept: enough for a thread that is ahead, and for a rollback.
 const KEPT: usize = 64;
 
-/// A value that your game sets in its steps and draws between them, as bodies are drawn: the light of a lamp, a bone of
-/// an animation, the angle of a wheel, a number that counts up.
+/// A value that your game sets in its steps and draws between them, like bodies: the light of a lamp, a bone of an
+/// animation, the angle of a wheel, a counter.
 ///
 /// ```
 /// use evenstep::{Interpolated, Simulation};
@@ -15,11 +15,11 @@ const KEPT: usize = 64;
 /// let mut simulation = Simulation::default();
 /// let mut light = Interpolated::new(0.0_f32);
 /// for _ in 0..10 {
-///     // In each step, also where the value stays as it is:
+///     // In each step, even if the value does not change:
 ///     let frame = simulation.advance(Duration::from_millis(7), |_, step| {
 ///         light.set(step.tick, step.tick as f32 * 0.1);
 ///     });
-///     // In each frame: of the same time as the poses.
+///     // In each frame, for the same time as the poses:
 ///     let shown = light.at(frame.tick, frame.alpha, |a, b, t| a + (b - a) * t);
 ///     assert!(shown <= *light.latest());
 /// }
@@ -50,7 +50,7 @@ struct After<T> {
 }
 
 impl<T: Clone> Interpolated<T> {
-    /// Creates a value that is displayed until a step sets another one.
+    /// Creates a value, which applies until a step sets another one.
     pub const fn new(value: T) -> Self {
         Self {
             first: value,
@@ -58,15 +58,16 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
-    /// Sets the value at the end of a step: `tick` is the tick of the [`Step`](crate::Step). If a step sets it twice,
+    /// Sets the value at the end of a step. `tick` is the tick of the [`Step`](crate::Step). If a step sets it twice,
     /// the last value counts.
     ///
-    /// A step that sets nothing keeps the previous value for the whole step.
+    /// If a step sets nothing, the previous value stays for the whole step.
     pub fn set(&mut self, tick: u64, value: T) {
         self.push(tick, value, false);
     }
 
-    /// Sets the value like [`set`](Self::set), without interpolation from the previous value: for a teleport.
+    /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
+    /// teleport.
     pub fn jump(&mut self, tick: u64, value: T) {
         self.push(tick, value, true);
     }
@@ -77,7 +78,7 @@ impl<T: Clone> Interpolated<T> {
         self.later.back().map_or(&self.first, |after| &after.value)
     }
 
-    /// Returns the value to draw: `tick` and `alpha` are those of the [`Frame`](crate::Frame) or the
+    /// Returns the value to draw. `tick` and `alpha` come from the [`Frame`](crate::Frame) or the
     /// [`View`](crate::threads::View). `lerp` interpolates between two values: it returns the first at 0 and the second
     /// at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {

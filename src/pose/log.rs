@@ -8,19 +8,19 @@ use crate::key::BodyKey;
 
 use super::counts::PoseCounts;
 
-/// A [`Screen`](super::Screen) reads it together with the [`Movers`](super::Movers). All code that changes a body
-/// writes to it. One reader takes it: the frame that displays the changes, or the publisher that sends them to another
-/// thread.
+/// Changes that a [`Screen`](super::Screen) reads together with the [`Movers`](super::Movers). All code that changes a
+/// body writes to the log. One reader takes it: the frame that displays the changes, or the publisher that sends them
+/// to another thread.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PoseLog {
-    /// The state that the log belongs to; 0 before it is read. A screen compares all bodies if the log belongs to
-    /// another state: then `rest` lists every body at rest.
+    /// The state that the log belongs to, or 0 before it is read. A screen compares all bodies if the log belongs to
+    /// another state. Then `rest` lists every body at rest.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub epoch: u64,
     /// Bodies that came to rest, with their poses.
     pub rest: Vec<(BodyKey, Pose)>,
-    /// Bodies that were removed, however they were removed.
+    /// Bodies that were removed, by any means.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
     /// The counts of the frame.
@@ -77,7 +77,7 @@ impl PoseLog {
         self.errors.append(&mut later.errors);
     }
 
-    /// Drops bodies that came to rest and were removed after that.
+    /// Drops bodies that came to rest and were removed later.
     pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
         if !self.rest.is_empty() && !removed.is_empty() {
             let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();

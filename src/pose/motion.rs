@@ -8,20 +8,19 @@ use crate::dim::{LANES, capped_spin};
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// How a frame between two steps displays bodies. Set it for all bodies with
-/// [`Simulation::smoothing`](crate::Simulation::smoothing), and for one body with
+/// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
 /// # Choosing
-/// | | behind | in free motion | at contacts | cost |
+/// | | latency | in free motion | at contacts | cost |
 /// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | one step | straight between the states | a corner at each state | 1, off centre 2.4 |
+/// | [`Interpolate`](Self::Interpolate) | one step | straight between the states | a corner at each state | 1, or 2.4 off centre |
 /// | [`Hermite`](Self::Hermite) | one step | smooth at the states too | overshoots a little | 7 |
-/// | [`Extrapolate`](Self::Extrapolate) | nothing | exact, except for acceleration | overshoots the contact, and jumps back | 3.5 |
+/// | [`Extrapolate`](Self::Extrapolate) | none | exact, except for acceleration | overshoots the contact, and jumps back | 3.5 |
 /// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.7 |
 ///
 /// The cost is that of a frame without a step, relative to interpolated bodies whose centre of mass is at their origin.
-/// These take 5 ns each (`cargo bench --bench frame -- smoothing`, on an AMD EPYC), because only they are computed from
-/// lists of poses alone.
+/// These take 5 ns each (`cargo bench --bench frame -- smoothing`, on an AMD EPYC), because their two poses are enough.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -44,27 +43,27 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Smoothing {
-    /// Displays bodies between the last two states, at the frame's [`alpha`](crate::Frame::alpha). The default.
+    /// Displays bodies between the last two states, at the frame's [`alpha`](crate::Frame::alpha). This is the default.
     ///
-    /// The centre of mass moves in a straight line and the body turns about it at a constant rate, along the shorter
-    /// arc, like a body that nothing touches. (For a body that is kinematic by position, the origin moves in a straight
+    /// The centre of mass moves in a straight line, and the body turns about it at a constant rate along the shorter
+    /// arc, like a body that nothing touches. (If a body is kinematic by position, its origin moves in a straight
     /// line.)
     #[default]
     Interpolate,
     /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
     ///
-    /// Use it for bodies that turn or fly so fast that corners are visible, for low rates, and for a body that turns by
-    /// more than half a turn in a step, which cannot be seen from the two poses alone. The position is a cubic Hermite
-    /// spline. The rotation follows both angular velocities, each fading into the other. The remaining difference to
-    /// the second pose, which must be less than half a turn, is spread smoothly.
+    /// Use it at low rates, for bodies so fast that corners are visible, and for a body that turns by more than half a
+    /// turn in a step, which the two poses alone do not reveal. The position is a cubic Hermite spline. The rotation
+    /// follows the first angular velocity, which fades into the second. The remaining difference to the second pose,
+    /// which must be less than half a turn, is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state.
     ///
-    /// Frames have no latency. The body never goes more than one step ahead: whatever the frame's time, it is displayed
-    /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration a, it is off by at most
-    /// a · dt² from the next state; with Rapier's four substeps by 0.625 · a · dt², which is 1.7 mm for free fall at 60 Hz.
-    /// At a contact it is off by up to |v| · dt, and then jumps back. If you step a copy ahead, contacts are right too, for
-    /// 1.3 to 2.8 times the cost of a frame: [Previewing the next step][preview].
+    /// Frames have no latency. The body is never more than one step ahead: it is displayed at most |v| · dt from its
+    /// last state, and turned by at most |ω| · dt. Under an acceleration a, it is off by at most a · dt² from the next
+    /// state. With Rapier's four substeps that is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is
+    /// off by up to |v| · dt, and then jumps back. A copy that is stepped ahead has the right contacts too, for 1.3 to
+    /// 2.8 times the cost of a frame with one step: [Previewing the next step][preview].
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,
@@ -87,16 +86,16 @@ impl Smoothing {
 pub(crate) struct Pair {
     pub previous: Pose,
     pub current: Pose,
-    /// `None` if the body is interpolated about its origin, the common case that needs only the two poses.
+    /// `None` in the common case: the body is interpolated about its origin, and needs only the two poses.
     pub trajectory: Option<Trajectory>,
 }
 
-/// The data besides the two poses that determine the motion between them.
+/// The data that, besides the two poses, determine the motion between them.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Trajectory {
     smoothing: Smoothing,
-    /// The point that moves in a straight line and about which the body turns, in the body's own frame: metres.
+    /// The point that moves in a straight line and about which the body turns, in metres in the body's own frame.
     center: Vector,
     /// The velocities of the centre of mass at the previous and at the current state, in world axes.
     ///
@@ -104,7 +103,7 @@ pub(crate) struct Trajectory {
     /// The velocity at the end is then used for both.
     before: Option<RigidBodyVelocity<Real>>,
     after: RigidBodyVelocity<Real>,
-    /// The time between the two states: seconds.
+    /// The time between the two states, in seconds.
     dt: Real,
     /// The number of steps before the last teleport.
     teleported_at: Option<u64>,
@@ -162,7 +161,7 @@ impl Trajectory {
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
-    /// Reads the body right after the step. `has_moved` says whether its pose has changed.
+    /// Reads the body right after the step. `has_moved` is whether its pose has changed.
     pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
         self.center = if smoothing == Smoothing::Interpolate && is_led(body) {
             Vector::ZERO
@@ -174,7 +173,7 @@ impl Trajectory {
             // A body at rest must not overshoot its pose.
             (self.before, self.after) = (None, RigidBodyVelocity::default());
         }
-        // The body was not read at the beginning because it was asleep: whatever set it in motion did so at once.
+        // If the body was not read at the beginning, it was asleep, and was set in motion at once.
         self.before.get_or_insert(self.after);
         self.smoothing = smoothing;
         self.dt = dt;
@@ -190,12 +189,12 @@ impl Trajectory {
         self.teleported_at = Some(tick);
     }
 
-    /// Stops the body because its position was set: it continues from there only in the next step.
+    /// Stops the body because its position was set. It continues from there in the next step.
     pub fn stop_moving(&mut self) {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }
 
-    /// Stops the rotation because it was set: the body continues from there only in the next step.
+    /// Stops the rotation because it was set. The body continues from there in the next step.
     pub fn stop_turning(&mut self) {
         self.velocities()
             .for_each(|it| it.angvel = AngVector::default());
@@ -241,7 +240,7 @@ pub(super) struct Motions<'a> {
 }
 
 impl Motions<'_> {
-    /// Returns what [`Pair::at`] would return if all four had this smoothing.
+    /// Returns the results of [`Pair::at`] as if all four had this smoothing.
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
         if weights.alpha >= 1.0 {
             return *self.current;
@@ -267,14 +266,14 @@ impl Motions<'_> {
     }
 }
 
-/// Returns the velocity of a body. It is zero for a body that is disabled or asleep, whatever Rapier keeps for it, and
-/// for one that Rapier is about to disable because its velocity is not finite.
+/// Returns the velocity of a body. It is zero for a body that is disabled or asleep, whatever Rapier stores for it, and
+/// for a body with a velocity that is not finite, which Rapier is about to disable.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
     let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
     velocity.unwrap_or_default()
 }
 
-/// Returns the centre of mass of a body in its own frame; the origin if it is not finite.
+/// Returns the centre of mass of a body in its own frame, or the origin if it is not finite.
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()

@@ -25,14 +25,14 @@ pub(crate) struct Movers {
     keys: Vec<BodyKey>,
     previous: Vec<Pose>,
     current: Vec<Pose>,
-    /// Whether a plain blend of the two poses may not be enough. After a change of mass this is known only after the
-    /// next step, when Rapier has computed the centre of mass.
+    /// Whether a plain blend of the two poses may not be enough. After a change of mass, this is known only once the
+    /// next step has computed the centre of mass.
     use_trajectory: Vec<bool>,
     /// Valid where `use_trajectory` is set.
     trajectories: Vec<Trajectory>,
     /// The number of awake bodies.
     awake: usize,
-    /// Counts up whenever bodies are listed, unlisted or change their indices.
+    /// Counts up whenever bodies are listed or unlisted, or change their indices.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: u64,
     /// Counts up whenever anything changes.
@@ -57,8 +57,8 @@ impl Movers {
         self.current[place]
     }
 
-    /// Returns a counter. If two readings are equal, and the state was not replaced between, all bodies have kept their
-    /// indices.
+    /// Returns a counter. If two readings are equal, and the state was not replaced in between, all bodies have kept
+    /// their indices.
     pub fn order(&self) -> u64 {
         self.order
     }
@@ -136,7 +136,7 @@ impl Movers {
         self.version = !Id::default().number();
     }
 
-    /// Becomes a copy of another one's bodies, as far as a screen displays them.
+    /// Copies the bodies of other movers, as far as a screen displays them.
     pub fn copy_shown(&mut self, of: &Self) {
         self.order = of.order;
         self.version = of.version;
@@ -200,7 +200,7 @@ impl Movers {
         }
     }
 
-    /// Returns the position of the body in Rapier, if it is finite; otherwise `last`.
+    /// Returns the position of the body in Rapier, or `last` if it is not finite.
     fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
         let position = world.position(self.handles[place]);
         position.filter(Pose::is_finite).unwrap_or(last)
@@ -349,7 +349,7 @@ impl Movers {
             &self.current[places.clone()],
         );
         weights.blend.all(previous, current, poses);
-        // The check is made once for all of them, because nearly always no body needs its trajectory.
+        // All are checked at once, because bodies that need their trajectories are rare.
         if self.use_trajectory[places]
             .iter()
             .fold(false, |any, is| any | is)
@@ -431,7 +431,7 @@ fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
 }
 
 /// Returns whether Rapier will list the body as awake after the next step, or may still move it in that step. Rapier
-/// does that with a body that was disabled because of its position, once its next position is finite.
+/// moves a body that was disabled because of its position, once its next position is finite.
 pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
     let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
     is_awake || body.position() != body.next_position()

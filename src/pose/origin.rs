@@ -14,7 +14,7 @@ impl Origin {
         }
     }
 
-    /// Returns how far the origin is from another one.
+    /// Returns the vector from another origin to this one.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the difference is small, or was asked for in f32"
@@ -24,7 +24,7 @@ impl Origin {
     }
 }
 
-/// An origin is not finite. [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
+/// The new origin is not finite, so [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
 pub struct OriginError(

@@ -1,5 +1,5 @@
-//! The paths of four bodies, from one state to the next or beyond it: their centres of mass move along the paths, and
-//! the bodies turn about them.
+//! The paths of four bodies from one state to the next, or beyond it. The centres of mass move along the paths, and the
+//! bodies turn about them.
 
 use rapier::dynamics::RigidBodyVelocity;
 use rapier::math::{Pose, Real, Vector};
@@ -95,8 +95,7 @@ pub(super) fn hermite(
 }
 
 /// Turns by the first velocity, which fades out, and by the second, which fades in. The remaining difference is spread
-/// between the two with zero speed at both ends. It is small even where the turn itself is large, so its shorter arc is
-/// the right one.
+/// with zero speed at both ends. It is small even if the turn itself is large, so its shorter arc is the right one.
 fn hermite_rotation(
     [start, end]: [Rotations; 2],
     [v, w]: [Spins; 2],

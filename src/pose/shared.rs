@@ -1,11 +1,11 @@
-//! Work on a long list of poses: on many threads with the feature `parallel`, on one thread without it.
+//! Works on a long list of poses, on many threads with the feature `parallel`, on one thread without it.
 //!
 //! Each entry depends only on the earlier state, so the bits are the same.
 
 use rapier::math::Pose;
 
-/// How many poses are worth another thread: reading so many costs about 400 µs, waking a thread up to 100. With 10,000
-/// bodies, one thread reads the poses faster.
+/// The number of poses that is worth another thread: reading them takes about 400 µs, and waking a thread up to 100 µs.
+/// With 10,000 bodies, one thread reads the poses faster.
 #[cfg(feature = "parallel")]
 const PIECE: usize = 16_384;
 

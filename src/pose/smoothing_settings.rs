@@ -24,7 +24,7 @@ pub(crate) struct GeneralSmoothing {
     pub correction: Correction,
 }
 
-/// The settings of one body; `None` for the general setting.
+/// The settings of one body. `None` is the general setting.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BodySmoothing {
@@ -49,7 +49,7 @@ impl SmoothingSettings {
         self.bodies.remove(key);
     }
 
-    /// Whether something was set for this body.
+    /// Returns whether something was set for this body.
     pub fn has(&self, key: BodyKey) -> bool {
         self.bodies.contains_key(key)
     }

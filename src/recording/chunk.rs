@@ -27,7 +27,7 @@ const HEADER_LEN: usize = SUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChunkKind {
-    /// A state from which the run continues, whatever came before.
+    /// A state from which the run continues, regardless of earlier chunks.
     Run = 1,
     /// The state of the run at this point.
     Keyframe,
@@ -63,23 +63,23 @@ impl ChunkKind {
 #[derive(Serialize, Deserialize)]
 pub(super) struct FrameChunk {
     pub time: Duration,
-    /// The settings of the clock, if they changed since before the previous frame.
+    /// The settings of the clock, if they changed since the previous frame chunk.
     pub settings: Option<ClockSettings>,
 }
 
-/// The contents of [`ChunkKind::Made`], with each part that is due.
+/// The contents of [`ChunkKind::Made`]: the parts that are due.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Check {
-    /// The checksum of the whole simulation.
+    /// The checksum of the physics.
     pub checksum: Option<[u8; 8]>,
     pub bodies: Option<BodySums>,
 }
 
-/// The awake bodies, each with a part of its checksum. They tell which body differs when the checksum of the whole
-/// simulation differs.
+/// The awake bodies, each with a part of its checksum. They tell which body differs when the checksum of the physics
+/// differs.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BodySums {
-    /// The keys, if they differ from those of the previous check.
+    /// The keys, if they differ from the keys of the previous check.
     pub keys: Option<Vec<BodyKey>>,
     pub sums: Vec<[u8; 2]>,
 }
@@ -103,7 +103,7 @@ pub(super) fn begin() -> Vec<u8> {
     vec![0; HEADER_LEN]
 }
 
-/// Writes the header of a chunk whose contents are complete. `None` if they are too long for the length field.
+/// Writes the header of a chunk with complete contents, or returns `None` if they are too long for the length field.
 pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     let len = u32::try_from(chunk.len() - HEADER_LEN).ok()?;
     chunk[0] = kind as u8;
@@ -113,8 +113,8 @@ pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked. `None` if there are too
-/// few bytes to tell, or if they are not a chunk.
+/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked, or `None` if there are
+/// too few bytes to tell or they are not a chunk.
 pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;

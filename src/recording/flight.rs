@@ -1,4 +1,4 @@
-//! The last seconds of a run, in memory, to be written to a file when something goes wrong.
+//! Keeps the last seconds of a run in memory, to write them to a file when something goes wrong.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,8 +13,8 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 /// A writer for a [`Recorder`](crate::recording::Recorder) that keeps the last seconds of a recording in memory, and
 /// writes them to a file on request, or when the game panics.
 ///
-/// The file is a recording that begins at a keyframe. So it covers at least the requested time, and at most that plus
-/// the time between two keyframes. Set [`keyframe_every`](crate::recording::RecorderSettings::keyframe_every) to a
+/// The file is a recording that begins at a keyframe. So it covers at least the requested time, and at most one
+/// interval between keyframes more. Set [`keyframe_every`](crate::recording::RecorderSettings::keyframe_every) to a
 /// fraction of the requested time. Leave [`max_keyframe_bytes`](crate::recording::RecorderSettings::max_keyframe_bytes)
 /// without a limit, because the flight recorder drops old data itself.
 ///
@@ -40,7 +40,7 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 ///     }
 ///     simulation.end_frame();
 /// }
-/// // Something went wrong: what led to it?
+/// // Something went wrong. What led to it?
 /// let mut bytes = Vec::new();
 /// recorder.writer().write_to(&mut bytes)?;
 /// let ticks = Recording::read(bytes)?.ticks();
@@ -73,12 +73,11 @@ struct Stretch {
 }
 
 impl FlightRecorder {
-    /// Creates a flight recorder that keeps the frames of the last `duration` in at most `max_bytes`, or of less time
-    /// if they do not fit.
+    /// Creates a flight recorder that keeps the frames of the last `duration`, or fewer if they exceed `max_bytes`.
     ///
-    /// `max_bytes` should be at least twice the size of the data between two keyframes. If even the data between two
-    /// keyframes does not fit, the recorder returns an error, and nothing is kept until the next keyframe. The state at
-    /// the start of a run is tried again in each frame.
+    /// `max_bytes` should be at least twice the size of a keyframe and the data up to the next one. If even one such
+    /// stretch does not fit, the recorder returns an error, and nothing is kept until the next keyframe. A run's first
+    /// state is tried again in each frame.
     #[must_use]
     pub fn new(duration: Duration, max_bytes: usize) -> Self {
         Self {
@@ -102,7 +101,7 @@ impl FlightRecorder {
     /// Writes the kept data as a recording.
     ///
     /// # Errors
-    /// The error of the writer.
+    /// The writer's error.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         writer.write_all(&START.bytes())?;
         for stretch in &self.stretches {
@@ -179,7 +178,7 @@ fn frame_time(bytes: &[u8]) -> Duration {
     frame.map_or(Duration::ZERO, |frame| frame.time)
 }
 
-/// Receives what a [`Recorder`](crate::recording::Recorder) writes, in pieces of any size. It is for recorders only.
+/// Receives data from a [`Recorder`](crate::recording::Recorder), in pieces of any size. It is for recorders only.
 impl Write for FlightRecorder {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);

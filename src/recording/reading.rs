@@ -51,8 +51,8 @@ pub struct Recording<B> {
 pub enum RecordingEnd {
     /// The recorder was [finished](crate::recording::Recorder::finish).
     Complete,
-    /// The recorder was not finished, or the end is missing. A damaged length can look like this too. Everything before
-    /// it is played.
+    /// The recorder was not finished, or the end is missing. A damaged length can look like this, too. Everything
+    /// before is played.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
@@ -65,11 +65,12 @@ pub enum RecordingEnd {
 }
 
 impl<B: AsRef<[u8]>> Recording<B> {
-    /// Reads a recording. Checks all of it, and finds its keyframes.
+    /// Reads and checks a whole recording, and finds its keyframes.
     ///
     /// # Errors
-    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if this build cannot load the
-    /// first state. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
+    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], [`ReplayError::Contents`], or [`ReplayError::State`] if
+    /// this build cannot load the first state. Bytes that are missing or damaged later are not an error: see
+    /// [`ending`](Self::ending).
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
         START.strip(bytes.as_ref()).map_err(|error| match error {
             NoStart::Format(found) => ReplayError::Format { found },
@@ -119,7 +120,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         }
     }
 
-    /// Returns how the recording ends. A truncated or damaged recording is played up to that point.
+    /// Returns how the recording ends. A truncated or damaged one is played up to that point.
     #[must_use]
     pub fn ending(&self) -> RecordingEnd {
         self.ending
@@ -137,9 +138,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.states.iter().map(|(tick, _)| *tick)
     }
 
-    /// Returns the [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded. `None` if the
-    /// recording has no state. If it differs from this machine's fingerprint, a replay may differ even though the game
-    /// is the same.
+    /// Returns the [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded, or `None` if it has
+    /// no state. If it differs from this machine's fingerprint, a replay may differ even though the game is the same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
@@ -147,8 +147,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
 
     /// Returns a replay from the last keyframe at or before a tick, or from the first keyframe if that is later.
     ///
-    /// To display it from exactly that tick on, play frames without displaying them until
-    /// [`Physics::tick`](crate::Physics::tick) has reached it.
+    /// To display it from exactly that tick, play frames without displaying them until
+    /// [`Physics::tick`](crate::Physics::tick) reaches it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();

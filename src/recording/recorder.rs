@@ -17,35 +17,35 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 /// Sizes measured at 60 steps and 59 frames per second, with all bodies awake, and without input:
 ///
 /// | | 100 bodies | 1,000 bodies |
-/// | | 100 bodies | 1,000 bodies |
+/// | --- | --- | --- |
 /// | frames and steps, per second | 2.2 kB | 2.2 kB |
 /// | with the checksum of each step | 2.7 kB | 2.7 kB |
 /// | with the checksums of the bodies too | 15 kB | 123 kB |
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB per second. A keyframe of it
-/// takes about 25 ms in one frame. If players would notice, write keyframes with [`new_run`](Recorder::new_run) when
-/// they do not, or write none.
+/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB per second. Its keyframes take
+/// about 25 ms, each in one frame. If players would notice, set `keyframe_every` to 0, and call
+/// [`new_run`](Recorder::new_run) when they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
-    /// A checksum of the whole simulation is written after this many steps: 1 by default, which finds the first step
-    /// that differs; 0 for none. The cost is that of [`Physics::checksum`](crate::Physics::checksum).
+    /// A [checksum of the physics](crate::Physics::checksum) is written after this many steps: 1 by default, which
+    /// finds the first step that differs. With 0 it is written only with the checksums of the bodies.
     pub check_every: u64,
-    /// The checksums of all awake bodies are written after this many steps: 1 by default, which finds the bodies that
-    /// differ in the first step that differs; 0 for none. With more than 1 it finds the bodies that differ a few steps
-    /// later, when one difference may have become several.
+    /// The checksums of all awake bodies are written after this many steps: 1 by default, which finds the bodies in the
+    /// first step that differs. With 0 there are none. With more than 1 it finds the bodies a few steps later, when one
+    /// difference may have become several.
     pub check_bodies_every: u64,
     /// A keyframe, which is a state from which a replay can begin, is written before the first frame after this many
-    /// steps: 600 by default; 0 for none except the first. It is postponed to the next frame if
-    /// [`SaveError::ChangedSinceStep`] prevents it. The cost is that of [`Simulation::save`].
+    /// steps: 600 by default. It is postponed to the next frame if [`SaveError::ChangedSinceStep`] prevents it. With 0,
+    /// only the start of a run has one. The cost is that of [`Simulation::save`].
     pub keyframe_every: u64,
     /// The maximum number of bytes for all keyframes: no limit by default.
     ///
     /// Towards the limit, keyframes become rarer. When half of the limit is left, their distance is twice
-    /// `keyframe_every`; when a tenth is left, ten times that. Keyframes that do not fit are left out. The states at
-    /// the start of runs do not count.
+    /// `keyframe_every`. When a tenth is left, it is ten times that. Keyframes that do not fit are omitted. The states
+    /// at the start of runs do not count.
     pub max_keyframe_bytes: u64,
 }
 
@@ -64,11 +64,11 @@ impl Default for RecorderSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The writer failed. What is recorded after that can be read only if the writer wrote nothing of the failed part.
+    /// The writer failed. Later data can be read only if the writer wrote nothing of the failed part.
     #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
-    /// The state cannot be written, because a force has no name.
-    #[error("a state cannot be saved for the recording: remove the cause, which is the source")]
+    /// The state cannot be written, for example because a force has no name.
+    #[error("a state cannot be saved for the recording: the source of this error names the remedy")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, cannot be written in postcard's format, or is longer than 4 GiB.
     #[error(
@@ -91,13 +91,13 @@ pub enum RecordError {
 ///
 /// let mut simulation = Simulation::default();
 /// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// // What the game keeps beside the simulation; here, which body is the player's.
+/// // The game's state outside of the simulation: here, the key of the player's body.
 /// let mut game: BodyKey = ball;
 /// fn step(simulation: &mut Simulation, game: &mut BodyKey, input: f32) {
 ///     simulation.physics.add_force(*game, Vector::X * input).unwrap();
 /// }
 ///
-/// // Any `Write`: mostly a `BufWriter` of a file.
+/// // Any `Write` will do. It is usually a `BufWriter` of a file.
 /// let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// for _ in 0..100 {
 ///     let frame_time = Duration::from_millis(7);
@@ -114,7 +114,7 @@ pub enum RecordError {
 /// }
 /// let bytes = recorder.finish()?;
 ///
-/// // The same again, from its middle on.
+/// // Replay it from the last keyframe at or before tick 20, which is the start here.
 /// let recording = Recording::read(bytes)?;
 /// let mut replay = recording.replay(20);
 /// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>(|_| None)? {
@@ -141,13 +141,13 @@ pub enum RecordError {
 /// # Contents
 /// - The state at the beginning of the run, and later keyframes. A state consists of the simulation, as
 ///   [`Simulation::save`] writes it, and your game's part, which is any serde value.
-/// - For each frame, its time and the settings of the clock. So pause, speed, rate and so on need no input.
+/// - For each frame, its time and the settings of the clock, so pause, speed and rate need no input.
 /// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
 /// # Not recorded
 /// - Changes between two frames, except to the clock's settings: a spawn, a teleport, a force. A replay does not repeat
-///   them, and reports a difference. Make such changes in a step, from that step's input. After a large change, such as
-///   a new level, call [`new_run`](Self::new_run). An assigned state needs no call.
+///   these changes, and reports a difference. Make them in a step, from its input. After a large change, such as a new
+///   level, call [`new_run`](Self::new_run). An assigned state needs no call.
 /// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
 /// - The events of the last frame before a state.
 #[derive(Debug)]
@@ -158,12 +158,12 @@ pub struct Recorder<W> {
     has_begun: bool,
     steps_since_state: u64,
     keyframe_bytes: u64,
-    /// What the reader knows from the chunks since the last state.
+    /// The reader's knowledge from the chunks since the last state.
     clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
-    /// Whether a step was taken but not run, as far as the recorder knows.
+    /// Whether a step has begun but not ended, as far as the recorder knows.
     is_in_step: bool,
-    /// The epoch of the value after the last step. A different one begins a new run.
+    /// The epoch of the value after the last step. If it differs, a new run begins.
     epoch: u64,
     /// The number of frames that ended before the last recorded one.
     frames: u64,
@@ -193,21 +193,21 @@ impl<W: Write> Recorder<W> {
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
     /// Call it after changing the state outside of steps, for example for a new level. A state that was assigned,
-    /// rewound or corrected begins a new run by itself, and so does the frame after a step that was not run. If
-    /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left out until
-    /// it can be written: usually one frame. The same applies to the beginning of the recording.
+    /// rewound or corrected begins a new run by itself, and so does the frame after a step that did not run. If
+    /// [`SaveError::ChangedSinceStep`] prevents the state, as for joints that no step has seen, frames are omitted
+    /// until it can be written, usually one. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
 
     /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
-    /// your game's part of the state: everything that its steps depend on beside the simulation and their input.
+    /// your game's part of the state: everything that your steps depend on besides the simulation and their input.
     ///
     /// Call it right before [`Simulation::begin_frame`], or last in
     /// [`Hooks::before_frame`](crate::Hooks::before_frame).
     ///
     /// # Errors
-    /// [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.
+    /// [`RecordError`]. If a keyframe cannot be written, the frame is still recorded.
     pub fn begin_frame<G: Serialize>(
         &mut self,
         simulation: &Simulation,
@@ -219,7 +219,7 @@ impl<W: Write> Recorder<W> {
         let frames = simulation.frame().number;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
         self.frames = frames;
-        // Changes by a step that was not run are in the state alone.
+        // Changes in a step that did not run are recorded only in the state.
         if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_other {
             self.new_run();
         }
@@ -230,18 +230,18 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step that was taken. Call it once in each step, before your game acts on the input. The
-    /// input is then recorded even if the game panics in that step.
+    /// Records the input of a step. Call it once in each step, before your game acts on the input. The input is then
+    /// recorded even if the game panics in that step.
     ///
-    /// A step that is resimulated after a rollback is not recorded; the next frame begins a [new run](Self::new_run)
-    /// with the corrected state. If the step is not run, because a hook failed or panicked, the next frame begins a new
-    /// run too, and a replay does not return this input. It returns the input only if the recording ends in that step,
-    /// so that the replay fails in the same step.
+    /// A step that is resimulated after a rollback is not recorded. The next frame begins a [new run](Self::new_run)
+    /// with the corrected state. If a step does not run because a hook failed or panicked, the next frame begins a new
+    /// run too. A replay returns this step's input only if the recording ends there, so that the replay fails in the
+    /// same step.
     ///
     /// # Errors
-    /// [`RecordError`].
+    /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        // The previous step was not run, even if it is taken again in the same frame.
+        // The previous step did not run, even if it begins again in the same frame.
         if step.is_resimulated || self.is_in_step {
             self.new_run();
         }
@@ -252,7 +252,7 @@ impl<W: Write> Recorder<W> {
     /// Records that the step was run, with the checksums that are due.
     ///
     /// # Errors
-    /// [`RecordError`].
+    /// [`RecordError::Io`] if the writer fails.
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.epoch = physics.epoch.number();
         self.is_in_step = false;
@@ -271,8 +271,8 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Made, &check)
     }
 
-    /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too. It
-    /// counts as [cut](crate::recording::RecordingEnd::Cut).
+    /// Ends the recording, and flushes and returns the writer. An unfinished recording can be replayed too, and counts
+    /// as [cut](crate::recording::RecordingEnd::Cut).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.

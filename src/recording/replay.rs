@@ -24,7 +24,7 @@ pub enum ReplayError {
     NotARecording,
     /// The recording has another version of the format.
     #[error(
-        "a recording of format {found}, where {} is read: \
+        "a recording of format {found}, not {}: \
          play it with the version of evenstep that recorded it",
         START.format
     )]
@@ -32,7 +32,7 @@ pub enum ReplayError {
         /// The version in the recording.
         found: u32,
     },
-    /// A state in it cannot be loaded: it comes from another version of Rapier, or from a build with other features.
+    /// A state in the recording cannot be loaded, for example because it comes from another version of Rapier.
     #[error("a state of the recording cannot be loaded")]
     State(#[from] LoadError),
     /// The game's part of a state does not have the requested type.
@@ -64,8 +64,7 @@ pub struct Divergence {
     /// The first step whose check failed. With the default [settings](crate::recording::RecorderSettings), this is the
     /// first step after which a bit differed.
     pub tick: u64,
-    /// The last step whose check failed, before a check succeeded again, the replay ended, or it continued from another
-    /// state.
+    /// The last step whose check failed before a check succeeded, the replay ended, or it continued from another state.
     pub last_tick: u64,
     /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Bodies that touch
     /// may differ together after one step.
@@ -75,22 +74,22 @@ pub struct Divergence {
     pub bodies: Vec<BodyKey>,
 }
 
-/// Plays a [`Recording`](crate::recording::Recording), from [`Recording::replay`](crate::recording::Recording::replay).
-/// It returns the recorded data in order, and checks the results of your game and the simulation.
+/// Plays a recording, from [`Recording::replay`](crate::recording::Recording::replay). It returns the recorded data in
+/// order, and checks the results of your game and the simulation.
 ///
 /// You write the loop, with the same calls as when recording. [`next_run`](Self::next_run) returns the state to start
 /// from. Then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each step's input,
 /// and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder) have a
-/// complete program. You decide how fast it is played, and whether anything is displayed.
+/// complete program. You decide how fast to play it, and whether to display it.
 ///
 /// # Guarantees
-/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, to the bit, even with
-/// another number of threads, and even from a keyframe in its middle. Without that feature, the run may diverge some
-/// time after a state was loaded. With some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the
-/// feature: see [`Simulation`](crate::Simulation#states-as-bytes).
+/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, to the bit, on any number
+/// of threads and from any keyframe. Without that feature, the run may diverge some time after a state is loaded. With
+/// some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the feature: see
+/// [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences
-/// If a check fails, the replay records it and continues. From then on it is a different run, which usually differs
+/// If a check fails, the replay records the failure and continues. It is then a different run, which usually differs
 /// until its end. To continue from the recorded state, call [`next_run`](Self::next_run), which returns the next
 /// keyframe.
 ///
@@ -153,17 +152,17 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the state that the next run begins with: the simulation, and your game's part. `None` at the end of the
-    /// recording.
+    /// Returns the state that the next run begins with: the simulation, and your game's part. Returns `None` at the end
+    /// of the recording.
     ///
     /// The first run begins where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
     /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
     /// call `next_run` before that, it skips to the next keyframe.
     ///
-    /// `force` returns the force of each name, as in [`Simulation::load_with`].
+    /// `force` returns the generator for each name, as in [`Simulation::load_with`].
     ///
     /// # Errors
-    /// [`ReplayError::State`] and [`ReplayError::Game`].
+    /// [`ReplayError::State`], [`ReplayError::Game`] or [`ReplayError::Contents`].
     pub fn next_run<G: DeserializeOwned>(
         &mut self,
         force: impl FnMut(&str) -> Option<ForceGenerator>,
@@ -181,10 +180,10 @@ impl<'r> Replay<'r> {
     }
 
     /// Sets the clock as it was when the next frame was recorded, and returns that frame's time, for
-    /// [`Simulation::begin_frame`] or [`Simulation::advance_with`]. `None` at the end of the run.
+    /// [`Simulation::begin_frame`] or [`Simulation::advance_with`]. Returns `None` at the end of the run.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`].
+    /// [`ReplayError::Contents`] if the recording contradicts itself.
     pub fn begin_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -201,13 +200,13 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the input of a step that was taken. `None` if that step was not run in the recorded run, because its
-    /// frame ended early or a hook failed, or because the recording ends here. End the frame in that case.
+    /// Returns the input of a step, or `None` if it did not run when it was recorded, because its frame ended early or
+    /// a hook failed, or because the recording ends here. End the frame in that case.
     ///
-    /// If the recording ends within a step, as after a panic, the last input returned is that step's.
+    /// If the recording ends within a step, as after a panic, that step's input is the last one.
     ///
     /// # Errors
-    /// [`ReplayError::Input`].
+    /// [`ReplayError::Input`] or [`ReplayError::Contents`].
     pub fn input<T: DeserializeOwned>(&mut self, step: Step) -> Result<Option<T>, ReplayError> {
         if self.peek() != Some(ChunkKind::Input) {
             return Ok(None);
@@ -215,7 +214,7 @@ impl<'r> Replay<'r> {
         let Some(chunk) = self.take() else {
             return Ok(None);
         };
-        // The step was not run: the run ends in it.
+        // The step did not run, and the run ends in it.
         if self.peek() == Some(ChunkKind::Run) {
             return Ok(None);
         }
@@ -232,7 +231,7 @@ impl<'r> Replay<'r> {
     /// [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`].
+    /// [`ReplayError::Contents`] if the recording contradicts itself.
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), ReplayError> {
         match self.peek() {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
@@ -246,8 +245,8 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns where the replay has differed from the recording so far: a [`Divergence`] for each run of steps whose
-    /// checks failed.
+    /// Returns the differences from the recording so far: a [`Divergence`] for each series of steps whose checks
+    /// failed.
     #[must_use]
     pub fn differences(&self) -> &[Divergence] {
         &self.differences
@@ -268,7 +267,7 @@ impl<'r> Replay<'r> {
         decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
-    /// Skips the chunks of a step that was taken or run in the recorded run, but not now.
+    /// Skips the chunks of a step that is in the recording, but did not run now.
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == ChunkKind::Input {

@@ -1,4 +1,4 @@
-//! What saved states and recordings share: how they begin, their checksums, their contents.
+//! The common parts of saved states and recordings: their starts, checksums and contents.
 
 use std::hash::Hasher;
 
@@ -11,7 +11,7 @@ pub(crate) struct Start {
     pub format: u32,
 }
 
-/// Why a file has no valid start.
+/// Why the start of a file is invalid.
 pub(crate) enum NoStart {
     Magic,
     Cut,
@@ -45,7 +45,7 @@ pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| sum[i])
 }
 
-/// Decodes a value from these bytes. `None` if they are invalid, or if any are left over.
+/// Decodes a value from these bytes, or returns `None` if they are invalid or some are left over.
 pub(crate) fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)

@@ -1,4 +1,4 @@
-//! A state as bytes: a header that identifies it, and the state in postcard's format.
+//! Writes and reads a state as bytes: a header that identifies it, and the state in postcard's format.
 
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
@@ -43,7 +43,7 @@ pub enum LoadError {
     NotAState,
     /// The state has another version of the format.
     #[error(
-        "a saved state of format {found}, where {} is read: \
+        "a saved state of format {found}, not {}: \
          load it with the version of evenstep that saved it",
         START.format
     )]
@@ -51,7 +51,7 @@ pub enum LoadError {
         /// The version in the bytes.
         found: u32,
     },
-    /// The state comes from another version of Rapier, with which the run would continue differently.
+    /// The state comes from another version of Rapier, so the run would continue differently.
     #[error(
         "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
         found[0], found[1], found[2], rapier::VERSION
@@ -63,12 +63,12 @@ pub enum LoadError {
     /// The state comes from a build with other features, whose types have other fields.
     #[error(
         "a saved state of a build with other features of evenstep or Rapier: \
-         load it with a build that has the same"
+         load it with a build that has the same features"
     )]
     Layout,
-    /// There are fewer bytes than were written, or more.
+    /// There are fewer or more bytes than were written.
     #[error(
-        "a saved state of {expected} bytes has {found}: give `load` all of them, and nothing else"
+        "a saved state of {expected} bytes has {found}: give `load` all of its bytes and nothing else"
     )]
     Length {
         /// The number of bytes that were written.
@@ -89,8 +89,8 @@ pub enum LoadError {
 
 /// # States as bytes
 ///
-/// Use them for saved games, for players who join late, and to move a running match to another process. Requires the
-/// feature `serde`.
+/// Use bytes for saved games, for players who join late, and to move a running match to another process. They require
+/// the feature `serde`.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -113,15 +113,15 @@ pub enum LoadError {
 /// A saved state has everything that a [clone](Simulation#a-copy) has, with these exceptions:
 /// - the [`Resources`](crate::Resources);
 /// - the events of the last frame, which you should read before saving;
-/// - how much of the past is kept ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which
-///   you have to set again.
+/// - the limits of the past ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which you have
+///   to set again.
 ///
 /// [`Simulation`] also implements serde's traits, for your own format without the header.
 ///
 /// # Guarantees
 /// The run continues to the bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
-/// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This was
-/// seen when many joints woke many sleeping bodies at once.
+/// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This
+/// happened in tests when many joints woke many sleeping bodies at once.
 ///
 /// # Soft bodies
 /// Rapier does not write the complete state of soft bodies. With some of them a loaded run diverges, whatever the
@@ -137,21 +137,22 @@ pub enum LoadError {
 /// - for a body that is being permanently deformed by plastic flow: that it must not fall asleep, and that its shape at
 ///   rest has to be fitted.
 ///
-/// Rapier does not expose which of this matters. Eight states were saved while two cuboids or two balls overlapped, and
-/// each continued to the bit. So no soft body is refused. A clone has the complete state.
+/// Rapier does not reveal whether a state is affected, and many are not. Eight states that were saved while two cuboids
+/// or two balls overlapped all continued to the bit. So no soft body is refused. A clone has the complete state.
 ///
 /// # Untrusted files
-/// For any bytes the result is a state or a [`LoadError`]. evenstep checks its own data, and that bodies, colliders and
-/// joints refer to each other consistently. The checksum detects accidents, not malice: anyone who can change a file
-/// can change its checksum. Data that Rapier neither checks nor exposes is trusted: its trees of bounding boxes,
-/// islands, contacts, coordinates of multibodies, meshes, and the lists in soft bodies. With these a forged state can
-/// - panic in later steps, or in another call that leads into Rapier. In builds with overflow checks, the size of a
-///   matrix can cause a panic even during loading;
+/// Bytes that were damaged or belong to something else give a [`LoadError`]. evenstep checks its own data, and that
+/// bodies, colliders and joints refer to each other consistently. The checksum detects accidents, not malice: anyone
+/// who can change a file can change its checksum. Data that Rapier neither checks nor exposes is trusted: its trees of
+/// bounding boxes, islands, contacts, coordinates of multibodies, meshes, and the lists in soft bodies. With these a
+/// forged state can
+/// - panic in later steps, or in another call into Rapier. In builds with overflow checks, the size of a matrix can
+///   cause a panic even during loading;
 /// - end the process, through a tree that contains itself and overflows the stack, or through a matrix whose size
 ///   differs from its stated size;
 /// - take any amount of time and memory, through such a tree, or through the number of iterations that it requests.
 ///
-/// So load other people's states only if they are signed by someone you trust.
+/// So load other people's states only if someone you trust has signed them.
 impl Simulation {
     /// Returns the state as bytes, to be read by [`load`](Self::load).
     ///
@@ -166,7 +167,7 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`SaveError`] if a part of the state cannot be written.
+    /// [`SaveError`] if the state cannot be written now, or at all.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         let mut bytes = vec![0; HEADER_LEN];
@@ -184,7 +185,7 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Reads a state that [`save`](Self::save) of the same build has written.
+    /// Reads a state that was written by [`save`](Self::save) of the same build.
     ///
     /// ```
     /// # use evenstep::{LoadError, Simulation};
@@ -293,7 +294,7 @@ fn rapier_version() -> [[u8; 2]; 3] {
 }
 
 /// Returns a hash of a small state's bytes. It changes with features of Rapier that add fields to its types, and
-/// nothing else reveals which features are enabled. Two bodies touch in the step; of the state after it, only the size
+/// nothing else reveals which features are enabled. Two bodies touch in the step. Only the size of the state after it
 /// is included, because not every platform computes the same bits.
 fn layout() -> [u8; 8] {
     let mut sample = Simulation::default();

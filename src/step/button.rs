@@ -26,7 +26,7 @@ pub struct Button {
 }
 
 impl Button {
-    /// Sets the counts to zero for a new step. Whether the button is down stays.
+    /// Resets the counts for a new step. A button that is down stays down.
     pub fn start_step(&mut self) {
         self.presses = 0;
         self.releases = 0;

@@ -7,17 +7,17 @@ use super::events::{Event, Events, SharedEvents};
 /// How the events changed when steps were resimulated, from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
-/// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one
-/// retracted and one new event. Start the effects of new events, stop those of retracted ones, and leave those of
-/// confirmed ones alone. Each effect then plays once, and events that never happened leave no effect.
+/// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
+/// retracted and one new event. Start the effects of new events, stop the effects of retracted events, and leave those
+/// of confirmed events alone. Each effect then plays once, and events that never happened leave no effect.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {
-    /// Events of the second run only.
+    /// Events in the second run only.
     pub new: Events,
-    /// Events of both runs, as they were in the second one.
+    /// Events in both runs, as in the second run.
     pub confirmed: Events,
-    /// Events of the first run only: they never happened.
+    /// Events in the first run only. They never happened.
     pub retracted: Events,
 }
 

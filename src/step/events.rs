@@ -21,34 +21,33 @@ use rapier::pipeline::EventHandler;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Collision {
-    /// The step in which it happened.
+    /// The tick of the step in which it happened.
     pub tick: u64,
     /// Whether the colliders started to touch, as opposed to stopped.
     pub started: bool,
-    /// The bodies of the two colliders, even if a body was removed before this step. `None` for a collider without a
-    /// body, and for a body without a key.
+    /// The bodies of the two colliders, even if a body was removed before this step, or `None` for a collider without a
+    /// body and for a body without a key.
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
-    /// Whether they stopped touching because one of them was removed.
+    /// Whether the colliders stopped touching because one of them was removed.
     pub removed: bool,
 }
 
 /// A contact force exceeded its threshold.
 ///
-/// Rapier reports the force again in each step, if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`],
+/// Rapier reports the force again in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`],
 /// which no collider has by default.
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContactForce {
-    /// The step in which it acted.
+    /// The tick of the step in which it acted.
     pub tick: u64,
-    /// The bodies of the two colliders. `None` for a collider without a body, and for a body
-    /// without a key.
+    /// The bodies of the two colliders, or `None` for a collider without a body and for a body without a key.
     pub bodies: [Option<BodyKey>; 2],
     /// Rapier's event: the colliders, and their forces in newtons.
     pub force: ContactForceEvent,
@@ -58,7 +57,7 @@ pub struct ContactForce {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SoftBodyTear {
-    /// The step in which it happened.
+    /// The tick of the step in which it happened.
     pub tick: u64,
     /// Rapier's event.
     pub event: Box<SoftBodyTearEvent>,
@@ -66,12 +65,12 @@ pub struct SoftBodyTear {
 
 /// Rapier disabled a body because its state became NaN or infinite.
 ///
-/// The body keeps its last finite pose. Rapier's list has only the bodies quarantined in the last step.
+/// The body keeps its last finite pose. Rapier's own list, `quarantine()`, only has the bodies of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// The step in which it happened.
+    /// The tick of the step in which it happened.
     pub tick: u64,
     /// The body.
     pub body: BodyKey,
@@ -91,8 +90,8 @@ pub enum Event {
     Quarantined(Quarantined),
 }
 
-/// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, which a game
-/// changes merely by accessing a body mutably.
+/// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, and a game
+/// changes that order merely by accessing a body mutably.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum EventOrder {
     Collision([(u32, u32); 2]),
@@ -102,7 +101,7 @@ enum EventOrder {
 }
 
 impl Event {
-    /// Returns the step in which the event happened.
+    /// Returns the tick of the step in which the event happened.
     #[must_use]
     pub fn tick(&self) -> u64 {
         match self {
@@ -138,8 +137,8 @@ impl Event {
     }
 }
 
-/// A handle to events: those of a frame, from [`Simulation::events`](crate::Simulation::events), those of the last step,
-/// from [`Physics::events`](crate::Physics::events), or some of them.
+/// A handle to the events of a frame, from [`Simulation::events`](crate::Simulation::events), of the last step, from
+/// [`Physics::events`](crate::Physics::events), or of a tick, from [`in_tick`](Self::in_tick).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -154,12 +153,12 @@ impl Event {
 /// );
 /// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
 /// assert_eq!((frame.steps, simulation.events().len()), (2, 1));
-/// // In the first of the frame's two steps.
+/// // The ball hits the ground in the first of the frame's two steps.
 /// for collision in simulation.events().in_tick(0).collisions() {
 ///     assert!(collision.started && collision.bodies.contains(&Some(ball)));
 /// }
 ///
-/// // A removed body stops touching in the next step, by its dead key.
+/// // The next step reports that the removed body stopped touching, with its dead key.
 /// simulation.physics.remove(ball);
 /// simulation.advance(Duration::from_millis(20), |_, _| ());
 /// let stopped = simulation.events().collisions().next().unwrap();
@@ -170,8 +169,8 @@ impl Event {
 /// Events are ordered by tick. Within a step, collisions come first, then contact forces, tears, and quarantined
 /// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
 /// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
-/// happened: a sensor that is crossed within a step starts before it stops. Tears are ordered by soft body, quarantined
-/// bodies by key.
+/// happened. If a body crosses a sensor within a step, the start comes before the stop. Tears are ordered by soft body,
+/// and quarantined bodies by key.
 ///
 /// So the order is the same in every run of the same steps, on any number of threads. It does not depend on which
 /// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
@@ -225,7 +224,7 @@ impl Events {
         &self.all[self.range.clone()]
     }
 
-    /// Returns the events of one step. Empty if the step is not part of the frame.
+    /// Returns the events of one step, or none if the step is not part of the frame.
     #[must_use]
     pub fn in_tick(&self, tick: u64) -> Self {
         let start = self.range.start;
@@ -236,7 +235,7 @@ impl Events {
         }
     }
 
-    /// Iterates over collisions that started and stopped.
+    /// Iterates over collisions, both starts and stops.
     pub fn collisions(&self) -> impl Iterator<Item = Collision> + Clone + use<> {
         self.select(|event| match event {
             Event::Collision(event) => Some(*event),
@@ -244,7 +243,7 @@ impl Events {
         })
     }
 
-    /// Iterates over contact forces that exceeded their threshold.
+    /// Iterates over contact forces that exceeded their thresholds.
     pub fn contact_forces(&self) -> impl Iterator<Item = ContactForce> + Clone + use<> {
         self.select(|event| match event {
             Event::ContactForce(event) => Some(*event),
@@ -286,7 +285,7 @@ impl Events {
     }
 }
 
-/// Empties a list of events, or begins another one if there are handles to it.
+/// Empties a list of events, or starts a new one if there are handles to it.
 pub(crate) fn clear_events(events: &mut SharedEvents) {
     match Arc::get_mut(events) {
         Some(events) => events.clear(),
@@ -294,7 +293,7 @@ pub(crate) fn clear_events(events: &mut SharedEvents) {
     }
 }
 
-/// Replaces the events of these ticks with those of `others`.
+/// Replaces the events of these ticks with the ones in `others`.
 pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
     let events = Arc::make_mut(events);
     let range = range_of(events, ticks.clone());
@@ -302,7 +301,8 @@ pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, other
     events.splice(range, of_ticks.iter().cloned());
 }
 
-/// Returns the range of the events of these ticks among events sorted by tick. An empty range is where they belong.
+/// Returns the range of the events of these ticks among events sorted by tick. If there are none, the empty range is
+/// where they belong.
 fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     let before = |tick| events.partition_point(|event| event.tick() < tick);
     before(ticks.start)..before(ticks.end.max(ticks.start))
@@ -315,8 +315,8 @@ pub(crate) struct EventLog {
     /// The events found in the current step, each with the number of events found before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(usize, Event)>,
-    /// The owner of the collider at each index, as of when the collider last began to touch something, or its body got
-    /// a key later. The last event of a removed collider comes when Rapier can no longer tell its owner.
+    /// The owner of the collider at each index, recorded when the collider last began to touch something, or when its
+    /// body got a key later. Rapier no longer knows the owner of a removed collider when its last event arrives.
     owners: Vec<Option<(ColliderHandle, Option<BodyKey>)>>,
 }
 

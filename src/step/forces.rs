@@ -17,7 +17,7 @@ use rapier::pipeline::PhysicsWorld;
 use super::generators::CustomForce;
 use super::generators::{ForceGenerator, Wrench};
 
-/// Why an operation on a body failed, and on which body. Nothing was changed.
+/// Why an operation on a body failed, with the key of the body. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
@@ -27,19 +27,16 @@ pub enum BodyError {
          or the key belongs to another `Physics`"
     )]
     Gone(BodyKey),
-    /// A value is NaN or infinite. Rapier would disable the body and those that it touches.
+    /// A value is NaN or infinite. Rapier would disable the body and the bodies that it touches.
     #[error(
         "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
          nothing was changed"
     )]
     NotFinite(BodyKey),
-    /// A rotation has length zero, or its length overflows, so it cannot be normalised.
-    #[error(
-        "a rotation for the body {0:?} has length zero, or is too long to be normalised: \
-         give a unit quaternion"
-    )]
+    /// A rotation has length zero, so it cannot be normalised.
+    #[error("a rotation for the body {0:?} has length zero: give a rotation of unit length")]
     NotARotation(BodyKey),
-    /// The body is not kinematic by position, and only such a body moves to a target.
+    /// The body is not kinematic by position. Only such bodies move to targets.
     #[error(
         "the body {0:?} is not kinematic by position, and only such a body moves to a target: \
          build it with `kinematic_position_based`, or use `teleport`"
@@ -90,7 +87,7 @@ impl Push {
         }
     }
 
-    /// Returns whether Rapier keeps it on the body after the step.
+    /// Returns whether Rapier keeps the action on the body after the step.
     fn is_lasting(&self) -> bool {
         match self {
             Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
@@ -112,7 +109,7 @@ impl Push {
     }
 }
 
-/// An action that waits for the next step.
+/// An action that is pending until a step.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Pushed {
@@ -120,10 +117,10 @@ struct Pushed {
     push: Push,
 }
 
-/// Forces that were taken out, to be put back later.
+/// Forces that were removed temporarily.
 pub(crate) struct Pushes(Vec<Pushed>);
 
-/// The forces of a simulation: those for the next step, and the lasting ones.
+/// The forces for the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -132,14 +129,14 @@ pub(crate) struct Pushes(Vec<Pushed>);
 )]
 pub(crate) struct Forces {
     pushes: Vec<Pushed>,
-    /// The number of pushes when the current step was taken.
+    /// The number of pushes when the current step began.
     waiting: usize,
     /// The number of pushes when the last frame ended.
     lasting: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
-    /// The user forces from before ours, to be put back after the step. Rapier's user forces last until they are reset,
-    /// and Rapier adds ours to them.
+    /// The previous user forces, to be restored after the step. Rapier's user forces last until they are reset, and
+    /// Rapier adds ours to them.
     replaced: Vec<(RigidBodyHandle, Wrench)>,
 }
 
@@ -152,7 +149,7 @@ struct SavedForces {
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
-/// Returns a force on no body.
+/// Returns a placeholder: a force on no body.
 #[cfg(feature = "serde")]
 fn any_generator() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
@@ -236,30 +233,30 @@ impl Forces {
         }
     }
 
-    /// Begins a step that was taken: later pushes are for that step.
+    /// Begins a step. Later pushes are for that step.
     pub fn begin_step(&mut self) {
         self.waiting = self.pushes.len();
     }
 
-    /// Aborts a step that was taken but is not run. Its pushes are discarded, because the game will be asked for that
+    /// Aborts a step that has begun but is not run. Its pushes are discarded, because the game will be asked for that
     /// step again. Earlier pushes keep waiting for the next step.
     pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
         self.pushes.truncate(self.waiting);
         self.restore(bodies);
     }
 
-    /// Ends a frame: pushes that are waiting now wait for the next step, however long time is stopped.
+    /// Ends a frame. Pushes that are pending now wait for the next step, no matter how long time is stopped.
     pub fn end_frame(&mut self) {
         self.lasting = self.pushes.len();
     }
 
-    /// Takes out the pushes since the last frame, while earlier frames are finished.
+    /// Removes and returns the pushes since the last frame, until earlier frames are finished.
     pub fn take_since_frame(&mut self) -> Pushes {
         let lasting = self.lasting.min(self.pushes.len());
         Pushes(self.pushes.split_off(lasting))
     }
 
-    /// Puts back pushes that were taken out. `by` is how far the world was moved meanwhile.
+    /// Puts back pushes that were removed. Since then the world was moved by `by`.
     pub fn put_back(&mut self, taken: Pushes, by: Vector) {
         let pushes = taken.0.into_iter().map(|mut pushed| {
             pushed.push.translate(by);
@@ -268,7 +265,7 @@ impl Forces {
         self.pushes.extend(pushes);
     }
 
-    /// Discards the pushes since the last frame, in which time was stopped. Returns their number.
+    /// Discards the pushes since the last frame, because time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
         self.pushes
             .drain(self.lasting.min(self.pushes.len())..)
@@ -298,7 +295,7 @@ impl Forces {
     /// values that were ignored because they are not finite.
     pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
         span!("forces");
-        // If a custom force panicked before, its leftovers are here, and the step is now run after all.
+        // If a custom force panicked before, its leftovers are still here, and the step is run now.
         self.restore(bodies);
         let Self {
             pushes,

@@ -8,7 +8,7 @@ use rapier::dynamics::RigidBody;
 use rapier::math::{AngVector, Real, Vector};
 use rapier::utils::CrossProduct;
 
-/// A force at the centre of mass of a body, and a torque, both in world axes: the value of a [`ForceGenerator`].
+/// A force at a body's centre of mass and a torque, both in world axes: the result of a [`ForceGenerator`].
 ///
 /// A force at another point equals the same force at the centre of mass plus its torque about the centre of mass: see
 /// [`at_point`](Self::at_point).
@@ -40,8 +40,8 @@ impl Wrench {
 /// A lasting force on one body, evaluated before every step until it is removed.
 ///
 /// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated with the
-/// body's state at the start of the step, so the force is the same at every frame rate. A pushed body does not fall
-/// asleep, unless the force and the torque are exactly zero.
+/// body's state at the start of the step, so the force is the same at every frame rate. It keeps the body awake, unless
+/// the force and the torque are exactly zero.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -67,11 +67,11 @@ impl Wrench {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ForceGenerator {
-    /// Moving air: pulls the body's velocity toward the air's.
+    /// Moving air, which pulls the body's velocity toward its own.
     Wind {
         /// The air's velocity in metres per second, in world axes.
         velocity: Vector,
-        /// Newtons per metre per second of difference between the velocities.
+        /// The force per difference between the velocities, in N/(m/s).
         drag: Real,
     },
     /// An engine fixed to the body.
@@ -89,19 +89,19 @@ pub enum ForceGenerator {
         point: Vector,
         /// The length at which the spring neither pulls nor pushes, in metres.
         rest_length: Real,
-        /// Newtons per metre of difference from the rest length.
+        /// The force per difference from the rest length, in N/m.
         stiffness: Real,
-        /// Newtons per metre per second of change in length.
+        /// The force per rate of change of the length, in N/(m/s).
         damping: Real,
     },
     /// Resistance of still air or water to motion and to turning.
     Drag {
-        /// Newtons per metre per second of velocity.
+        /// The force per velocity, in N/(m/s).
         linear: Real,
-        /// Newton metres per radian per second of angular velocity.
+        /// The torque per angular velocity, in N·m/(rad/s).
         angular: Real,
     },
-    /// A function of the body and the step: see [`ForceGenerator::custom`].
+    /// A function of the body and the step, from [`ForceGenerator::custom`].
     Custom(CustomForce),
 }
 
@@ -110,7 +110,7 @@ pub enum ForceGenerator {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CustomForce {
     name: Option<Arc<str>>,
-    /// The function. `None` after loading if no function has this name; the generator then exerts no force.
+    /// The function, or `None` after loading if no function has this name. The generator then exerts no force.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrench: Option<Arc<WrenchFn>>,
 }
@@ -118,7 +118,7 @@ pub struct CustomForce {
 type WrenchFn = dyn Fn(&RigidBody, Step) -> Wrench + Send + Sync;
 
 impl CustomForce {
-    /// Returns the name that [`named`](ForceGenerator::named) gave it.
+    /// Returns the name that was passed to [`ForceGenerator::named`], if any.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -137,8 +137,8 @@ impl ForceGenerator {
     /// Returns a generator whose force `wrench` computes, once before each step.
     ///
     /// `wrench` has to be a pure function, so that a run can be repeated. Derive anything that changes over time from
-    /// the step's tick. If your game's plans change, replace the generator. A value that is not finite is ignored, and
-    /// counted in [`Frame::rejected_forces`](crate::Frame::rejected_forces):
+    /// the step's tick. If the force depends on your game's decisions, replace the generator when they change. A result
+    /// that is not finite is ignored and counted in [`Frame::rejected_forces`](crate::Frame::rejected_forces):
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -161,8 +161,8 @@ impl ForceGenerator {
         })
     }
 
-    /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes has the name, not the function:
-    /// `Simulation::load_with` asks for the generator of each name.
+    /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes contains the name, not the
+    /// function. `Simulation::load_with` asks for the generator of each name.
     #[must_use]
     pub fn named(
         name: &str,

@@ -1,4 +1,4 @@
-//! Inputs of a step, the stepped world, and the resulting events. It knows nothing of displayed poses.
+//! Inputs of a step, the stepped world, and the resulting events. This module knows nothing of displayed poses.
 
 // Input by time and by tick, and a button's edges.
 mod button;

@@ -2,8 +2,8 @@
 //!
 //! Rapier's step gives work to all threads of its pool, and blocks until each of them has taken its part. A thread that
 //! steps another world, or waits for this step, takes none. So a whole pool steps a world only if a thread outside of
-//! all pools requested the step, and only one such world at a time. Every other world is stepped by one thread. The
-//! bits are the same.
+//! all pools requested the step, and it steps only one world at a time. All other worlds are stepped by one thread
+//! each. The bits are the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use std::thread;
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The addresses of the worlds' pools all of whose threads are stepping a world.
+/// The addresses of the pools that are stepping a world with all their threads.
 static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Idle pools of one thread each.
@@ -61,11 +61,11 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Calls a function on a thread that is the only one of its pool, while the calling thread sleeps. A thread that waits
-/// as rayon's threads do runs other jobs meanwhile, whose steps would nest on its stack.
+/// Calls a function on a thread that is the only one of its pool, while the calling thread sleeps. If it waited as
+/// rayon's threads do, it would run other jobs meanwhile, and their steps would nest on its stack.
 ///
 /// # Errors
-/// If the function panicked.
+/// The payload, if the function panicked.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let run = || catch_unwind(AssertUnwindSafe(run));
     let idle = lock(&SINGLE).pop();

@@ -14,14 +14,14 @@ use rapier::math::{Pose, Rotation};
 
 use super::world::World;
 
-/// The targets, one per body: a later one replaces an earlier one.
+/// The targets, one per body. A later one replaces an earlier one.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Targets {
     /// Sorted by key when a step begins, so that Rapier's list of changed bodies does not depend on the order in which
     /// targets were set.
     list: Vec<Target>,
-    /// The index of each body's target in the list. It is not saved; [`index`](Self::index) rebuilds it.
+    /// The index of each body's target in the list. It is not saved, because [`index`](Self::index) rebuilds it.
     #[cfg_attr(feature = "serde", serde(skip))]
     places: SecondaryMap<BodyKey, usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -39,9 +39,8 @@ struct Target {
     start: Option<TargetStart>,
 }
 
-/// Where and when a motion began. Every step's pose is computed from here. If it were computed from the previous step's
-/// pose, each step would add its rounding, and a motion per step slower than half the spacing of `f32` would not move
-/// at all.
+/// The start of a motion, from which the pose of every step is computed. If the previous step's pose were used instead,
+/// rounding errors would add up, and a motion by less than half the spacing of `f32` per step would stop entirely.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct TargetStart {
@@ -52,7 +51,7 @@ struct TargetStart {
 
 impl Targets {
     /// Rebuilds the index of a list that was read. Returns whether each target belongs to a different living body. No
-    /// table is sized by a key that the file does not have.
+    /// key that the file lacks determines the size of a table.
     #[cfg(feature = "serde")]
     pub fn index(&mut self, keys: &Keys) -> bool {
         self.is_unsorted = true;
@@ -62,7 +61,7 @@ impl Targets {
         })
     }
 
-    /// Sets a target. Setting the same target again changes nothing: the motion continues as it began.
+    /// Sets a target. Setting the same target again changes nothing.
     pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
         let target = Target {
             key,
@@ -106,8 +105,8 @@ impl Targets {
         }
     }
 
-    /// Tells Rapier where the bodies are to be after this step. The target of a body that is no longer kinematic by
-    /// position is dropped.
+    /// Tells Rapier the poses that bodies should have after this step. Drops the targets of bodies that are no longer
+    /// kinematic by position.
     pub fn apply(&mut self, world: &mut World, step: Step) {
         if std::mem::take(&mut self.is_unsorted) {
             self.list.sort_unstable_by_key(|target| target.key);
@@ -170,7 +169,7 @@ impl Target {
         true
     }
 
-    /// Returns where a body that is now at `pose` is to be after this step.
+    /// Returns the next pose of a body that is now at `pose`.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.time, start) == pose => start,
@@ -187,7 +186,7 @@ impl Target {
         self.pose_at(step.end_time, start)
     }
 
-    /// Returns the pose of the uniform motion at a time before the target's.
+    /// Returns the pose of the uniform motion at a time before the target time.
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
@@ -211,7 +210,7 @@ impl Target {
     }
 }
 
-/// Returns the last time that the step reaches. It allows for every way to compute the step's end: in whole
+/// Returns the last time that the step reaches. It allows for both ways to compute the end of the step: in whole
 /// nanoseconds, or as the sum of its start and its length, which is rounded to `f32`.
 fn end_of(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);

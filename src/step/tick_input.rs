@@ -1,21 +1,21 @@
-//! Input addressed by tick, each sample delivered to exactly that step.
+//! Input addressed by tick. Each sample is delivered to exactly that step.
 
 use std::collections::VecDeque;
 
 use crate::time::Step;
 
-/// A queue of input samples, each for the step of one tick.
+/// A queue of input samples that name the tick of their step.
 ///
-/// Use it for commands that name their tick: on a server, in lockstep, in a replay, after a rollback. A sample is
-/// delivered to the step of its tick and to no other, even if time was cut, dropped or paused in between. For input
-/// with time stamps use an [`InputQueue`](crate::InputQueue#choosing).
+/// Use it on a server, in lockstep, in a replay, or after a rollback. A sample is delivered to the step of its tick and
+/// to no other, even if time was cut, dropped or paused in between. For input with time stamps use an
+/// [`InputQueue`](crate::InputQueue#choosing).
 ///
 /// ```
 /// use evenstep::{Simulation, TickError, TickQueue};
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// // A server takes commands for the next 120 ticks: two seconds.
+/// // A server accepts commands for the next 120 ticks, which are two seconds.
 /// let mut queue = TickQueue::new(simulation.physics.tick(), 119);
 /// queue.push(1, "jump")?;
 /// queue.push(0, "walk")?;
@@ -26,7 +26,7 @@ use crate::time::Step;
 /// });
 /// assert_eq!(played, [(0, "walk"), (1, "jump")]);
 ///
-/// // Tick 2 is next: input for tick 1 is now too late, and is returned. The sender has to be a tick earlier.
+/// // Tick 2 is next, so input for tick 1 is a tick too late, and is returned.
 /// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
 /// # Ok::<(), TickError<&str>>(())
 /// ```
@@ -34,37 +34,37 @@ use crate::time::Step;
 /// # Order
 /// Within a tick, samples come in the order in which they were pushed. If several players' input arrives over a
 /// network, that order differs from machine to machine. Use a queue for each player, or sort the samples of a tick
-/// before they reach a simulation that must be equal everywhere.
+/// before they reach the simulation.
 ///
 /// # Rollback
 /// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
-/// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue continues from the
-/// first earlier step that takes its samples, and accepts samples for the ticks after that one.
+/// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue goes back only when
+/// an earlier step drains it, and accepts samples for the ticks after that step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
-    /// Samples sorted by tick, and within a tick in the order pushed.
+    /// Samples, sorted by tick and then in the order pushed.
     waiting: VecDeque<(u64, T)>,
     /// The first tick for which samples are accepted.
     tick: u64,
-    /// Which of the 64 previous ticks got a sample. The lowest bit is for the last one.
+    /// A bit for each of the 64 previous ticks, set if the tick got a sample. The lowest bit is that of the last tick.
     delivered: u64,
     max_lead: u64,
     counts: TickCounts,
 }
 
-/// Why a sample is refused. It contains the sample.
+/// Why a sample is refused, with the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TickError<T> {
-    /// The step of its tick has already taken its samples.
+    /// The step of the sample's tick has already drained the queue.
     #[error(
         "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
     )]
     Late {
         /// The pushed input.
         input: T,
-        /// By how many ticks it is late: 1 if its step was the last one.
+        /// How many ticks it is late: 1 if its step was the last one.
         by: u64,
     },
     /// The tick is further ahead than allowed.
@@ -80,7 +80,7 @@ pub enum TickError<T> {
     },
 }
 
-/// Counts of samples that did not reach their step, or were repeated, from [`TickQueue::counts`].
+/// Counts of samples that did not reach their step or were repeated, from [`TickQueue::counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ pub struct TickCounts {
     pub late: u64,
     /// Samples refused with [`TickError::TooFarAhead`].
     pub too_far_ahead: u64,
-    /// Samples whose step did not take them, because a later step came first.
+    /// Samples whose step did not take them before a later step did.
     pub missed: u64,
     /// Samples of [`push_once`](TickQueue::push_once) for a tick that already had one.
     pub repeated: u64,
@@ -126,7 +126,7 @@ impl<T> TickQueue<T> {
     /// tick is inserted before those for later ones.
     ///
     /// # Errors
-    /// [`TickError`], with the sample, if that step has already taken its samples, or if `tick` is more than `max_lead`
+    /// [`TickError`], with the sample, if that step has already drained the queue, or if `tick` is more than `max_lead`
     /// ticks after the next step. Both are [counted](Self::counts).
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
@@ -144,13 +144,12 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
-    /// Adds a sample as [`push`](Self::push) does, but only if this tick had no sample yet. Use it for a queue of one
-    /// player's input with one sample per tick, whose sender repeats its last ticks in every packet, so that a lost
-    /// packet costs nothing. A sample for a tick that has or had one is dropped, and [counted](Self::counts) as
-    /// repeated rather than late.
+    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for the input of one player,
+    /// with one sample per tick, if the sender repeats the last ticks in every packet so that a lost packet does no
+    /// harm. Repeated samples are dropped, and [counted](Self::counts) as repeated rather than late.
     ///
-    /// The queue knows which of the last 64 steps got a sample. Samples repeated for longer count as late. A sample
-    /// that is late itself is counted each time it arrives.
+    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer count as late.
+    /// A sample that never arrived in time counts as late each time it arrives.
     ///
     /// ```
     /// use evenstep::TickQueue;
@@ -195,7 +194,7 @@ impl<T> TickQueue<T> {
         self.counts.missed = self.counts.missed.saturating_add(missed as u64);
         let next = step.tick.saturating_add(1);
         let due = self.len_before(next);
-        // `None` if the simulation went back: these ticks get their samples again.
+        // `None` if the simulation went back in time, so that these ticks get their samples again.
         let steps = next.checked_sub(self.tick).filter(|steps| *steps > 0);
         let earlier = steps.and_then(|steps| self.delivered.checked_shl(steps.try_into().ok()?));
         self.delivered = earlier.unwrap_or(0) | u64::from(due > 0);
@@ -207,14 +206,15 @@ impl<T> TickQueue<T> {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
-    /// Returns the first tick for which samples are accepted: the one after the last step that took its samples.
+    /// Returns the first tick for which samples are accepted: the one after the last step that drained the queue.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Continues at `tick`, together with [`ClockSettings::set_tick`](crate::ClockSettings::set_tick), after a rollback
-    /// or to join a match. Samples for `tick` and later are kept.
+    /// Continues at `tick`: after a rollback, or together with
+    /// [`ClockSettings::set_tick`](crate::ClockSettings::set_tick) to join a match. Samples for `tick` and later are
+    /// kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
         self.delivered = 0;
@@ -237,7 +237,7 @@ impl<T> TickQueue<T> {
         self.waiting.clear();
     }
 
-    /// Returns how many samples were late, too far ahead, missed or repeated so far.
+    /// Returns how many samples have been late, too far ahead, missed or repeated.
     #[must_use]
     pub fn counts(&self) -> TickCounts {
         self.counts

@@ -81,8 +81,8 @@ impl World {
         self.are_joints_in_doubt = self.are_joints_in_doubt();
     }
 
-    /// Makes Rapier prepare its joints again in the next step, as under a fresh pipeline. Any removal of a joint causes
-    /// this, even if it removes none.
+    /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline. Any call that removes a joint
+    /// does this, even if there is no such joint.
     fn prepare_joints_anew(&mut self) {
         (self.physics.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
@@ -90,9 +90,9 @@ impl World {
     /// Returns whether the joint data cached by Rapier's pipeline may be out of date.
     ///
     /// While the pipeline knows of no change, it keeps its selection of joints to solve, and the world positions of
-    /// joint ends that do not move. It is not told when a contact wakes a body that was put to sleep by hand. Nor is it
-    /// told that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both
-    /// with the others. Their joints would continue differently than in a copy.
+    /// joint ends that do not move. It does not learn that a contact wakes a body that was put to sleep by hand. Nor
+    /// does it learn that the step still rounds the poses of such bodies, and of bodies that became fixed, because it
+    /// steps both with the others. Their joints would continue differently than in a copy.
     fn are_joints_in_doubt(&self) -> bool {
         let PhysicsWorld {
             bodies,
@@ -107,8 +107,8 @@ impl World {
             })
     }
 
-    /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes and
-    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust the loaded data.
+    /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes but
+    /// does not check while reading. It starts from the keys, because Rapier's own iterators trust the loaded data.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let PhysicsWorld {
@@ -187,7 +187,7 @@ impl World {
         Some(root * before.inverse() * after)
     }
 
-    /// Returns the links of the multibody whose root is this body. Empty if the body is no root.
+    /// Returns the links of the multibody whose root is this body, or none if the body is not a root.
     pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
         let joints = &self.physics.multibody_joints;
         let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
@@ -214,7 +214,7 @@ impl World {
         parents.filter(is_asleep).collect()
     }
 
-    /// Returns whether joints or soft bodies depend on the body, and continue without it when it is removed.
+    /// Returns whether joints or soft bodies may change when the body is removed.
     pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {
             impulse_joints,
@@ -236,7 +236,7 @@ impl World {
     }
 
     /// Moves the links of a multibody to the poses that follow from its root, as Rapier would in the next step. Returns
-    /// those links. Empty if the body is no root.
+    /// those links, or none if the body is not a root.
     pub fn place_links(&mut self, root: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let links: Vec<_> = self.links(root).collect();
         let PhysicsWorld {
@@ -251,8 +251,8 @@ impl World {
         links
     }
 
-    /// Transforms a body and its motion by an isometry of the world. If it is the root of a multibody, the links move
-    /// too, and are returned. `None` if the result is not finite; nothing is changed then.
+    /// Transforms a body and its motion by an isometry of the world. If it is the root of a multibody, its links move
+    /// too, and are returned. Returns `None` and changes nothing if the result is not finite.
     pub fn transform(
         &mut self,
         handle: RigidBodyHandle,
@@ -358,7 +358,7 @@ pub(crate) fn refresh_leaf(
 /// Returns a world that continues as this one does, to the bit.
 ///
 /// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows. Their cached joint data is
-/// [prepared again](World::prepare_joints_anew) where it may be out of date. Under a pipeline that has continued, a
+/// [prepared again](World::prepare_joints_anew) where it may be out of date. With a pipeline that has continued, a
 /// restored world can panic. Each field is named, so that a field added in a later version of Rapier is not forgotten.
 fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
@@ -405,8 +405,8 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
 /// Turns the velocity of a multibody's root, which is the first of the multibody's coordinates, in world axes. The
 /// coordinates of its joints do not depend on the root's pose.
 ///
-/// The root has these coordinates while Rapier lets it move freely. The type of its body does not tell: until the next
-/// step, Rapier leaves the root of a part that was cut off, or of one whose type was changed, as it was.
+/// The root has these coordinates while Rapier lets it move freely. The type of its body does not tell us, because
+/// until the next step, Rapier leaves the root of a part that was cut off, or of one whose type was changed, as it was.
 fn turn_root(multibody: &mut Multibody, by: Rotation) {
     if multibody.root().joint().ndofs() != SPATIAL_DIM {
         return;
@@ -429,7 +429,7 @@ fn step_physics(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn
 ///
 /// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
 /// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
-/// a moved collider. Bodies that slept before are put back to sleep, unless something has happened to them.
+/// a moved collider. Bodies that slept before are put back to sleep, unless they have become fast.
 fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     let sleepers: Vec<RigidBodyHandle> = world
         .bodies

@@ -7,9 +7,9 @@ use std::io;
 /// A failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed; physics continues. After [`before_frame`](crate::Hooks::before_frame) or
-    /// [`before_step`](crate::Hooks::before_step), the step was not run: its time is dropped, and the next step has the
-    /// same tick. After [`after_step`](crate::Hooks::after_step), it was run.
+    /// A hook failed. Physics continues. If it was [`before_frame`](crate::Hooks::before_frame) or
+    /// [`before_step`](crate::Hooks::before_step), the step was not run, its time is dropped, and the next step has the
+    /// same tick. If it was [`after_step`](crate::Hooks::after_step), the step was run.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -70,22 +70,25 @@ fn message(payload: &(dyn Any + Send)) -> String {
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Why a call or a question was not accepted. It contains the rejected call or question.
+/// Why an order to the physics thread was not accepted. From [`Runner::call`](super::Runner::call) and
+/// [`Runner::spawn`](super::Runner::spawn), it contains the rejected function.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
     /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
     #[error(
-        "the queue of calls is full: send fewer in a frame, or raise `RunnerSettings::commands`"
+        "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::commands`"
     )]
     Full(T),
-    /// The thread has ended.
-    #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
+    /// The thread has ended, which is a bug in this crate. [`Runner::stop`](super::Runner::stop) panics with the cause.
+    #[error(
+        "the physics thread has ended, which is a bug in evenstep: `stop` panics with the cause"
+    )]
     Ended(T),
 }
 
 impl<T> fmt::Debug for SendError<T> {
-    /// Formats the error without its contents, which may be a function.
+    /// Formats the error without its contents, which may be a closure.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
@@ -95,7 +98,7 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 impl<T> SendError<T> {
-    /// Returns the same error with another value to hand back.
+    /// Returns the same error with other contents.
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
             Self::Full(refused) => SendError::Full(change(refused)),
@@ -104,8 +107,8 @@ impl<T> SendError<T> {
     }
 }
 
-/// Why [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new) did not start: the system starts no
-/// thread, as in a browser. It contains the arguments, which continue as if no thread had been requested.
+/// Why [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new) failed: the system starts no
+/// thread, as in a browser. The error contains the arguments, unchanged.
 ///
 /// ```
 /// use evenstep::Simulation;
@@ -124,10 +127,10 @@ impl<T> SendError<T> {
 /// ```
 #[derive(thiserror::Error)]
 #[error(
-    "the system starts no thread for the physics: step the simulation that this error contains in the game's own thread"
+    "the system starts no thread for the physics: step the simulation that this error contains on the game's thread"
 )]
 pub struct StartError<T> {
-    /// The arguments in a box, because a result with a whole simulation in it would be expensive to pass on.
+    /// The arguments in a box, because moving a result that contains a whole simulation would be expensive.
     given: Box<T>,
     source: io::Error,
 }
@@ -147,7 +150,7 @@ impl<T> StartError<T> {
         Self { given, source }
     }
 
-    /// Returns the arguments: the simulation, and for a [`Runner`](super::Runner) also its hooks.
+    /// Returns the arguments: the simulation, and for a [`Runner`](super::Runner) its hooks, too.
     #[must_use]
     pub fn into_given(self) -> T {
         *self.given
@@ -166,7 +169,7 @@ mod tests {
         let error = StartError::new(Game, io::Error::other("no more threads"));
         let text = error.to_string();
         assert!(
-            text.ends_with("step the simulation that this error contains in the game's own thread")
+            text.ends_with("step the simulation that this error contains on the game's thread")
         );
         assert_eq!(error.source().unwrap().to_string(), "no more threads");
         assert!(format!("{error:?}").ends_with(", .. }"), "{error:?}");

@@ -1,4 +1,4 @@
-//! A runner as the host of entities' bodies, and views as what displays them.
+//! Makes a runner a host of entities' bodies, and a view a picture of them.
 
 use crate::key::BodyKey;
 use crate::owners::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
@@ -39,7 +39,7 @@ where
     H::Error: Send + 'static,
 {
     fn remove(&mut self, _: BodyKey) -> bool {
-        // Clearing a level would fill the queue.
+        // One order per body would fill the queue when a level is cleared.
         false
     }
 

@@ -14,10 +14,10 @@ use super::failure::Failure;
 use super::runner_settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
-/// When to retry a handover that failed because the other side was using the box.
+/// The delay before retrying a handover that failed because the other side was using the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
-/// The maximum number of failures that wait to be taken. By then, a hook that fails in every step has reported why.
+/// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
 const MOST_FAILURES: usize = 1_000;
 
 /// The data with which a state is displayed.
@@ -40,7 +40,7 @@ pub(super) struct Snapshot {
     pub is_single: bool,
 }
 
-/// Both times of a step are rounded to nanoseconds.
+/// The rounding error of a step's length, in seconds: both its times are rounded to nanoseconds.
 const ROUNDING: f64 = 2e-9;
 
 /// A state to hand over, with the changes since the previous one.
@@ -48,7 +48,7 @@ const ROUNDING: f64 = 2e-9;
 pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
     pub log: PoseLog,
-    /// The state of the same time that this one replaces, if it was edited since.
+    /// The state of the same time that this one replaces, if the simulation was edited since.
     pub replaces: Option<Arc<Snapshot>>,
 }
 
@@ -76,10 +76,10 @@ pub(super) struct Mail<E> {
     pub headroom: Headroom,
     /// The events of each step that had any, oldest first.
     pub events: VecDeque<(u64, Vec<Event>)>,
-    /// The number of events of the oldest steps that were dropped because nobody took them.
+    /// The number of events that were dropped because nobody took them in time, oldest steps first.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,
-    /// The number of the oldest failures that were dropped because nobody took them.
+    /// The number of failures that were dropped because nobody took them in time, oldest first.
     pub lost_failures: u64,
     /// The real time that was dropped.
     pub dropped: Duration,
@@ -101,7 +101,7 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail. It keeps as many states as the settings say, and the events of as many steps.
+    /// Appends later mail. Keeps the states, and the events of the steps, for which the settings have room.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
             self.add(state);
@@ -126,7 +126,7 @@ impl<E> Mail<E> {
         self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
     }
 
-    /// Adds a state in place of those that it replaces.
+    /// Adds a state in place of the ones that it replaces.
     pub fn add(&mut self, mut state: Update) {
         let (run, time) = (state.snapshot.run, state.snapshot.time);
         let start = time.as_secs_f64() - state.snapshot.dt;
@@ -164,7 +164,7 @@ impl<E> Mail<E> {
     }
 }
 
-/// Drops the game's values. A panic in a drop ends no thread. It is not reported, because nobody waits for it.
+/// Drops the game's values. A panic in a drop does not end the thread. It is not reported, because nobody waits for it.
 pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
@@ -185,8 +185,8 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts mail into the box. If the other side is using it now, returns when to try again, because nothing else
-    /// reports that.
+    /// Puts mail into the box. If the other side is using the box now, returns when to try again, because no signal
+    /// will come.
     pub fn put(
         &self,
         mail: &mut Mail<E>,

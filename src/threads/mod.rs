@@ -4,7 +4,7 @@
 //! the other. An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread. Both display
 //! frames through a [`View`]. The book's chapter on threads compares them.
 //!
-//! A browser starts no thread for them. There both return a [`StartError`], which contains the simulation.
+//! A browser starts no threads, so both return a [`StartError`] there, which contains the simulation.
 
 // Settings.
 mod runner_settings;
@@ -14,21 +14,21 @@ mod failure;
 mod sync;
 // The start of a thread, where the system has threads.
 mod start;
-// From the physics to the game.
+// Data from the physics to the game.
 mod mailbox;
-// From the game to the physics.
+// Orders from the game to the physics.
 mod orders;
 // Copies of states, for the view.
 mod publisher;
 // The physics' side of a `Runner`.
 mod physics;
-// The game's side of both.
+// The game's side of `Runner` and `Overlap`.
 mod view;
-// Steps by the wall clock.
+// Runs steps by the wall clock.
 mod runner;
 // A runner as the host of entities' bodies.
 mod host;
-// Steps by the game's frames.
+// Runs steps by the game's frames.
 mod overlap;
 
 pub use crate::owners::Spawned;

@@ -8,7 +8,7 @@ use crate::time::Clock;
 
 use super::mailbox::{ClockReading, Snapshot, Update};
 
-/// What was last published of a simulation.
+/// Publishes states of a simulation, and knows the last one.
 pub(super) struct Publisher {
     /// The id of the simulation. A call may replace the simulation, and a call or a hook its state.
     run: u64,
@@ -16,7 +16,7 @@ pub(super) struct Publisher {
     epoch: u64,
     version: u64,
     smoothing: Arc<SmoothingSettings>,
-    /// Published snapshots, to be reused once nobody else has them.
+    /// Published snapshots, for reuse once nobody else has them.
     pub sent: Vec<Arc<Snapshot>>,
 }
 
@@ -71,7 +71,8 @@ impl Publisher {
         })
     }
 
-    /// Returns a snapshot that nobody has. There are never many more than those that wait and are displayed.
+    /// Returns a snapshot that nobody else has. The number of snapshots stays close to that of the waiting and
+    /// displayed ones.
     fn free_snapshot(&mut self) -> Arc<Snapshot> {
         let mut sent = self.sent.iter_mut();
         let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());

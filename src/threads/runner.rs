@@ -1,4 +1,4 @@
-//! The simulation on a separate thread, by the wall clock. No other file of the crate reads a wall clock.
+//! Runs the simulation on a separate thread, by the wall clock. No other file of the crate reads a wall clock.
 
 use std::io;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use super::runner_settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
 
-/// The answer to a question, once there is one, from [`Runner::ask`].
+/// The future answer to a question, from [`Runner::ask`].
 #[derive(Debug)]
 pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
-    /// Returns the answer, with the number of steps run when it was given. `None` while there is no answer, even if
-    /// there will never be one because the step or the question panicked, or the thread has ended.
+    /// Returns the answer, with the number of steps run when it was given. Returns `None` while there is no answer,
+    /// even if there will never be one because the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer, for at most `most` of real time. `None` if there is no answer by then, or will never be
-    /// one.
+    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
+    /// never be one.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
@@ -61,10 +61,10 @@ impl<T> Answer<T> {
 /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
 /// let spawned = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
-/// // In the game's loop, once a frame:
+/// // In the game's loop, once per frame:
 /// let key = loop {
 ///     let view = runner.frame(); // draw it
-///     // Known once the body is inserted, and shown a little later.
+///     // The key is known once the body is inserted. The pose follows a little later.
 ///     if let Some(key) = spawned.key().filter(|key| view.pose(*key).is_some()) {
 ///         break key;
 ///     }
@@ -81,8 +81,8 @@ impl<T> Answer<T> {
 ///
 /// # Levels
 /// [`spawn`](Self::spawn) is for single bodies while the game runs: at most as many at a time as the
-/// [queue](RunnerSettings::commands) holds. To load a level of thousands, stop the thread and start it again. That
-/// waits only for the current step, the keys are known at once, and no simulated time passes. Read the
+/// [queue](RunnerSettings::commands) holds. To load a level with thousands of bodies, stop the thread and start it
+/// again. This only waits for the current step, the keys are known at once, and no simulated time passes. Read the
 /// [events](Self::events) first.
 ///
 /// ```
@@ -110,27 +110,27 @@ impl<T> Answer<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Without a stop, a [`call`](Self::call) can insert any number of bodies in one step, and send their keys through a
-/// channel that it captures.
+/// Alternatively, a [`call`](Self::call) can insert any number of bodies at once, and send their keys through a channel
+/// that it captures.
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics thread, before and after each step. The game's thread sends [calls](Self::call),
-/// which are carried out between two steps in the order sent, as soon as the thread is free. It [asks](Self::ask)
-/// questions, which are answered after the next step and see the effect of every call sent before. In a pause and in
-/// slow motion, questions are answered at once.
+/// which run between two steps in the order sent, as soon as the physics thread is free. It [asks](Self::ask)
+/// questions, which are answered after the next step and see the effect of every earlier call. In a pause and in slow
+/// motion, questions are answered at once.
 ///
-/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and maximum frame time are set.
-/// [`RunnerSettings::max_lag`] replaces these, the step limit and the budget.
+/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`]
+/// replaces the maximum frame time, the step limit and the budget.
 ///
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs in the hooks: [`before_frame`](Hooks::before_frame) records the
 /// frame, [`before_step`](Hooks::before_step) the input, [`after_step`](Hooks::after_step) the step. Calls are not
-/// recorded. Send anything that changes the simulation as input, through a channel that the hooks read.
+/// recorded. Instead, send all changes as input, through a channel that the hooks read.
 ///
 /// # Determinism
-/// The same calls before the same steps give the same bits as a simulation in one thread. The step before which a call
-/// is carried out depends on when the call is sent. If runs must be equal, send input by tick and let the hooks take it
-/// ([`TickQueue`](crate::TickQueue)).
+/// The same calls before the same steps give the same bits as a simulation in one thread. However, the step before
+/// which a call runs depends on when the call is sent. If runs must be equal, send input with its tick, and let the
+/// hooks read it from a [`TickQueue`](crate::TickQueue).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
@@ -254,10 +254,10 @@ where
         self.clock.now()
     }
 
-    /// Sends a function to be called with the simulation and the hooks, for forces, teleports, a pause or another
-    /// speed. Functions are called in the order sent.
+    /// Sends a function to be called with the simulation and the hooks, for forces, teleports, a pause or a speed.
+    /// Functions are called in the order sent.
     ///
-    /// It is called between two steps as soon as the thread is free, so that a speed or a pause applies from then on.
+    /// Each is called between two steps as soon as the thread is free. A speed or a pause applies from then on.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};
@@ -293,7 +293,7 @@ where
     /// [Levels](Self#levels).
     ///
     /// # Errors
-    /// [`SendError`], with the function that inserts it.
+    /// [`SendError`], with the function that inserts the body.
     pub fn spawn<C: Into<Collider>>(
         &self,
         body: impl Into<RigidBody>,
@@ -322,9 +322,9 @@ where
         }
     }
 
-    /// Asks a question about the simulation as it is after the next step, or in a pause and in slow motion at once. A
-    /// question can be a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). Every call that was
-    /// sent before has been carried out by then.
+    /// Asks a question about the simulation after the next step, or at once in a pause and in slow motion. A question
+    /// can be a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). All calls that were sent before
+    /// have run by then.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};
@@ -336,7 +336,7 @@ where
     /// # }
     /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// let answer = runner.ask(|simulation| simulation.physics.tick())?;
-    /// // Once a frame; here, as long as it takes.
+    /// // A game calls `answer.get()` once per frame. This waits as long as it takes.
     /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).unwrap();
     /// assert_eq!(tick, of_simulation);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -350,7 +350,7 @@ where
     ) -> Result<Answer<T>, SendError<()>> {
         let (answer, receiver) = sync_channel(1);
         let query = Box::new(move |simulation: &Simulation| {
-            // The receiver may have been dropped, so that nobody waits for the answer.
+            // Nobody waits for the answer if the receiver was dropped.
             let _ = answer.send((simulation.physics.tick(), question(simulation)));
         });
         let sent = self.order(Order::Query(query));
@@ -358,10 +358,10 @@ where
         Ok(Answer(receiver))
     }
 
-    /// Continues after a panic, from the state before the step that panicked. After a panic in a call, continues from
-    /// the newest state before it. If no such state is kept ([`Simulation::set_rewind_limits`]), physics stays stopped.
-    /// Steps that were still to be resimulated are dropped. The calls since that state are lost. Bodies whose entities
-    /// were removed since then are removed.
+    /// Continues after a panic, from the state before the step that panicked, or from the newest state before a call
+    /// that panicked. If no such state is kept ([`Simulation::set_rewind_limits`]), physics stays stopped. Steps that
+    /// were still to be resimulated are dropped, and calls since that state are lost. Bodies whose entities were
+    /// removed since then are removed.
     ///
     /// ```
     /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
@@ -374,14 +374,14 @@ where
     /// let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(10, usize::MAX);
     /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default())?;
-    /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step is made
+    /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step has run
     /// runner.call(|_, _| panic!("a bug"))?;
     /// let failures = loop {
     ///     let failures = runner.failures();
     ///     if !failures.is_empty() {
     ///         break failures;
     ///     }
-    ///     runner.frame(); // shows the last state
+    ///     runner.frame(); // displays the last state
     /// };
     /// assert!(matches!(failures[0], Failure::Panic { .. }));
     /// runner.recover()?;
@@ -390,7 +390,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`SendError`].
+    /// [`SendError`] if the queue is full, or the thread has ended.
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.order(Order::Recover);
         sent.map_err(|error| error.map(drop))
@@ -403,13 +403,13 @@ where
         }
     }
 
-    /// Returns the events of all steps since the last call, each once.
+    /// Returns the events of all steps since the last call.
     pub fn events(&mut self) -> Vec<Event> {
         self.view.take_events(&self.mailbox, None)
     }
 
-    /// Returns the [`events`](Self::events) of the steps that the last frame has reached, so that a sound is heard with
-    /// its picture, not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
+    /// Returns the [`events`](Self::events) of the steps that the last frame has reached, so that a sound plays with
+    /// its picture, not up to two steps earlier. (Rapier finds the collisions of a step at its beginning.)
     pub fn shown_events(&mut self) -> Vec<Event> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))
@@ -456,22 +456,22 @@ where
         self.view.dropped()
     }
 
-    /// Returns the failures since the last call, at most the last 1,000. Older ones are [counted](Self::lost_failures).
+    /// Returns the failures since the last call, but at most the last 1,000. Older ones are
+    /// [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }
 
     /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns
-    /// the simulation and the hooks. After a panic, later calls are not carried out, unless a
-    /// [`recover`](Self::recover) was sent before them.
+    /// the simulation and the hooks. After a panic, calls do not run unless a [`recover`](Self::recover) was sent
+    /// before them.
     ///
     /// A runner or overlap that takes over the simulation continues smoothly from the displayed state. A new `Runner`
-    /// neither pauses nor leaps: see [`View::time`]. In one thread, frames are less far in the past by the slack, so
-    /// the first frame leaps ahead by it: by half a step, 8 ms at 60 Hz, unless [set](RunnerSettings::slack)
-    /// differently.
+    /// neither pauses nor leaps: see [`View::time`]. In one thread, frames are not delayed by the
+    /// [slack](RunnerSettings::slack), so the first frame leaps ahead by it: by default half a step, 8 ms at 60 Hz.
     ///
     /// # Panics
-    /// If the thread has panicked while no hook and no step was running, which is a bug in this crate.
+    /// If the thread panicked while no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.orders = None;
@@ -496,7 +496,7 @@ where
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported by now, or is left for the game to ask for.
+            // A panic of the thread is lost, because the game did not call `stop`.
             let _ = thread.join();
         }
     }
@@ -506,7 +506,7 @@ where
 fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
         let goes_on = physics.orders.fetch();
-        // Waits until an absolute time, so that the delays of the waits do not add up.
+        // Waits until an absolute time, so that delays do not add up.
         let start = clock.now();
         let next = physics.run_until(start);
         physics.measure(start, clock.now());

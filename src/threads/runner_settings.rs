@@ -1,4 +1,4 @@
-//! How far in the past frames are displayed, and how much is kept for them.
+//! The delay of frames, and the limits of the queues.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use std::time::Duration;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RunnerSettings {
-    /// How far in the past frames are displayed, beyond the one step that interpolation needs: in steps, 0.5 by
-    /// default, 60 at most. A negative number and NaN count as 0.
+    /// The delay of frames beyond the one step that interpolation needs, in steps: 0.5 by default, at most 60. Negative
+    /// numbers and NaN count as 0.
     ///
     /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). A
     /// starved frame displays the newest state. To see how many frames starve on your machine: `cargo run --release
@@ -19,13 +19,12 @@ pub struct RunnerSettings {
     // It starved clearly fewer frames only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %. A single
     // long step increased its delay by 1.4 steps for seconds.
     pub slack: f32,
-    /// The capacity of the queue of [calls](super::Runner::call) and questions: 256 by default.
+    /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default.
     pub commands: usize,
     /// The number of steps whose events are kept until they are read: 1,000 by default. Older ones are dropped and
     /// [counted](super::Runner::lost_events).
     pub events: usize,
-    /// How far physics may be behind the wall clock before that time is dropped and [counted](super::Runner::dropped):
-    /// 250 ms by default.
+    /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default.
     pub max_lag: Duration,
 }
 
@@ -41,12 +40,12 @@ impl Default for RunnerSettings {
 }
 
 impl RunnerSettings {
-    /// Returns how many steps in the past frames are displayed.
+    /// Returns the delay of frames in steps.
     pub(super) fn delay(&self) -> f64 {
         1.0 + steps(self.slack)
     }
 
-    /// Returns how many states are handed over: those on both sides of the delay, and one more for a late reader.
+    /// Returns how many states are handed over: the states on both sides of the delay, and one more for a late reader.
     pub(super) fn states(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
         #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]

@@ -1,4 +1,4 @@
-//! The view on the game's thread: received states, interpolated somewhat in the past.
+//! The view on the game's thread, which interpolates received states with a delay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::owners::Spawned;
 /// previous state. At alpha 1, where the next state itself is displayed, it would jump back for one frame.
 const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
-/// Times are in whole nanoseconds, so two that are closer are equal.
+/// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
 
 /// The picture that a frame displays of a simulation on another thread, from [`Runner::frame`](super::Runner::frame) or
@@ -30,11 +30,11 @@ pub struct View<E> {
     screen: Screen,
     /// Real time of the last frame.
     now: Duration,
-    /// The simulation of the newest state, and its time; `None` if the displayed time is not one of this simulation.
+    /// The simulation of the newest state, and its time, or `None` if the displayed time belongs to another simulation.
     newest: Option<(u64, Duration)>,
     /// The state that was displayed last, and the position between its poses.
     moment: Option<(Arc<Snapshot>, f32)>,
-    /// The simulation's time in the last frame, whatever was displayed.
+    /// The simulation's present time in the last frame, not the displayed time.
     last_present: Option<f64>,
     is_starved: bool,
 }
@@ -53,7 +53,7 @@ impl<E> View<E> {
         }
     }
 
-    /// Takes the screen, for the simulation to continue with.
+    /// Returns the screen, with which the simulation continues.
     pub(super) fn take_screen(&mut self) -> Screen {
         // These states have not been displayed by any frame.
         for Update { snapshot, log, .. } in self.mail.states.drain(..) {
@@ -64,7 +64,7 @@ impl<E> View<E> {
         std::mem::take(&mut self.screen)
     }
 
-    /// Returns how much later than needed frames are displayed, in steps.
+    /// Returns the delay of frames beyond one step, in steps.
     pub(super) fn slack(&self) -> f32 {
         self.settings.slack
     }
@@ -73,7 +73,7 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
-    /// Continues from the picture that the screen has displayed of the simulation.
+    /// Continues from the picture of the simulation that the screen has displayed.
     pub(super) fn begin(&mut self) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
@@ -153,8 +153,7 @@ impl<E> View<E> {
         };
         let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
         let newest = (snapshot.run, snapshot.time);
-        // If the state is of another simulation, or of one that went back in time, the displayed time is not of its
-        // run.
+        // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
         let is_its = match self.newest.replace(newest) {
             Some((run, time)) => run == newest.0 && time <= newest.1,
@@ -230,8 +229,8 @@ impl<E> View<E> {
         mailbox.take(&mut self.mail, &self.settings);
     }
 
-    /// Returns the pose at which to draw a body in this frame, in world space. `None` if there is no such body, or if
-    /// it has not been displayed yet.
+    /// Returns the pose at which to draw a body in this frame, in world space, or `None` if there is no such body or it
+    /// has not been displayed yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)
@@ -244,14 +243,13 @@ impl<E> View<E> {
         self.screen.moved()
     }
 
-    /// Returns the bodies that were removed since the previous frame, including those that were removed before they
-    /// were displayed.
+    /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
     }
 
-    /// Returns how far the origin of this picture is from that of the previous picture, in metres, like
+    /// Returns how far the origin has been shifted since the previous picture, in metres, like
     /// [`Frame::origin_shift`](crate::Frame::origin_shift). Use it to move the camera.
     #[must_use]
     pub fn origin_shift(&self) -> Vector {
@@ -259,8 +257,8 @@ impl<E> View<E> {
     }
 
     /// Returns the data of this picture for renderers, like
-    /// [`Simulation::render_data`](crate::Simulation::render_data). They are kept if the simulation
-    /// [kept them](crate::Simulation::keep_render_data) when it was passed to the `Runner` or `Overlap`.
+    /// [`Simulation::render_data`](crate::Simulation::render_data), if the simulation [kept
+    /// it](crate::Simulation::keep_render_data) when it was passed to the `Runner` or `Overlap`.
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()
@@ -272,14 +270,14 @@ impl<E> View<E> {
         &self.screen
     }
 
-    /// Returns whether the displayed state is from after a body was inserted. If such a body has no pose, it has been
+    /// Returns whether the displayed state is later than the insertion of a body. If that body has no pose, it has been
     /// removed.
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();
         shown.is_some_and(|(state, _)| spawned.has_come(state.run, state.frame))
     }
 
-    /// Returns the number of steps run at the end of the displayed step.
+    /// Returns the number of steps run up to the end of the displayed step.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.moment.as_ref().map_or(0, |(state, _)| state.tick)
@@ -291,18 +289,18 @@ impl<E> View<E> {
         self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Returns the simulated time of the picture, in seconds. It goes back only with the simulation. In a pause it
-    /// stops at once, but edits are still displayed, and single steps to their end.
+    /// Returns the simulated time of the picture, in seconds. It goes back only if the simulation does. In a pause it
+    /// stops at once, except that single steps are displayed to their end.
     ///
-    /// A `Runner` or an `Overlap` begins with the time that its simulation has displayed last. If that is later than
-    /// its own delay allows, time runs at half speed until the delay is reached. It stops for a part of a step where no
-    /// later state is known. If it is earlier, the first frame leaps ahead.
+    /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
+    /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later
+    /// state is known. If it is earlier, the first frame leaps ahead.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.screen.time()
     }
 
-    /// Returns whether the state to be displayed is late, so that the newest one is displayed instead. If that happens
+    /// Returns whether the state to display is late, so that the newest one is displayed instead. If this happens
     /// often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
@@ -344,7 +342,7 @@ impl<E> View<E> {
     }
 }
 
-/// Returns how far the moment is into the step that led to the state, from 0 to 1.
+/// Returns the fraction of the step to the state that has elapsed at a time, from 0 to 1.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is the point"

@@ -1,15 +1,20 @@
-//! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, commands
-//! run.
+//! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, pictures
+//! are current, commands run.
 //!
 //! Runs in 3D. To run one case: `cargo test --all-features --test book pages::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
+#[path = "../scenes/picture.rs"]
+mod picture;
+
 // Links, excerpts and programs.
 mod pages;
 // The program for Rapier's guide.
 mod guide;
+// Pictures that are drawn by code here.
+mod pictures;
 // The promises of the book's recipes.
 mod recipes;
 // Commands, which must name existing examples and features.

@@ -329,7 +329,7 @@ fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
 }
 
 #[test]
-#[should_panic(expected = "name each type by `RollbackWorld::with`")]
+#[should_panic(expected = "register each type using `RollbackWorld::with`")]
 fn a_component_that_was_not_named_is_not_lost_in_silence() {
     let mut world = RollbackWorld::default();
     world.world.spawn(("a string",));
@@ -339,7 +339,7 @@ fn a_component_that_was_not_named_is_not_lost_in_silence() {
 /// hecs does not know the name of the other type. The named types tell which kind of entity it is.
 #[test]
 #[should_panic(
-    expected = "1 types that are not known to be cloned, beside [\"ecs::rollback::Ammunition\"]"
+    expected = "1 component types that were not registered, besides [\"ecs::rollback::Ammunition\"]"
 )]
 fn a_component_that_was_not_named_is_found_by_the_others() {
     #[derive(Clone)]

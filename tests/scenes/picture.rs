@@ -36,12 +36,17 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A name, and its points.
 pub type Line<'a> = (&'a str, RGBColor, Vec<(f64, f64)>);
 
-/// Writes a picture. The legend is above the lines, where it hides nothing.
-pub fn write(
-    file: &Path,
+/// A part of the time axis, in seconds, and the two lines of text beside it.
+pub struct Band<'a> {
+    pub times: [f64; 2],
+    pub text: [&'a str; 2],
+}
+
+/// Draws a picture, and returns it as an SVG. The legend is above the lines, where it hides nothing.
+pub fn svg(
     legend: &[(&str, RGBColor)],
     draw: impl FnOnce(&Area) -> Result<(), Box<dyn Error>>,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<String, Box<dyn Error>> {
     let letters = legend.iter().map(|(name, _)| name.chars().count()).max();
     let columns = WIDTH / (letters.unwrap_or(0) as u32 * LETTER + 50).min(WIDTH);
     let above = (legend.len() as u32).div_ceil(columns) * ROW + 10;
@@ -58,9 +63,7 @@ pub fn write(
                 [(x, y - 3), (x + 24, y + 3)],
                 colour.filled(),
             ))?;
-            let style = TextStyle::from(FONT.into_font());
-            let style = style.pos(Pos::new(HPos::Left, VPos::Center));
-            all.draw(&Text::new(name.to_string(), (x + 32, y), style))?;
+            text(&all, name, (x + 32, y), HPos::Left, BLACK)?;
         }
         draw(&all.split_vertically(above).1)?;
         all.present()?;
@@ -68,11 +71,38 @@ pub fn write(
     // After the opening tag.
     let content = svg.find('>').ok_or("no SVG")? + 1;
     svg.insert_str(content, ON_DARK_PAGES);
-    Ok(fs::write(file, svg)?)
+    Ok(svg)
 }
 
-/// Draws lines over the same time axis, in seconds.
-pub fn lines_over_time(file: &Path, y: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
+/// Writes a picture to a file.
+pub fn write(
+    file: &Path,
+    legend: &[(&str, RGBColor)],
+    draw: impl FnOnce(&Area) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    Ok(fs::write(file, svg(legend, draw)?)?)
+}
+
+/// Writes text whose left end, centre or right end is at a position in pixels.
+pub fn text(
+    area: &Area,
+    text: &str,
+    at: (i32, i32),
+    end: HPos,
+    colour: RGBColor,
+) -> Result<(), Box<dyn Error>> {
+    let style = TextStyle::from(FONT.into_font()).color(&colour);
+    let style = style.pos(Pos::new(end, VPos::Center));
+    Ok(area.draw(&Text::new(text.to_owned(), at, style))?)
+}
+
+/// Draws lines over the same time axis, in seconds. A band is behind the lines, and its text near the foot.
+pub fn lines_over_time(
+    file: &Path,
+    y: &str,
+    lines: &[Line],
+    band: Option<&Band>,
+) -> Result<(), Box<dyn Error>> {
     let range = |of: fn(&(f64, f64)) -> f64| {
         let values = lines.iter().flat_map(|line| &line.2).map(of);
         let values = values.filter(|value| value.is_finite());
@@ -102,6 +132,16 @@ pub fn lines_over_time(file: &Path, y: &str, lines: &[Line]) -> Result<(), Box<d
             .label_style(FONT)
             .light_line_style(WHITE)
             .draw()?;
+        if let Some(band) = band {
+            let [start, end] = band.times;
+            let corners = [(start, values.0 - margin), (end, values.1 + margin)];
+            chart.draw_series([Rectangle::new(corners, GREY.mix(0.35).filled())])?;
+            let right = end + 0.02 * (times.1 - times.0);
+            for (line, share) in band.text.into_iter().zip([0.28, 0.16]) {
+                let height = values.0 + share * (values.1 - values.0);
+                chart.draw_series([Text::new(line.to_owned(), (right, height), FONT)])?;
+            }
+        }
         for (_, colour, points) in lines {
             let style = colour.stroke_width(3);
             chart.draw_series(LineSeries::new(points.iter().copied(), style))?;

@@ -110,8 +110,8 @@ impl Canvas {
         }
     }
 
-    /// Draws a line of text from its left end and its baseline, in pixels. Returns the position of the next letter.
-    pub fn text(&mut self, color: Rgb, left: f32, baseline: f32, text: &str) -> f32 {
+    /// Draws a line of text from its left end and its baseline, in pixels.
+    pub fn text(&mut self, color: Rgb, left: f32, baseline: f32, text: &str) {
         let mut x = left;
         for letter in text.chars() {
             for line in letters::lines(letter) {
@@ -124,7 +124,6 @@ impl Canvas {
             }
             x += LETTERS * letters::advance(letter);
         }
-        x
     }
 
     fn line(&mut self, color: Rgb, path: Option<Path>) {

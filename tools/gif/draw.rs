@@ -20,8 +20,10 @@ const TEXT: Rgb = [214, 220, 230];
 const LEFT_TEXT: Rgb = [255, 150, 110];
 const RIGHT_TEXT: Rgb = [110, 226, 160];
 
-/// The baseline of the captions.
+/// The left end of all text, and the baselines: the caption is at the top, the rate at the foot.
+const MARGIN: f32 = 16.0;
 const CAPTION_Y: f32 = 38.0;
+const RATE_Y: f32 = 310.0;
 
 /// The axes of each face of a cube. The first axis is its normal.
 const SIDES: [[Vector; 3]; 6] = [
@@ -196,10 +198,10 @@ fn clip(corners: &[Vector], distance: impl Fn(Vector) -> f32) -> Vec<Vector> {
 }
 
 fn draw_caption(canvas: &mut Canvas, half: Half) {
-    let (how, color) = match half {
-        Half::Left => ("drawn as it is", LEFT_TEXT),
-        Half::Right => ("with evenstep", RIGHT_TEXT),
+    let (name, color) = match half {
+        Half::Left => ("without interpolation", LEFT_TEXT),
+        Half::Right => ("evenstep", RIGHT_TEXT),
     };
-    let x = canvas.text(TEXT, 16.0, CAPTION_Y, "10 Hz ");
-    canvas.text(color, x, CAPTION_Y, how);
+    canvas.text(color, MARGIN, CAPTION_Y, name);
+    canvas.text(TEXT, MARGIN, RATE_Y, "physics at 10 Hz");
 }

@@ -35,6 +35,7 @@ pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
             ),
             ("200 ms, min 0.1 m", ORANGE, sides(coarse, &twice)?),
         ],
+        None,
     )
 }
 

@@ -55,7 +55,7 @@ struct Options {
     /// Print how even the captures are behind each filter of frame times instead
     #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
     filters: bool,
-    /// Draw two plots of what is displayed after a rollback instead
+    /// Draw a plot of what is displayed after a rollback instead
     #[arg(long, conflicts_with_all = ["frame_times", "seed", "preview", "filters"])]
     correction: bool,
 }

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::time::Duration;
 
 use plotters::style::RGBColor;
 
 use super::Row;
-use super::picture::{BLUE, Line, ORANGE, RED, lines_over_time};
+use super::picture::{BLUE, Band, Line, ORANGE, RED, lines_over_time};
 
 /// A strategy, its name in the legend, and its colour.
 type Named = (&'static str, &'static str, RGBColor);
@@ -30,7 +31,7 @@ pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
         };
         pairs.map(speed).collect()
     });
-    lines_over_time(file, "speed, m/s", &lines)
+    lines_over_time(file, "speed, m/s", &lines, None)
 }
 
 /// Plots the height of the last crate of a pile, over a trace with one long frame.
@@ -43,7 +44,19 @@ pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
             .map(|sample| (sample.0, sample.1))
             .collect()
     });
-    lines_over_time(file, "height, m", &lines)
+    let (start, length) = longest_frame(rows, "one hitch").ok_or("no frame")?;
+    let hitch = Band {
+        times: [start, start + length].map(|time| time.as_secs_f64()),
+        text: ["one frame", &format!("takes {} ms", length.as_millis())],
+    };
+    lines_over_time(file, "height, m", &lines, Some(&hitch))
+}
+
+/// Returns when the longest frame of a trace starts, and its length.
+fn longest_frame(rows: &[Row], trace: &str) -> Option<(Duration, Duration)> {
+    let times = &rows.iter().find(|row| row.trace.name == trace)?.trace.times;
+    let longest = (0..times.len()).max_by_key(|i| times[*i])?;
+    Some((times[..longest].iter().sum(), times[longest]))
 }
 
 fn lines(

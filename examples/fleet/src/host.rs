@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evenstep::FrameTimer;
+use evenstep_server::match_::MoveError;
+use evenstep_server::record::Ending;
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::inputs::Inputs;
-use crate::match_::{Match, MatchError};
+use crate::match_::Match;
 use crate::metrics::Metrics;
 use crate::packets::{FromClient, FromServer, MOST_STEPS, write};
 use crate::store::{Claim, Lease, Store, Taken};
@@ -38,17 +38,8 @@ pub struct Shared {
     pub store: Store,
     /// The server's metrics.
     pub metrics: Metrics,
-}
-
-/// Why a match left the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The match has ended.
-    Finished,
-    /// It was saved for another server.
-    Released,
-    /// Another server has the match, because this one could not save it in time.
-    Lost,
+    /// The start of the server's time, which the matches are given.
+    pub start: Instant,
 }
 
 /// Waits until the server drains.
@@ -62,8 +53,10 @@ pub struct Host {
     shared: Shared,
     claim: Claim,
     match_: Match,
-    inputs: Inputs,
-    phase: Phase,
+    /// Why the match ended, if it has.
+    ending: Option<Ending>,
+    /// The match waits for players, until this time at most. `None` once it is played.
+    gathers_until: Option<Instant>,
     /// The tick at which the match came to this server.
     base: u64,
     players: Vec<Option<Player>>,
@@ -71,21 +64,6 @@ pub struct Host {
     leased_until: Instant,
     next_save: Instant,
     saves: JoinSet<Save>,
-}
-
-#[derive(Clone, Copy)]
-enum Phase {
-    /// Waits for players, until this time at most.
-    Gathering(Instant),
-    Playing(Pace),
-}
-
-/// The times at which steps are due.
-#[derive(Clone, Copy)]
-struct Pace {
-    start: Instant,
-    timer: FrameTimer,
-    played_to: Instant,
 }
 
 #[derive(Clone, Copy)]
@@ -103,18 +81,17 @@ impl Host {
     ///
     /// # Errors
     /// If its bytes come from another build.
-    pub fn new(shared: Shared, taken: &Taken) -> Result<Self, MatchError> {
-        let match_ = Match::load(&taken.bytes)?;
-        let (base, players) = (match_.tick(), usize::from(match_.plan.players));
+    pub fn new(shared: Shared, taken: &Taken) -> Result<Self, MoveError> {
+        let match_ = Match::load(&taken.bytes, shared.start.elapsed())?;
         let now = Instant::now();
         Ok(Self {
             shared,
             claim: taken.claim.clone(),
-            inputs: Inputs::new(players, base, match_.last()),
+            ending: None,
+            gathers_until: Some(now + PATIENCE),
+            base: match_.tick(),
+            players: vec![None; match_.game.inputs.players()],
             match_,
-            phase: Phase::Gathering(now + PATIENCE),
-            base,
-            players: vec![None; players],
             leased_until: taken.leased_until,
             // Saves are spread over time, because all matches of a dead server are taken up at the same moment.
             next_save: now + SAVE_EVERY / 16 * (taken.claim.id % 16) as u32,
@@ -141,29 +118,22 @@ impl Host {
                 Some((packet, from)) = packets.recv() => self.receive(&packet, from),
                 () = sleep_until(wakes) => self.wake(),
             }
-            if self.match_.is_over() {
-                return self.finish().await;
+            if let Some(ending) = self.ending {
+                return self.finish(ending).await;
             }
         }
     }
 
     /// Returns the next time at which to act if no packet arrives.
     fn wakes(&self) -> Instant {
-        let due = match self.phase {
-            Phase::Gathering(until) => until,
-            Phase::Playing(pace) => self.due(pace),
-        };
+        let step = self.shared.start + self.match_.due();
+        let due = self.gathers_until.unwrap_or(step);
         // Steps that are due after the lease wait until it is renewed.
         if due < self.leased_until && Instant::now() < self.leased_until {
             due.min(self.next_save)
         } else {
             self.next_save
         }
-    }
-
-    fn due(&self, pace: Pace) -> Instant {
-        let missing = self.match_.simulation.clock().until_next_step();
-        pace.played_to + missing.expect("matches are never paused")
     }
 
     fn wake(&mut self) {
@@ -175,10 +145,10 @@ impl Host {
         if now >= self.leased_until {
             return;
         }
-        match self.phase {
-            Phase::Gathering(until) if now >= until => self.play(),
-            Phase::Gathering(_) => {}
-            Phase::Playing(pace) => self.frame(pace, now),
+        match self.gathers_until {
+            Some(until) if now >= until => self.play(),
+            Some(_) => {}
+            None => self.frame(),
         }
     }
 
@@ -190,10 +160,11 @@ impl Host {
             address: from,
             have: packet.have,
         });
-        self.inputs.receive(packet);
-        if let Phase::Gathering(_) = self.phase {
-            self.inputs.receive_rows(packet);
-            if self.inputs.is_complete() && Instant::now() < self.leased_until {
+        let inputs = &mut self.match_.game.inputs;
+        inputs.receive(packet);
+        if self.gathers_until.is_some() {
+            inputs.receive_rows(packet.first, &packet.rows);
+            if inputs.is_complete() && Instant::now() < self.leased_until {
                 self.play();
             }
             self.tell(false);
@@ -202,38 +173,23 @@ impl Host {
 
     /// Resimulates the steps that the players have seen, and continues.
     fn play(&mut self) {
-        while self.inputs.is_known() && !self.match_.is_over() {
-            let (row, _) = self.inputs.take();
-            self.match_.step_now(row);
+        while self.ending.is_none() && self.match_.game.inputs.is_known() {
+            self.ending = self.match_.step_now();
             self.shared.metrics.steps_again.inc();
         }
-        let now = Instant::now();
-        self.phase = Phase::Playing(Pace {
-            start: now,
-            timer: FrameTimer::new(Duration::ZERO),
-            played_to: now,
-        });
+        self.match_.continue_at(self.shared.start.elapsed());
+        self.gathers_until = None;
     }
 
     /// Runs the steps that are due.
-    fn frame(&mut self, mut pace: Pace, now: Instant) {
+    fn frame(&mut self) {
+        let (tick, start) = (self.match_.tick(), self.shared.start);
+        self.ending = self.match_.play(|| start.elapsed());
         let metrics = &self.shared.metrics;
-        let tick = self.match_.tick();
-        let simulation = &mut self.match_.simulation;
-        simulation.begin_frame(pace.timer.frame(now - pace.start));
-        pace.played_to = now;
-        while !self.match_.is_over()
-            && let Some(step) = self.match_.simulation.next_step()
-        {
-            let (row, missing) = self.inputs.take();
-            self.match_.step(step, row);
-            metrics.missing_inputs.inc_by(missing);
-            let due = now - step.real_frame_end.saturating_sub(step.real_end);
-            metrics.step(due.elapsed());
-        }
-        metrics.drop_steps(self.match_.simulation.end_frame().dropped);
-        self.phase = Phase::Playing(pace);
-        if self.match_.tick() / TELL_EVERY != tick / TELL_EVERY || self.match_.is_over() {
+        metrics.common.frame(&self.match_.last, start.elapsed());
+        let missing = std::mem::take(&mut self.match_.game.inputs.missing);
+        metrics.missing_inputs.inc_by(missing);
+        if self.match_.tick() / TELL_EVERY != tick / TELL_EVERY || self.ending.is_some() {
             self.tell(false);
         }
     }
@@ -241,11 +197,11 @@ impl Host {
     /// Sends each player the steps that it does not have.
     fn tell(&self, is_moved: bool) {
         for player in self.players.iter().flatten() {
-            let (first, steps) = self.match_.steps_from(player.have);
+            let (first, steps) = self.match_.game.steps_from(player.have);
             let packet = write(&FromServer {
                 id: self.claim.id,
                 base: self.base,
-                wants: self.inputs.wants(),
+                wants: self.match_.game.inputs.wants(),
                 first,
                 steps: steps[..steps.len().min(MOST_STEPS)].to_vec(),
                 is_moved,
@@ -310,14 +266,14 @@ impl Host {
             }
         }
         self.tell(true);
-        Ending::Released
+        Ending::Moved
     }
 
-    async fn finish(mut self) -> Ending {
+    async fn finish(mut self, ending: Ending) -> Ending {
         while self.saves.join_next().await.is_some() {}
         loop {
             match self.shared.store.remove(&self.claim).await {
-                Ok(true) => return Ending::Finished,
+                Ok(true) => return ending,
                 Ok(false) => return Ending::Lost,
                 Err(_) if Instant::now() >= self.leased_until => return Ending::Lost,
                 Err(_) => sleep(Duration::from_millis(100)).await,

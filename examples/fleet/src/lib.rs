@@ -1,19 +1,10 @@
 //! Matches on many machines: servers run by Agones, matches kept in Redis, metrics for Prometheus.
 
-// The rules, a player's input, random numbers and packets as bytes, shared with the other networked examples.
-#[path = "../../netcode/src/buttons.rs"]
-mod buttons;
-#[path = "../../prediction/src/game.rs"]
-pub mod game;
-#[path = "../../netcode/src/random.rs"]
-mod random;
-#[path = "../../prediction/src/wire.rs"]
-mod wire;
 // The packets.
 pub mod packets;
 // Input by tick.
 pub mod inputs;
-// A match, and its bytes.
+// The game of a match.
 pub mod match_;
 // The store of the matches.
 pub mod store;
@@ -31,5 +22,3 @@ pub mod client;
 pub mod sidecar;
 // The whole fleet on one machine.
 pub mod stage;
-
-use random::Random;

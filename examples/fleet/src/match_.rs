@@ -1,21 +1,29 @@
-//! A match: its simulation, and the game's state.
+//! The game of a match: the rules of the example `prediction`, the players' input, and the last steps.
 
-use evenstep::{BodyKey, SaveError, Simulation, Step};
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
-use crate::game::{Buttons, PLAYERS, arena, push, throw};
-use crate::packets::{Id, Row};
+use evenstep::{BodyKey, Physics, Step};
+use evenstep_prediction::game::{Buttons, PLAYERS, arena, push, throw};
+use evenstep_server::match_::{Game, Id, Settings};
+use serde::{Deserialize, Serialize, Serializer};
 
-/// The largest number of overdue steps that a match catches up on at once. Other matches wait meanwhile.
-const CATCH_UP: u32 = 4;
+use crate::inputs::Inputs;
+use crate::packets::Row;
 
 /// This many of the last steps are remembered, for players that missed them: ten seconds.
 const REMEMBERED: usize = 600;
 /// This many of them are saved, for packets that were under way when the server died.
 const SAVED: usize = 120;
 
+/// The wall-clock time that a frame of a match may take, nearly a step's length. A step that always takes longer cannot
+/// keep up.
+const BUDGET: Duration = Duration::from_millis(16);
+
+/// A match of the fleet.
+pub type Match = evenstep_server::match_::Match<Arena>;
+
 /// The settings of a match, which do not change while it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The number of players, at most [`PLAYERS`].
     pub players: u8,
@@ -25,153 +33,68 @@ pub struct Plan {
     pub length: u64,
 }
 
-/// A match, in a frame or between two frames.
-#[derive(Debug)]
-pub struct Match {
-    /// The world, and its clock.
-    pub simulation: Simulation,
+impl Plan {
+    /// Creates a match before its first step, in the server's time.
+    #[must_use]
+    pub fn start(self, id: Id, now: Duration) -> Match {
+        let (simulation, bodies) = arena(self.crates.into());
+        let game = Arena {
+            bodies,
+            inputs: Inputs::new(self.players.into()),
+            steps: Vec::new(),
+        };
+        let settings = Settings {
+            budget: BUDGET,
+            length: self.length,
+        };
+        Match::new(id, (simulation, game), settings, now)
+    }
+}
+
+/// The game's state beside the simulation.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Arena {
     bodies: Vec<BodyKey>,
-    /// The settings, which do not change.
-    pub plan: Plan,
+    /// The input of the next steps.
+    pub inputs: Inputs,
     /// The last steps, in order.
+    #[serde(serialize_with = "save_last")]
     steps: Vec<Made>,
 }
 
 /// The row that was applied in a step, and the checksum after it.
 pub type Made = (Row, u64);
 
-/// The saved form of a match.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    plan: Plan,
-    steps: Vec<Made>,
-    /// `None` before the first step, because the arena is the same everywhere.
-    state: Option<Vec<u8>>,
+fn save_last<S: Serializer>(steps: &[Made], to: S) -> Result<S::Ok, S::Error> {
+    steps[steps.len().saturating_sub(SAVED)..].serialize(to)
 }
 
-/// Why a match cannot be taken up.
-#[derive(Debug, thiserror::Error)]
-pub enum MatchError {
-    /// The bytes come from another program.
-    #[error("these are no bytes of a match: {0}")]
-    Bytes(#[from] postcard::Error),
-    /// The bytes come from another build.
-    #[error(transparent)]
-    State(#[from] evenstep::LoadError),
-}
-
-impl Match {
-    /// Creates a match before its first step.
-    #[must_use]
-    pub fn new(plan: Plan) -> Self {
-        let (simulation, bodies) = arena(plan.crates.into());
-        Self::with(simulation, bodies, plan, Vec::new())
-    }
-
-    fn with(
-        mut simulation: Simulation,
-        bodies: Vec<BodyKey>,
-        plan: Plan,
-        steps: Vec<Made>,
-    ) -> Self {
-        (simulation.clock_settings_mut()).set_max_steps_per_frame(Some(CATCH_UP));
-        Self {
-            simulation,
-            bodies,
-            plan,
-            steps,
-        }
-    }
-
-    /// Runs a step that was taken. Returns the checksum after it.
-    pub fn step(&mut self, step: Step, row: Row) -> u64 {
+impl Game for Arena {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) {
+        let row = self.inputs.take();
         for (body, buttons) in self.bodies.iter().zip(row) {
-            push(&mut self.simulation.physics, *body, buttons);
+            push(physics, *body, buttons);
         }
-        throw(&mut self.simulation.physics, &self.bodies, step.tick);
-        self.simulation.make_step();
-        let checksum = self.simulation.physics.checksum();
+        throw(physics, &self.bodies, step.tick);
+    }
+
+    fn after_step(&mut self, physics: &Physics) {
         if self.steps.len() == 2 * REMEMBERED {
             self.steps.drain(..REMEMBERED);
         }
-        self.steps.push((row, checksum));
-        checksum
+        self.steps.push((self.inputs.last(), physics.checksum()));
     }
+}
 
-    /// Runs a step that is not due, in a separate frame of the missing time.
-    ///
-    /// # Panics
-    /// If the clock is paused.
-    pub fn step_now(&mut self, row: Row) -> u64 {
-        let missing = self.simulation.clock().until_next_step();
-        (self.simulation).begin_frame(missing.expect("matches are never paused"));
-        let step = self.simulation.next_step().expect("it is due");
-        let checksum = self.step(step, row);
-        self.simulation.end_frame();
-        checksum
-    }
-
-    /// Returns the tick of the next step.
-    #[must_use]
-    pub fn tick(&self) -> u64 {
-        self.simulation.physics.tick()
-    }
-
-    /// Returns the row that was applied in the last step.
-    #[must_use]
-    pub fn last(&self) -> Row {
-        self.steps.last().map_or_else(Row::default, |(row, _)| *row)
-    }
-
+impl Arena {
     /// Returns the steps from a tick on, and the tick of the first of them. It is a later tick if the steps are no
     /// longer kept.
     #[must_use]
     pub fn steps_from(&self, tick: u64) -> (u64, &[Made]) {
-        let oldest = self.tick() - self.steps.len() as u64;
-        let first = tick.clamp(oldest, self.tick());
+        let next = self.inputs.next();
+        let oldest = next - self.steps.len() as u64;
+        let first = tick.clamp(oldest, next);
         (first, &self.steps[(first - oldest) as usize..])
-    }
-
-    /// Returns whether the match has ended.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.tick() >= self.plan.length
-    }
-
-    /// Saves the match as bytes, between two frames.
-    ///
-    /// # Errors
-    /// See [`Simulation::save`].
-    ///
-    /// # Panics
-    /// Never, because plain data can be serialized.
-    pub fn save(&self) -> Result<Vec<u8>, SaveError> {
-        let state = (self.tick() > 0).then(|| self.simulation.save());
-        let saved = Saved {
-            plan: self.plan,
-            steps: self.steps[self.steps.len().saturating_sub(SAVED)..].to_vec(),
-            state: state.transpose()?,
-        };
-        Ok(postcard::to_stdvec(&saved).expect("plain data can be written"))
-    }
-
-    /// Loads a match.
-    ///
-    /// # Errors
-    /// If the bytes come from another program or build.
-    pub fn load(bytes: &[u8]) -> Result<Self, MatchError> {
-        let Saved { plan, steps, state } = postcard::from_bytes(bytes)?;
-        let Some(state) = state else {
-            return Ok(Self::new(plan));
-        };
-        let simulation = Simulation::load(&state)?;
-        // The bodies, by their index in the arena's list.
-        let mut bodies: Vec<_> = (simulation.physics.bodies())
-            .map(|(key, body)| (body.user_data, key))
-            .collect();
-        bodies.sort_unstable();
-        let bodies = bodies.into_iter().map(|(_, key)| key).collect();
-        Ok(Self::with(simulation, bodies, plan, steps))
     }
 }
 
@@ -185,68 +108,35 @@ pub fn of_script(id: Id, player: u8, tick: u64) -> Buttons {
 mod tests {
     use super::*;
 
-    const PLAN: Plan = Plan {
-        players: 2,
-        crates: 18,
-        length: u64::MAX,
-    };
-
-    fn rows(ticks: std::ops::Range<u64>) -> impl Iterator<Item = Row> {
-        ticks.map(|tick| [0, 1, 2, 3].map(|player| of_script(7, player, tick)))
-    }
-
-    #[test]
-    fn a_match_goes_on_elsewhere_as_if_it_had_not_moved() {
-        for moves_at in [0, 1, 60, 61] {
-            let mut stays = Match::new(PLAN);
-            for row in rows(0..moves_at) {
-                stays.step_now(row);
-            }
-            let mut moved = Match::load(&stays.save().unwrap()).unwrap();
-            assert_eq!((moved.tick(), moved.last()), (moves_at, stays.last()));
-            assert_eq!(moved.steps_from(0), stays.steps_from(0));
-            for row in rows(moves_at..300) {
-                assert_eq!(moved.step_now(row), stays.step_now(row));
-            }
-        }
-    }
-
     #[test]
     fn the_last_steps_are_remembered_and_fewer_are_saved() {
-        let mut long = Match::new(PLAN);
-        let made: Vec<Made> = (rows(0..2_000).map(|row| (row, long.step_now(row)))).collect();
-        let (first, steps) = long.steps_from(0);
+        let plan = Plan {
+            players: 2,
+            crates: 18,
+            length: u64::MAX,
+        };
+        let mut long = plan.start(7, Duration::ZERO);
+        let rows: Vec<Row> = (0..2_000)
+            .map(|tick| [0, 1, 2, 3].map(|player| of_script(7, player, tick)))
+            .collect();
+        long.game.inputs.receive_rows(0, &rows);
+        let mut made = Vec::new();
+        for row in rows {
+            long.step_now();
+            made.push((row, long.checksum()));
+        }
+        let (first, steps) = long.game.steps_from(0);
         assert!(steps.len() >= REMEMBERED && steps.len() <= 2 * REMEMBERED);
         assert_eq!(steps, &made[first as usize..]);
-        assert_eq!(long.steps_from(1_990), (1_990, &made[1_990..]));
-        assert_eq!(long.steps_from(3_000), (2_000, &[][..]));
-        let saved = Match::load(&long.save().unwrap()).unwrap();
-        assert_eq!(saved.steps_from(0), (1_880, &made[1_880..]));
-    }
-
-    #[test]
-    fn a_step_now_is_the_step_that_would_be_due() {
-        let (mut now, mut due) = (Match::new(PLAN), Match::new(PLAN));
-        for row in rows(0..120) {
-            due.simulation
-                .begin_frame(std::time::Duration::from_millis(17));
-            while let Some(step) = due.simulation.next_step() {
-                assert_eq!(due.step(step, row), now.step_now(row));
-            }
-            due.simulation.end_frame();
+        assert_eq!(long.game.steps_from(1_990), (1_990, &made[1_990..]));
+        assert_eq!(long.game.steps_from(3_000), (2_000, &[][..]));
+        let mut saved = Match::load(&long.save().unwrap(), Duration::ZERO).unwrap();
+        assert_eq!(saved.game.steps_from(0), (1_880, &made[1_880..]));
+        // Without input the players keep their last buttons, on any server.
+        for _ in 0..10 {
+            long.step_now();
+            saved.step_now();
         }
-        assert!(now.tick() >= 120);
-    }
-
-    #[test]
-    fn bytes_that_are_none_are_refused() {
-        let mut saved = Match::new(PLAN);
-        for row in rows(0..3) {
-            saved.step_now(row);
-        }
-        let mut bytes = saved.save().unwrap();
-        bytes.truncate(bytes.len() - 1);
-        assert!(matches!(Match::load(&bytes), Err(MatchError::Bytes(_))));
-        assert!(matches!(Match::load(&[]), Err(MatchError::Bytes(_))));
+        assert_eq!(saved.game.steps_from(1_900), long.game.steps_from(1_900));
     }
 }

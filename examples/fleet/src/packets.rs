@@ -1,13 +1,10 @@
 //! The packets between a client and the server of its match, over UDP.
 
+use evenstep_prediction::game::{Buttons, PLAYERS};
+use evenstep_server::match_::Id;
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Buttons, PLAYERS};
-
-pub use crate::wire::{read, write};
-
-/// The number of a match, unique in the whole fleet.
-pub type Id = u64;
+pub use evenstep_prediction::packets::{read, write};
 
 /// The buttons that each player held down in a step.
 pub type Row = [Buttons; PLAYERS];

@@ -7,16 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use evenstep_server::match_::Id;
+use evenstep_server::record::Ending;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::sleep;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 
 use crate::agones::Agones;
-use crate::host::{Ending, Host, Received, Shared, asked_for};
+use crate::host::{Host, Received, Shared, asked_for};
 use crate::metrics::Metrics;
-use crate::packets::{FromClient, Id, LARGEST, read};
+use crate::packets::{FromClient, LARGEST, read};
 use crate::store::{Claim, Store, Taken};
 
 /// Where a server listens.
@@ -57,18 +59,16 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     // The first save needs the fingerprint, and has less time to compute it.
     let _ = evenstep::fingerprint();
     let store = Store::connect(&settings.redis, Duration::from_millis(settings.lease)).await?;
-    let metrics = Metrics::new();
-    tokio::spawn(
-        metrics
-            .clone()
-            .serve(TcpListener::bind(settings.http).await?),
-    );
+    let (metrics, start) = (Metrics::default(), Instant::now());
+    let listener = TcpListener::bind(settings.http).await?;
+    tokio::spawn(metrics.clone().serve(listener, start));
     let socket = Arc::new(UdpSocket::bind(settings.listen).await?);
     let mut agones = Agones::ready().await?;
     let shared = Shared {
         socket,
         store,
         metrics,
+        start,
     };
     let address = agones.address().await?;
     let capacity = agones.capacity().await?;
@@ -103,7 +103,7 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    server.shared.metrics.draining.set(1);
+    server.shared.metrics.common.draining.set(1);
     server.drains.send_replace(true);
     // Matches that were found meanwhile are released, too.
     while let Some(found) = found.recv().await {
@@ -164,7 +164,7 @@ struct Server {
 /// A match that has left.
 struct Gone {
     claim: Claim,
-    ending: Result<Ending, JoinError>,
+    ending: Ending,
 }
 
 impl Server {
@@ -175,7 +175,7 @@ impl Server {
             Err(error) => {
                 // After the lease has ended, a server of the match's build may be the first to look.
                 eprintln!("leaving match {} to another server: {error}", claim.id);
-                return self.shared.metrics.gone("refused");
+                return self.shared.metrics.common.gone(Ending::Refused);
             }
         };
         let (inbox, packets) = mpsc::channel(INBOX);
@@ -185,6 +185,7 @@ impl Server {
             // The match runs in a separate task, so a panic ends only this match.
             let ending = tokio::spawn(host.run(packets, drains)).await;
             drop(place);
+            let ending = ending.unwrap_or(Ending::Panicked);
             Gone { claim, ending }
         });
         self.shared.metrics.taken_up.inc();
@@ -205,27 +206,22 @@ impl Server {
         if newest.is_some_and(|(newest, _)| *newest == claim) {
             self.inboxes.remove(&claim.id);
         }
-        self.shared.metrics.gone(match ending {
-            Ok(Ending::Finished) => "finished",
-            Ok(Ending::Released) => "moved",
-            Ok(Ending::Lost) => "lost",
-            Err(_) => {
-                // Another server would panic in the same step.
-                if let Err(error) = self.shared.store.remove(&claim).await {
-                    eprintln!(
-                        "match {} panicked, and could not be removed: {error}",
-                        claim.id
-                    );
-                }
-                "panicked"
-            }
-        });
+        // Another server would panic in the same step.
+        if ending == Ending::Panicked
+            && let Err(error) = self.shared.store.remove(&claim).await
+        {
+            eprintln!(
+                "match {} panicked, and could not be removed: {error}",
+                claim.id
+            );
+        }
+        self.shared.metrics.common.gone(ending);
         self.tell_count();
     }
 
     fn tell_count(&self) {
         let count = self.inboxes.len();
-        self.shared.metrics.matches.set(count as i64);
+        self.shared.metrics.common.matches.set(count as i64);
         // A draining server does not become ready again, however few matches it has.
         if !*self.drains.borrow() {
             self.count.send_replace(count);

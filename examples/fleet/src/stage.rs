@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-use crate::match_::{Match, Plan};
-use crate::sidecar::Sidecar;
+use crate::match_::Plan;
+use crate::sidecar::{Call, Sidecar};
 use crate::store::Store;
 
 /// Why a part of the stage is not available.
@@ -108,6 +108,24 @@ pub struct Server {
     pub sidecar: Sidecar,
 }
 
+impl Server {
+    /// Waits until the server has made these calls in this order.
+    pub async fn said(&self, calls: &[Call]) {
+        loop {
+            let mut left = calls;
+            for call in self.sidecar.calls() {
+                if left.first() == Some(&call) {
+                    left = &left[1..];
+                }
+            }
+            if left.is_empty() {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
 /// Returns a port that was free a moment ago, for both TCP and UDP, as an orchestrator assigns one.
 ///
 /// # Errors
@@ -168,8 +186,9 @@ impl Stage {
     /// # Panics
     /// Never, because a match before its first step can be saved.
     pub async fn add_matches(&mut self, count: u64, plan: Plan) -> Result<(), StageError> {
-        let bytes = Match::new(plan).save().expect("the match has run no step");
         for id in 0..count {
+            let bytes = plan.start(id, Duration::ZERO).save();
+            let bytes = bytes.expect("the match has run no step");
             self.store.add(id, &bytes).await?;
         }
         Ok(())

@@ -12,11 +12,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use evenstep_server::match_::Id;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{AsyncCommands, RedisResult, Script};
 use tokio::time::Instant;
-
-use crate::packets::Id;
 
 const MATCHES: &str = "evenstep:matches";
 

@@ -44,7 +44,8 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let first = stage.server(capacity, figures[0]).await?;
     let mut second = stage.server(capacity, figures[1]).await?;
     // Both servers look for matches before there are any, so they share them.
-    wait_for(Call::Ready, &[&first, &second]).await;
+    first.said(&[Call::Ready]).await;
+    second.said(&[Call::Ready]).await;
     sleep(Duration::from_millis(500)).await;
     stage.add_matches(settings.matches, plan).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
@@ -66,7 +67,7 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
 
     sleep(part).await;
     let mut third = stage.server(capacity, figures[2]).await?;
-    wait_for(Call::Ready, &[&third]).await;
+    third.said(&[Call::Ready]).await;
     let drained = Instant::now();
     second.process.signal(Signal::TERM)?;
     let status = second.process.ended().await?;
@@ -93,15 +94,6 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
         return Err("the runs differ".into());
     }
     Ok(())
-}
-
-async fn wait_for(call: Call, servers: &[&Server]) {
-    while !servers
-        .iter()
-        .all(|server| server.sidecar.calls().contains(&call))
-    {
-        sleep(Duration::from_millis(10)).await;
-    }
 }
 
 /// Returns a server's calls, without the reported numbers.

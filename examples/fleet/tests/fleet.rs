@@ -51,22 +51,8 @@ async fn ready_server(stage: &Stage) -> Result<Server, Box<dyn Error>> {
 
 /// Waits until a server has made these calls in this order.
 async fn said(server: &Server, calls: &[Call]) -> Tested {
-    timeout(LIMIT, async {
-        loop {
-            let mut left = calls;
-            for call in server.sidecar.calls() {
-                if left.first() == Some(&call) {
-                    left = &left[1..];
-                }
-            }
-            if left.is_empty() {
-                break;
-            }
-            sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await
-    .map_err(|_| format!("{calls:?} was not said in {:?}", server.sidecar.calls()).into())
+    let said = timeout(LIMIT, server.said(calls)).await;
+    said.map_err(|_| format!("{calls:?} was not said in {:?}", server.sidecar.calls()).into())
 }
 
 /// Waits until the matches have ended. Checks that each player received all steps, and that each checksum equals that
@@ -225,6 +211,8 @@ async fn prometheus_has_the_figures() -> Tested {
             .await?,
         steps
     );
+    let load = "max_over_time(evenstep_step_load[10m])";
+    assert!(prometheus.ask(load).await? > 0.0);
     assert!(
         prometheus
             .ask("evenstep_saved_bytes_total / evenstep_saves_total")

@@ -9,17 +9,9 @@ use evenstep::{BodyKey, Physics, Simulation, Step};
 use twox_hash::XxHash3_64;
 
 use crate::Random;
+use crate::walls::build_walls;
 
 pub use crate::buttons::Buttons;
-
-impl Buttons {
-    /// Returns the buttons of a scripted player, who holds some for about a third of a second, then others.
-    #[must_use]
-    pub fn of_script(player: usize, tick: u64) -> Self {
-        let seed = (tick + 7 * player as u64) / 20 * 2 + player as u64;
-        Self(Random::new(seed).below(16) as u8)
-    }
-}
 
 /// The game beside the simulation, as [`rollback`](crate::rollback) drives it. Its hash is part of the checksum.
 pub trait Rules: Clone + Hash + Send + Sync + 'static {
@@ -95,7 +87,7 @@ impl Arena {
     #[must_use]
     pub fn start() -> (Simulation, Self) {
         let mut simulation = Simulation::default();
-        build_walls(&mut simulation.physics);
+        build_walls(&mut simulation.physics, ARENA);
         for i in 0..16u8 {
             let place = Vector::new(f32::from(i % 4) - 1.5, 0.3, f32::from(i / 4) - 1.5);
             let crate_ =
@@ -165,15 +157,5 @@ impl Rules for Arena {
                 *score += u32::from(bodies.contains(&Some(*player)));
             }
         }
-    }
-}
-
-fn build_walls(physics: &mut Physics) {
-    let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
-    physics.insert(floor, ColliderBuilder::cuboid(ARENA, 0.5, ARENA));
-    for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {
-        let wall = RigidBodyBuilder::fixed().translation(side * (ARENA + 0.5) + Vector::Y * 2.0);
-        let half = Vector::splat(ARENA) - side.abs() * (ARENA - 0.5);
-        physics.insert(wall, ColliderBuilder::cuboid(half.x, 2.5, half.z));
     }
 }

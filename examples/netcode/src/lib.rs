@@ -7,6 +7,8 @@
 mod random;
 // A player's input.
 mod buttons;
+// The walls of an arena.
+mod walls;
 // The rules, without network code.
 pub mod game;
 // A bad connection: delay, jitter, loss, an outage.
@@ -17,6 +19,9 @@ pub mod packets;
 pub mod udp;
 // GGRS and the simulation.
 pub mod rollback;
+// Statistics of what a player sees.
+pub mod jumps;
+pub mod table;
 // Lockstep: no peer steps before all input has arrived.
 pub mod lockstep;
 

@@ -9,11 +9,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use evenstep::rapier::prelude::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
+use evenstep_netcode::jumps::Jumps;
 use evenstep_netcode::line::Quality;
 use evenstep_netcode::packets::Packets;
 use evenstep_netcode::rollback::Peer;
+use evenstep_netcode::table::{self, Column};
 use evenstep_netcode::udp::LoopbackSocket;
 
 evenstep::portable_math!();
@@ -42,13 +43,11 @@ struct End {
     last_frame: Duration,
     outage_end: Duration,
     ticks_by_outage: u64,
-    /// For each player's body, its displayed position, and the position without correction.
-    places: [Option<[Vector; 2]>; 2],
-    /// The speeds of each player in the last frames. The displayed pose is up to a step behind.
-    recent: [[f32; 4]; 2],
+    /// The jumps of each player's body.
+    jumps: [Jumps; 2],
     /// The largest distance that a body moved in a frame beyond what its speed explains: displayed, and without
     /// correction.
-    jumps: [f32; 2],
+    largest_jumps: [f32; 2],
     /// The largest visual error of a body.
     largest_error: f32,
     /// Simulated time and real time.
@@ -64,9 +63,8 @@ impl End {
             last_frame: Duration::ZERO,
             outage_end,
             ticks_by_outage: 0,
-            places: [None; 2],
-            recent: [[0.0; 4]; 2],
-            jumps: [0.0; 2],
+            jumps: Default::default(),
+            largest_jumps: [0.0; 2],
             largest_error: 0.0,
             speeds: [0.0; 2],
         }
@@ -90,23 +88,46 @@ impl End {
         let seconds = time.as_secs_f64();
         self.speeds[0] += player.simulation.clock().settings().speed() * seconds;
         self.speeds[1] += seconds;
-        for (i, key) in player.game().players.into_iter().enumerate() {
-            let body = player.simulation.physics.body(key).unwrap();
-            let pose = player.simulation.pose(key).unwrap();
-            let error = player.simulation.visual_error(key);
-            let error = error.map_or(Vector::ZERO, |error| error.translation);
-            self.largest_error = self.largest_error.max(error.length());
-            self.recent[i].rotate_right(1);
-            self.recent[i][0] = body.linvel().length();
-            let fastest = self.recent[i].into_iter().fold(0.0, f32::max);
-            let places = [pose.translation, pose.translation - error];
-            let Some(last) = self.places[i].replace(places) else {
-                continue;
-            };
-            for (jump, (place, last)) in self.jumps.iter_mut().zip(places.into_iter().zip(last)) {
-                *jump = jump.max((place - last).length() - fastest * time.as_secs_f32());
-            }
+        for (key, jumps) in player.game().players.into_iter().zip(&mut self.jumps) {
+            let error = player.simulation.visual_error(key).unwrap_or_default();
+            self.largest_error = self.largest_error.max(error.translation.length());
+            let jumps = jumps.frame(&player.simulation, key, time);
+            self.largest_jumps = [0, 1].map(|i| jumps[i].max(self.largest_jumps[i]));
         }
+    }
+
+    fn report(&self) -> Column<15> {
+        let (player, counts) = (&self.peer.player, &self.peer.player.counts);
+        let [new, confirmed, retracted] = counts.events;
+        let speed = self.speeds[0] / self.speeds[1];
+        let [jump, uncorrected] = self.largest_jumps;
+        let metres = |length: f32| format!("{length:.3}");
+        [
+            ("frames per second", DISPLAYS[self.number].to_string()),
+            ("ticks", player.simulation.physics.tick().to_string()),
+            (
+                "ticks before the end of the outage",
+                self.ticks_by_outage.to_string(),
+            ),
+            ("rollbacks", counts.rollbacks.to_string()),
+            ("longest, ticks", counts.longest.to_string()),
+            ("resimulated steps", counts.again.to_string()),
+            ("steps waited for the other peer", counts.waited.to_string()),
+            ("desyncs", self.peer.desyncs.to_string()),
+            ("events of resimulated steps: new", new.to_string()),
+            (
+                "events of resimulated steps: confirmed",
+                confirmed.to_string(),
+            ),
+            (
+                "events of resimulated steps: retracted",
+                retracted.to_string(),
+            ),
+            ("mean speed", format!("{speed:.4}")),
+            ("largest visual error, m", metres(self.largest_error)),
+            ("largest jump in a frame, m", metres(jump)),
+            ("the same without correction, m", metres(uncorrected)),
+        ]
     }
 }
 
@@ -155,7 +176,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut ends = [end(0, one)?, end(1, other)?];
     play(&mut ends, &now, length)?;
-    report(&ends);
+    table::print(&ends.each_ref().map(End::report));
 
     let (tick, [here, there]) = last_confirmed(&ends).ok_or("the peers never connected")?;
     println!("state before step {tick}: {here:016x} and {there:016x}");
@@ -167,46 +188,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("the match did not continue after the outage".into());
     }
     Ok(())
-}
-
-fn report(ends: &[End; 2]) {
-    let row = |name: &str, value: &dyn Fn(&End) -> String| {
-        println!("{name:<44} {:>12} {:>12}", value(&ends[0]), value(&ends[1]));
-    };
-    row("frames per second", &|end| DISPLAYS[end.number].to_string());
-    row("ticks", &|end| {
-        end.peer.player.simulation.physics.tick().to_string()
-    });
-    row("ticks before the end of the outage", &|end| {
-        end.ticks_by_outage.to_string()
-    });
-    row("rollbacks", &|end| {
-        end.peer.player.counts.rollbacks.to_string()
-    });
-    row("longest, ticks", &|end| {
-        end.peer.player.counts.longest.to_string()
-    });
-    row("resimulated steps", &|end| {
-        end.peer.player.counts.again.to_string()
-    });
-    row("steps waited for the other peer", &|end| {
-        end.peer.player.counts.waited.to_string()
-    });
-    row("desyncs", &|end| end.peer.desyncs.to_string());
-    for (i, name) in ["new", "confirmed", "retracted"].into_iter().enumerate() {
-        let name = format!("events of resimulated steps: {name}");
-        row(&name, &|end| end.peer.player.counts.events[i].to_string());
-    }
-    row("mean speed", &|end| {
-        format!("{:.4}", end.speeds[0] / end.speeds[1])
-    });
-    row("largest visual error, m", &|end| {
-        format!("{:.3}", end.largest_error)
-    });
-    row("largest jump in a frame, m", &|end| {
-        format!("{:.3}", end.jumps[0])
-    });
-    row("the same without correction, m", &|end| {
-        format!("{:.3}", end.jumps[1])
-    });
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::{Pose, RigidBody, RigidBodyType};
 use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
-use serde::{Deserialize, Serialize};
 
 use crate::game::{Buttons, PLAYERS, arena, push};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
@@ -57,7 +56,7 @@ pub struct Client {
 }
 
 /// Statistics of a client.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// The number of rollbacks.
     pub rollbacks: u64,

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use evenstep::Simulation;
 use evenstep::rapier::prelude::Vector;
 use evenstep_prediction::client::Client;
+use evenstep_prediction::end::End;
 use evenstep_prediction::game::Buttons;
-use evenstep_prediction::lab::{End, Lab};
+use evenstep_prediction::lab::Lab;
 use evenstep_prediction::line::Quality;
 use evenstep_prediction::packets::{State, write};
 

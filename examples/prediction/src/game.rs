@@ -4,20 +4,12 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation};
 
 use crate::Random;
+use crate::walls::build_walls;
 
 pub use crate::buttons::Buttons;
 
 /// The largest number of players. Each has a body from the beginning, which rests without a player.
 pub const PLAYERS: usize = 4;
-
-impl Buttons {
-    /// Returns the buttons of a scripted player, who holds some for half a second, then others.
-    #[must_use]
-    pub fn of_script(player: usize, tick: u64) -> Self {
-        let seed = (tick + 11 * player as u64) / 30 * PLAYERS as u64 + player as u64;
-        Self(Random::new(seed).below(16) as u8)
-    }
-}
 
 /// Half the length of a side, in metres.
 const ARENA: f32 = 8.0;
@@ -29,7 +21,7 @@ const PUSH: f32 = 24.0;
 #[must_use]
 pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
-    build_walls(&mut simulation.physics);
+    build_walls(&mut simulation.physics, ARENA);
     let players = (0..PLAYERS).map(|i| {
         let place = Vector::new(3.0 * i as f32 - 4.5, 0.5, 7.0);
         let body = RigidBodyBuilder::dynamic().translation(place);
@@ -66,19 +58,5 @@ pub fn throw(physics: &mut Physics, bodies: &[BodyKey], tick: u64) {
         let thrown = crates[random.below(crates.len() as u64) as usize];
         let impulse = Vector::new(random.signed(), 4.0, random.signed());
         (physics.apply_impulse(thrown, impulse)).expect("crates are never removed");
-    }
-}
-
-fn build_walls(physics: &mut Physics) {
-    let world = physics.rapier_mut();
-    let floor = ColliderBuilder::cuboid(ARENA, 0.5, ARENA).translation(Vector::Y * -0.5);
-    world.insert_collider(floor, None);
-    for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {
-        let half = Vector::splat(ARENA) - side.abs() * (ARENA - 0.5);
-        let wall = ColliderBuilder::cuboid(half.x, 4.5, half.z);
-        world.insert_collider(
-            wall.translation(side * (ARENA + 0.5) + Vector::Y * 4.0),
-            None,
-        );
     }
 }

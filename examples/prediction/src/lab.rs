@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use crate::client::Client;
-use crate::game::Buttons;
-use crate::line::{Line, Quality};
-use crate::log::{ClientLog, ServerLog};
+use crate::end::End;
+use crate::log::ServerLog;
 use crate::server::Server;
 
 /// A server and its clients, each with a connection.
@@ -20,59 +18,6 @@ pub struct Lab {
     /// The clients.
     pub ends: Vec<End>,
     next_frame: Duration,
-}
-
-/// A client, its display and its connection.
-#[derive(Debug)]
-pub struct End {
-    /// The client.
-    pub client: Client,
-    /// A log of what the client displayed.
-    pub seen: ClientLog,
-    /// The buttons that the player holds down, by player and tick.
-    pub buttons: fn(usize, u64) -> Buttons,
-    /// The speed of its clock relative to the server's.
-    pub clock: f64,
-    /// The player that the server has assigned.
-    player: Option<usize>,
-    display: u32,
-    up: Line<Vec<u8>>,
-    down: Line<Vec<u8>>,
-    next_frame: Duration,
-}
-
-impl End {
-    /// Creates a client that draws `display` frames per second.
-    #[must_use]
-    pub fn new(client: Client, display: u32, quality: &Quality, seed: u64) -> Self {
-        Self {
-            client,
-            seen: ClientLog::default(),
-            buttons: Buttons::of_script,
-            clock: 1.0,
-            player: None,
-            display,
-            up: Line::new(quality.clone(), 2 * seed),
-            down: Line::new(quality.clone(), 2 * seed + 1),
-            next_frame: Duration::ZERO,
-        }
-    }
-
-    fn frame(&mut self, now: Duration) {
-        for packet in self.down.receive(now) {
-            self.seen.received(&packet);
-            self.client.receive(&packet);
-        }
-        let period = Duration::from_secs(1) / self.display;
-        let player = self.client.player().unwrap_or_default();
-        let buttons = (self.buttons)(player, self.client.simulation.physics.tick());
-        if let Some(packet) = self.client.frame(period.mul_f64(self.clock), buttons) {
-            self.seen.sent(&packet);
-            self.up.send(now, packet);
-        }
-        self.seen.frame(now, &self.client);
-        self.next_frame += period;
-    }
 }
 
 impl Lab {
@@ -105,7 +50,8 @@ impl Lab {
             }
             for end in &mut self.ends {
                 if end.next_frame == self.now {
-                    end.frame(self.now);
+                    end.frame(self.now, end.period.mul_f64(end.clock));
+                    end.next_frame += end.period;
                 }
             }
         }

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::Vector;
-use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, Counts};
 use crate::game::PLAYERS;
+use crate::jumps::Jumps;
 use crate::server::Server;
+use crate::table::Column;
 
 /// The server's states, frame by frame.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct ServerLog(Vec<Had>);
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 struct Had {
     time: Duration,
     tick: u64,
@@ -23,23 +24,24 @@ struct Had {
 }
 
 /// What a client displayed, frame by frame, and how much was sent.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct ClientLog {
     player: usize,
     down: usize,
     up: usize,
     frames: Vec<Shown>,
+    jumps: Jumps,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 struct Shown {
     time: Duration,
     /// The server's tick at which bodies that are not predicted are displayed.
     tick: f64,
     speed: f64,
     counts: Counts,
-    /// The client's own body: its displayed position, its visual error, and its velocity.
-    own: [[f32; 3]; 3],
+    /// The jumps of the client's own body: as displayed, and without correction.
+    jumps: [f32; 2],
     /// The bodies that are not predicted.
     others: Vec<(usize, [f32; 3])>,
 }
@@ -90,17 +92,15 @@ impl ClientLog {
         self.player = player;
         let simulation = &client.simulation;
         let shown = |place: usize| simulation.pose(client.bodies[place]).expect("bodies stay");
-        let key = client.bodies[player];
-        let error = simulation.visual_error(key).unwrap_or_default();
-        let velocity = simulation.physics.body(key).expect("bodies stay").linvel();
-        let own = [shown(player).translation, error.translation, velocity];
+        let last = self.frames.last().map_or(time, |last| last.time);
+        let jumps = (self.jumps).frame(simulation, client.bodies[player], time - last);
         let others = (0..client.bodies.len()).filter(|place| !client.is_predicted(*place));
         self.frames.push(Shown {
             time,
             tick: client.shown_tick(),
             speed: simulation.clock().settings().speed(),
             counts: client.counts,
-            own: own.map(|it| it.to_array()),
+            jumps,
             others: others
                 .map(|place| (place, shown(place).translation.to_array()))
                 .collect(),
@@ -164,7 +164,10 @@ impl Figures {
         });
         figures.missed = missed[1] - missed[0];
         figures.compare(server, frames);
-        figures.measure_jumps(frames);
+        for [jump, uncorrected] in frames.iter().map(|shown| shown.jumps) {
+            figures.jump = figures.jump.max(jump);
+            figures.jump_uncorrected = figures.jump_uncorrected.max(uncorrected);
+        }
         Some(figures)
     }
 
@@ -193,59 +196,35 @@ impl Figures {
         self.delay = delays / f64::from(compared.max(1));
     }
 
-    fn measure_jumps(&mut self, frames: &[Shown]) {
-        for four in frames.windows(4) {
-            // The displayed pose is up to a step behind.
-            let speeds = four
-                .iter()
-                .map(|shown| Vector::from_array(shown.own[2]).length());
-            let time = (four[3].time - four[2].time).as_secs_f32();
-            let explained = speeds.fold(0.0, f32::max) * time;
-            let [before, after] = [&four[2], &four[3]].map(|shown| {
-                let [at, error, _] = shown.own.map(Vector::from_array);
-                [at, at - error]
-            });
-            self.jump = self.jump.max(after[0].distance(before[0]) - explained);
-            self.jump_uncorrected = self
-                .jump_uncorrected
-                .max(after[1].distance(before[1]) - explained);
-        }
+    /// Returns the statistics, under the name of a match.
+    #[must_use]
+    pub fn column(&self, name: String) -> Column<12> {
+        let [whole, tenths] = [0, 1].map(|digits| move |it: f64| format!("{it:.digits$}"));
+        [
+            ("", name),
+            ("from the server, kB/s", tenths(self.down)),
+            ("to the server, kB/s", tenths(self.up)),
+            ("others: shown behind the server, ms", whole(self.delay)),
+            (
+                "others: off the server's path, mean of moving, mm",
+                format!("{:.1}", 1e3 * self.error_mean),
+            ),
+            (
+                "others: off the server's path, most, m",
+                format!("{:.2}", self.error_worst),
+            ),
+            (
+                "own body: largest jump in a frame, m",
+                format!("{:.3}", self.jump),
+            ),
+            (
+                "own body: the same without correction, m",
+                format!("{:.3}", self.jump_uncorrected),
+            ),
+            ("steps of the server without input", self.missed.to_string()),
+            ("rollbacks per second", tenths(self.rollbacks)),
+            ("steps in a rollback", tenths(self.steps)),
+            ("speed, mean", format!("{:.4}", self.speed)),
+        ]
     }
-}
-
-/// Prints statistics side by side.
-pub fn print(columns: &[(String, Figures)]) {
-    let row = |name: &str, value: &dyn Fn(&(String, Figures)) -> String| {
-        let values: Vec<_> = columns
-            .iter()
-            .map(|it| format!("{:>16}", value(it)))
-            .collect();
-        println!("{name:<52}{}", values.concat());
-    };
-    row("", &|it| it.0.clone());
-    row("from the server, kB/s", &|it| format!("{:.1}", it.1.down));
-    row("to the server, kB/s", &|it| format!("{:.1}", it.1.up));
-    row("others: shown behind the server, ms", &|it| {
-        format!("{:.0}", it.1.delay)
-    });
-    row("others: off the server's path, mean of moving, mm", &|it| {
-        format!("{:.1}", 1e3 * it.1.error_mean)
-    });
-    row("others: off the server's path, most, m", &|it| {
-        format!("{:.2}", it.1.error_worst)
-    });
-    row("own body: largest jump in a frame, m", &|it| {
-        format!("{:.3}", it.1.jump)
-    });
-    row("own body: the same without correction, m", &|it| {
-        format!("{:.3}", it.1.jump_uncorrected)
-    });
-    row("steps of the server without input", &|it| {
-        it.1.missed.to_string()
-    });
-    row("rollbacks per second", &|it| {
-        format!("{:.1}", it.1.rollbacks)
-    });
-    row("steps in a rollback", &|it| format!("{:.1}", it.1.steps));
-    row("speed, mean", &|it| format!("{:.4}", it.1.speed));
 }

@@ -1,4 +1,4 @@
-//! A match over UDP between processes, with bad connections.
+//! A match over UDP, with bad connections.
 //!
 //! `cargo run --release --manifest-path examples/prediction/Cargo.toml -- match`
 #![allow(missing_docs, reason = "a program")]
@@ -7,18 +7,17 @@
 mod cost;
 
 use std::error::Error;
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use evenstep_prediction::client::Client;
+use evenstep_prediction::end::End;
 use evenstep_prediction::line::Quality;
-use evenstep_prediction::log::{ClientLog, Figures, ServerLog, print};
-use evenstep_prediction::packets::{read, write};
+use evenstep_prediction::log::{ClientLog, Figures};
+use evenstep_prediction::table;
 use evenstep_prediction::udp::{play, serve};
 
 /// Runs a server with client prediction.
@@ -43,9 +42,6 @@ enum Command {
     Server {
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// Writes a log of its states to this file
-        #[arg(long)]
-        log: Option<PathBuf>,
     },
     /// Plays in a match
     Client {
@@ -55,12 +51,8 @@ enum Command {
         display: u32,
         #[command(flatten)]
         line: LineOptions,
-        /// Writes a log of what it displayed to this file
-        #[arg(long)]
-        log: Option<PathBuf>,
     },
-    /// Plays a match between a server and two clients in three processes, then another with an outage, and prints
-    /// statistics
+    /// Plays a match between a server and two clients, then another with an outage, and prints statistics
     Match {
         #[command(flatten)]
         line: LineOptions,
@@ -100,143 +92,93 @@ impl LineOptions {
             outage: begin..begin + length,
         }
     }
+}
 
-    fn arguments(self) -> [String; 5] {
-        let Self {
-            delay,
-            jitter,
-            loss,
-            outage_at,
-            outage,
-        } = self;
-        [
-            format!("--delay={delay}"),
-            format!("--jitter={jitter}"),
-            format!("--loss={loss}"),
-            format!("--outage-at={outage_at}"),
-            format!("--outage={outage}"),
-        ]
-    }
+#[expect(
+    clippy::disallowed_methods,
+    reason = "packets arrive in wall-clock time"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    let length = Duration::from_secs(options.seconds);
     match &options.command {
-        Command::Server { port, log } => {
+        Command::Server { port } => {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, *port))?;
             println!("{}", socket.local_addr()?);
-            let had = serve(&socket, options.crates, length)?;
-            write_log(log.as_deref(), &write(&had))?;
+            serve(&socket, options.crates, now(), options.length())?;
         }
         Command::Client {
             server,
             display,
             line,
-            log,
         } => {
-            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-            socket.connect(server)?;
-            let client = Client::new(options.crates, options.reach);
-            let shown = play(client, &socket, *display, &line.quality(), length)?;
-            write_log(log.as_deref(), &write(&shown))?;
+            options.join(*server, *display, *line, now())?;
         }
-        Command::Match { line } => play_two(&options, *line)?,
+        Command::Match { line } => options.play_two(*line)?,
         Command::Cost => cost::print(options.reach)?,
     }
     Ok(())
 }
 
-fn write_log(file: Option<&Path>, log: &[u8]) -> std::io::Result<()> {
-    file.map_or(Ok(()), |file| fs::write(file, log))
-}
-
 /// The frame rates of the clients, in Hz.
 const DISPLAYS: [u32; 2] = [60, 144];
 
-fn play_two(options: &Options, line: LineOptions) -> Result<(), Box<dyn Error>> {
-    let outage = LineOptions {
-        outage_at: options.seconds / 2,
-        outage: 2,
-        ..line
-    };
-    let mut columns = Vec::new();
-    for (name, line) in [("", line), ("outage, ", outage)] {
-        let figures = play_one(options, line)?;
-        columns.extend(
-            DISPLAYS
-                .iter()
-                .zip(figures)
-                .map(|(display, figures)| (format!("{name}{display} Hz"), figures)),
-        );
+impl Options {
+    fn length(&self) -> Duration {
+        Duration::from_secs(self.seconds)
     }
-    print(&columns);
-    Ok(())
-}
 
-/// Plays a match in three processes. Returns the statistics of each client, without its first second.
-fn play_one(options: &Options, line: LineOptions) -> Result<Vec<Figures>, Box<dyn Error>> {
-    let folder = std::env::temp_dir().join(format!("evenstep-prediction-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
-    let log = |name: &str| folder.join(name);
-    let start = |arguments: &[String], seconds: u64, log: &Path| {
-        let mut process = Process::new(std::env::current_exe()?);
-        process
-            .args(arguments)
-            .arg("--log")
-            .arg(log)
-            .arg(format!("--seconds={seconds}"));
-        process
-            .arg(format!("--crates={}", options.crates))
-            .arg(format!("--reach={}", options.reach));
-        process.stdout(Stdio::piped()).spawn().map(Running)
-    };
-    let mut server = start(&["server".into()], options.seconds + 1, &log("server"))?;
-    let mut address = String::new();
-    let output = server.0.stdout.take().ok_or("the output is not piped")?;
-    BufReader::new(output).read_line(&mut address)?;
-    let clients = DISPLAYS.map(|display| {
-        let mut arguments = vec![
-            "client".into(),
-            address.trim().into(),
-            format!("--display={display}"),
-        ];
-        arguments.extend(line.arguments());
-        start(&arguments, options.seconds, &log(&display.to_string()))
-    });
-    for client in clients {
-        client?.wait()?;
+    /// Plays as a client.
+    fn join(
+        &self,
+        server: SocketAddr,
+        display: u32,
+        line: LineOptions,
+        start: Instant,
+    ) -> io::Result<ClientLog> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        socket.connect(server)?;
+        let client = Client::new(self.crates, self.reach);
+        let end = End::new(client, display, &line.quality(), display.into());
+        play(end, &socket, start, self.length())
     }
-    server.wait()?;
-    let had: ServerLog = read(&fs::read(log("server"))?).ok_or("the server's log is truncated")?;
-    let figures = DISPLAYS.iter().map(|display| {
-        let shown: ClientLog =
-            read(&fs::read(log(&display.to_string()))?).ok_or("a client's log is truncated")?;
-        let figures = Figures::new(&had, &shown, Duration::from_secs(1));
-        figures.ok_or_else(|| "a client received nothing".into())
-    });
-    let figures = figures.collect();
-    fs::remove_dir_all(folder)?;
-    figures
-}
 
-/// A child process that is killed when this value is dropped.
-struct Running(Child);
-
-impl Running {
-    fn wait(mut self) -> Result<(), Box<dyn Error>> {
-        let status = self.0.wait()?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(status.to_string().into())
+    fn play_two(&self, line: LineOptions) -> Result<(), Box<dyn Error>> {
+        let outage = LineOptions {
+            outage_at: self.seconds / 2,
+            outage: 2,
+            ..line
+        };
+        let mut columns = Vec::new();
+        for (name, line) in [("", line), ("outage, ", outage)] {
+            for (display, figures) in DISPLAYS.iter().zip(self.play_one(line)?) {
+                let figures = figures.ok_or("a client received nothing")?;
+                columns.push(figures.column(format!("{name}{display} Hz")));
+            }
         }
+        table::print(&columns);
+        Ok(())
     }
-}
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It is no error if the process has ended already.
-        let _ = self.0.kill();
+    /// Plays a match. Returns the statistics of each client, without its first second.
+    fn play_one(&self, line: LineOptions) -> io::Result<Vec<Option<Figures>>> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let (address, start) = (socket.local_addr()?, now());
+        let second = Duration::from_secs(1);
+        thread::scope(|scope| {
+            let server = || serve(&socket, self.crates, start, self.length() + second);
+            let server = scope.spawn(server);
+            let clients = DISPLAYS
+                .map(|display| scope.spawn(move || self.join(address, display, line, start)));
+            let shown = clients.map(|client| client.join().unwrap());
+            let had = server.join().unwrap()?;
+            let figures = shown.into_iter();
+            figures
+                .map(|shown| Ok(Figures::new(&had, &shown?, second)))
+                .collect()
+        })
     }
 }

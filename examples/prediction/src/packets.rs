@@ -1,11 +1,22 @@
 //! The packets, and their precision.
 
 use evenstep::rapier::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Buttons;
 
-pub use crate::wire::{read, write};
+/// Serializes a packet.
+#[must_use]
+pub fn write(packet: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(packet).expect("plain data can be serialized")
+}
+
+/// Deserializes a packet. Returns `None` if it is invalid.
+#[must_use]
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}
 
 /// The packet that a client sends in every frame with a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,41 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use crate::client::Client;
-use crate::game::Buttons;
-use crate::line::{Line, Quality};
+use crate::end::End;
 use crate::log::{ClientLog, ServerLog};
 use crate::packets::{Inputs, read};
 use crate::server::Server;
 
 /// The size of the receive buffer in bytes, larger than any packet.
 const LARGEST: usize = 2_048;
-
-/// The time of day at the start, continued at an even rate. The processes of a machine agree on it.
-struct WallClock {
-    start: Duration,
-    since: Instant,
-}
-
-impl WallClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "packets arrive in wall-clock time"
-    )]
-    fn new() -> Self {
-        let start = SystemTime::UNIX_EPOCH.elapsed();
-        Self {
-            start: start.expect("the year is later than 1970"),
-            since: Instant::now(),
-        }
-    }
-
-    fn now(&self) -> Duration {
-        self.start + self.since.elapsed()
-    }
-}
 
 /// Waits for a packet, at most for a given time.
 fn receive(socket: &UdpSocket, left: Duration) -> io::Result<Option<(Vec<u8>, SocketAddr)>> {
@@ -50,20 +24,24 @@ fn receive(socket: &UdpSocket, left: Duration) -> io::Result<Option<(Vec<u8>, So
     }))
 }
 
-/// Serves a match with `crates` crates for a given time.
+/// Serves a match with `crates` crates until `length` after its start.
 ///
 /// # Errors
 /// If the system rejects a timeout.
-pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<ServerLog> {
+pub fn serve(
+    socket: &UdpSocket,
+    crates: usize,
+    start: Instant,
+    length: Duration,
+) -> io::Result<ServerLog> {
     let (mut server, mut log) = (Server::new(crates), ServerLog::default());
     let mut players = BTreeMap::new();
-    let clock = WallClock::new();
-    let mut last = clock.start;
-    while last < clock.start + length {
+    let mut last = start.elapsed();
+    while last < length {
         let wait = server.simulation.clock().until_next_step();
         let due = last + wait.expect("the server is never paused");
-        while clock.now() < due {
-            let left = due.saturating_sub(clock.now());
+        while start.elapsed() < due {
+            let left = due.saturating_sub(start.elapsed());
             let Some((packet, from)) = receive(socket, left)? else {
                 continue;
             };
@@ -78,7 +56,7 @@ pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<
                 server.receive(*player, &packet);
             }
         }
-        let time = clock.now() - last;
+        let time = start.elapsed() - last;
         last += time;
         let packets = server.frame(time);
         players.retain(|_, player| server.is_taken(*player));
@@ -92,48 +70,33 @@ pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<
     Ok(log)
 }
 
-/// Plays for a given time and frame rate, with a bad connection in both directions. The outage is counted from the
-/// start.
+/// Plays until `length` after the start of the match, over a bad connection.
 ///
 /// # Errors
 /// If the system rejects a timeout.
 pub fn play(
-    mut client: Client,
+    mut end: End,
     socket: &UdpSocket,
-    display: u32,
-    quality: &Quality,
+    start: Instant,
     length: Duration,
 ) -> io::Result<ClientLog> {
-    let seed = u64::from(display);
-    let [mut up, mut down] = [seed, !seed].map(|seed| Line::new(quality.clone(), seed));
-    let mut log = ClientLog::default();
-    let clock = WallClock::new();
-    let (mut last, mut next) = (clock.start, clock.start);
-    while last < clock.start + length {
-        next += Duration::from_secs(1) / display;
-        while clock.now() < next {
+    let mut last = start.elapsed();
+    end.next_frame = last;
+    while last < length {
+        end.next_frame += end.period;
+        while start.elapsed() < end.next_frame {
             // The connection delivers packets with millisecond precision.
-            let left = next.saturating_sub(clock.now());
+            let left = end.next_frame.saturating_sub(start.elapsed());
             if let Some((packet, _)) = receive(socket, left.min(Duration::from_millis(1)))? {
-                down.send(clock.since.elapsed(), packet);
+                end.down.send(start.elapsed(), packet);
             }
-            for packet in up.receive(clock.since.elapsed()) {
+            for packet in end.up.receive(start.elapsed()) {
                 let _ = socket.send(&packet);
             }
         }
-        for packet in down.receive(clock.since.elapsed()) {
-            log.received(&packet);
-            client.receive(&packet);
-        }
-        let time = clock.now() - last;
+        let time = start.elapsed() - last;
         last += time;
-        let player = client.player().unwrap_or_default();
-        let buttons = Buttons::of_script(player, client.simulation.physics.tick());
-        if let Some(packet) = client.frame(time, buttons) {
-            log.sent(&packet);
-            up.send(last - clock.start, packet);
-        }
-        log.frame(last, &client);
+        end.frame(last, time);
     }
-    Ok(log)
+    Ok(end.seen)
 }

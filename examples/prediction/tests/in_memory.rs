@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
 use evenstep_prediction::Random;
 use evenstep_prediction::client::Client;
+use evenstep_prediction::end::End;
 use evenstep_prediction::game::Buttons;
-use evenstep_prediction::lab::{End, Lab};
+use evenstep_prediction::lab::Lab;
 use evenstep_prediction::line::Quality;
 use evenstep_prediction::log::Figures;
 use evenstep_prediction::packets::{Inputs, read};
@@ -70,6 +72,17 @@ fn rest(lab: &mut Lab) {
     assert!(bodies.map(|(_, body)| body).all(RigidBody::is_sleeping));
 }
 
+/// Gives a body of the server an impulse, which no client can know.
+fn push(server: &mut Server, key: BodyKey, impulse: Vector) {
+    let pushed = server.simulation.physics.apply_impulse(key, impulse);
+    pushed.unwrap();
+}
+
+/// Returns where a body is.
+fn position(simulation: &Simulation, key: BodyKey) -> Vector {
+    simulation.physics.body(key).unwrap().translation()
+}
+
 /// Returns how far a client's body is from the server's, in metres and radians.
 fn off(server: &Server, client: &Client, place: usize) -> (f32, f32) {
     let simulations = [&server.simulation, &client.simulation];
@@ -127,24 +140,11 @@ fn a_packet_is_not_too_large_and_all_bodies_get_their_turn() {
     lab.join(end(200, &line()));
     lab.run(MS(1_000));
     for key in lab.server.bodies.clone() {
-        (lab.server
-            .simulation
-            .physics
-            .apply_impulse(key, Vector::Y * 4.0))
-        .unwrap();
+        push(&mut lab.server, key, Vector::Y * 4.0);
     }
     let heights = |lab: &Lab| {
         let bodies = lab.server.bodies.iter();
-        let heights = bodies.map(|key| {
-            lab.ends[0]
-                .client
-                .simulation
-                .physics
-                .body(*key)
-                .unwrap()
-                .translation()
-                .y
-        });
+        let heights = bodies.map(|key| position(&lab.ends[0].client.simulation, *key).y);
         heights.collect::<Vec<_>>()
     };
     let (low, mut largest) = (heights(&lab), 0);
@@ -226,12 +226,7 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
     let mut corrected = 0;
     for i in 0..120 {
         if i == 60 {
-            // An event that the client cannot know.
-            server
-                .simulation
-                .physics
-                .apply_impulse(own, Vector::new(5.0, 2.0, 0.0))
-                .unwrap();
+            push(&mut server, own, Vector::new(5.0, 2.0, 0.0));
         }
         for (_, packet) in frame(&mut server, &mut client) {
             let before = client.counts.rollbacks;
@@ -265,11 +260,7 @@ fn a_correction_fades_on_the_screen() {
     lab.join(end(0, &good_line()));
     lab.run(MS(2_000));
     let own = lab.server.bodies[0];
-    lab.server
-        .simulation
-        .physics
-        .apply_impulse(own, Vector::X * 6.0)
-        .unwrap();
+    push(&mut lab.server, own, Vector::X * 6.0);
     let mut largest: f32 = 0.0;
     for _ in 0..30 {
         lab.run(lab.now + MS(16));
@@ -424,14 +415,7 @@ fn pushed_before(reach: f32) -> i64 {
     lab.run(MS(2_000));
     lab.ends[0].buttons = UP;
     let key = lab.server.bodies[IN_FRONT];
-    let start = lab
-        .server
-        .simulation
-        .physics
-        .body(key)
-        .unwrap()
-        .translation()
-        .z;
+    let start = position(&lab.server.simulation, key).z;
     let mut pushed = [None; 2];
     while pushed.contains(&None) {
         assert!(lab.now < MS(10_000), "{pushed:?}");
@@ -519,13 +503,7 @@ fn a_proxy_that_jumps_throws_nothing_about() {
     let mut most = 0.0_f32;
     for _ in 0..60 {
         lab.run(lab.now + MS(16));
-        let at = lab.ends[0]
-            .client
-            .simulation
-            .physics
-            .body(own)
-            .unwrap()
-            .translation();
+        let at = position(&lab.ends[0].client.simulation, own);
         most = most.max((at.x + 4.5).abs());
     }
     assert!(most < 0.1, "{most} m");
@@ -544,11 +522,7 @@ fn a_crate_that_leaves_is_let_go_once() {
     lab.run(MS(3_000));
     assert!(lab.ends[0].client.is_predicted(4));
     let away = Vector::Z * -5.0;
-    lab.server
-        .simulation
-        .physics
-        .apply_impulse(key, away)
-        .unwrap();
+    push(&mut lab.server, key, away);
     let mut changes = 0;
     for _ in 0..120 {
         let before = lab.ends[0].client.is_predicted(4);

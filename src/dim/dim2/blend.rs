@@ -8,7 +8,7 @@ use crate::dim::lanes::Floats;
 use super::lanes::four_floats;
 
 /// The angles for which a few terms of the series are enough, as the square of the distance between the rotations, 2 −
-/// 2 cos θ. It is that of a turn by 45 degrees, the most that Rapier lets a body turn in a step.
+/// 2 cos θ. It corresponds to a turn by 45 degrees, the most that Rapier lets a body turn in a step.
 pub(in crate::dim) const NEAR: f32 = 0.586;
 
 /// The number of terms for angles up to [`NEAR`]. The first omitted term is 2e-7 of the weight, and the last one
@@ -20,16 +20,16 @@ pub(in crate::dim) const NEAR_TERMS: usize = 7;
 pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 
 /// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
-/// the rotation by its angle, along the shorter arc.
+/// and the angle along the shorter arc.
 ///
-/// Use it for two poses of your own; [`Simulation::pose`](crate::Simulation::pose) calls it for you. Both rotations
-/// must be of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, at 1 exactly `current`, and if
-/// both are equal it is exactly that pose. Between rotations that are half a turn apart, both arcs are equally short.
-/// The result follows one of them, the same one on every platform.
+/// Use it for any two poses. [`Simulation::pose`](crate::Simulation::pose) already interpolates. Both rotations must be
+/// of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, and at 1 exactly `current`. If both are
+/// equal, the result is exactly that pose. Between rotations that are half a turn apart, both arcs are equally short.
+/// The result follows the same one on every platform.
 ///
 /// The angle differs from an exact interpolation by less than 3e-7 rad, and the rotation from unit length by less than
 /// 4e-7. No platform float function is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and sin(αθ)/sin θ,
-/// by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
+/// computed with Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
 ///
 /// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
 /// [`Simulation::pose`](crate::Simulation::pose) takes into account.
@@ -42,7 +42,7 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 /// let end = Pose::new(Vector::X, -3.0);
 /// let half = interpolate(&start, &end, 0.5);
 /// assert_eq!(half.translation, Vector::X * 0.5);
-/// // From 172 degrees to -172 by way of 180, not of 0.
+/// // It turns from 172 to -172 degrees through 180, not through 0.
 /// assert!((half.rotation.angle().abs() - std::f32::consts::PI).abs() < 1e-6);
 /// ```
 #[must_use]
@@ -51,8 +51,8 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
-/// single call of [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp`; see `cargo bench -p
-/// evenstep2d --bench frame -- batch`.
+/// single call of [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp` (`cargo bench -p
+/// evenstep2d --bench frame -- batch`).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -91,7 +91,7 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(moved, Rotation::from_cos_sin_unchecked(turned.x, turned.y))
 }
 
-/// Interpolates by the angle. It uses `f64`, because the weights of a wide turn multiply the rounding of `f32`.
+/// Interpolates the angle. It uses `f64`, because the weights of a wide turn multiply the rounding of `f32`.
 #[cold]
 #[expect(clippy::cast_possible_truncation, reason = "a rotation is in f32")]
 pub(in crate::dim) fn wide_slerp(start: Rotation, end: Rotation, alpha: f32) -> Rotation {
@@ -153,7 +153,7 @@ mod tests {
             let (a, b) = (to_f32(start), to_f32(start + turn));
             let ours = interpolated(a, b, alpha);
             let way = wrapped(angle(b) - angle(a));
-            // At exactly half a turn both ways are equally short, and rounding may choose either.
+            // At exactly half a turn both arcs are equally short, and rounding may choose either.
             prop_assume!(way.abs() < PI - 1e-6);
             let error = wrapped(angle(ours) - angle(a) - way * f64::from(alpha)).abs();
             prop_assert!(error < 3e-7, "{error} rad at {turn} rad");

@@ -16,7 +16,7 @@ fn evenstep_ratio(i: f32, alpha: f32) -> f32 {
     return 0.5 * (i * i - alpha * alpha) / (i * (2.0 * i + 1.0));
 }
 
-// Returns the pose at the fraction `alpha` of the way from `previous` to `current`, which is in [0, 1].
+// Returns the pose between `previous` and `current` at the fraction `alpha`, which is in [0, 1].
 fn evenstep_blend(previous: EvenstepPose, current: EvenstepPose, alpha: f32) -> EvenstepPose {
     if alpha >= 1.0 {
         return current;
@@ -24,7 +24,7 @@ fn evenstep_blend(previous: EvenstepPose, current: EvenstepPose, alpha: f32) -> 
     let back = previous.rotation - current.rotation;
     let apart = dot(back, back);
     let left = 1.0 - alpha;
-    // The terms of both weights: that of the start is added to the start itself, so its first term is left out.
+    // The terms of both weights. The start's weight is added to the start itself, so its first term is omitted.
     var term = vec2f(left, alpha);
     var of_end = alpha;
     var of_both = 0.0;

@@ -6,12 +6,12 @@ use rapier::math::Pose;
 /// layout of the struct in [`BLEND_WGSL`], 16 bytes.
 pub type PoseFloats = [f32; 4];
 
-/// The source of a WGSL function `evenstep_blend(previous, current, alpha)`, which interpolates two poses of the struct
-/// `EvenstepPose`, and of that struct. Put it before the source of a shader that blends
-/// [`RenderData`](crate::RenderData) on the GPU.
+/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::RenderData) on the
+/// GPU.
 ///
-/// It is as exact as [`interpolate`](crate::interpolate), for rotations up to 45 degrees apart: wider turns are among the
-/// [`exceptions`](crate::RenderData::exceptions).
+/// It is as exact as [`interpolate`](crate::interpolate) for rotations up to 45 degrees apart. Wider turns are among
+/// the [`exceptions`](crate::RenderData::exceptions).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

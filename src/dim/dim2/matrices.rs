@@ -5,9 +5,9 @@ use rapier::math::Pose;
 /// Writes poses as 3 × 3 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
 /// The layout is that of glam's `Mat3`, 36 bytes: two columns with the directions of the body's axes, each with a 0,
-/// and one with the translation and a 1. Use it for instance buffers: three attributes of three floats each. `poses` is
-/// [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or a list of your own. The matrices are in
-/// its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
+/// and one with the translation and a 1. Use it for instance buffers: three attributes of three floats each. `poses`
+/// can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or any other list. The matrices are
+/// in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_3x3};
@@ -33,7 +33,7 @@ pub fn write_matrices_3x3<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 3]; 3]])
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in 3D.
 /// The bodies are rotated about the axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]`
-/// afterwards, or sort. In all other respects it is like [`write_matrices_3x3`].
+/// afterwards, or sort. Otherwise, it is like [`write_matrices_3x3`].
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -57,7 +57,7 @@ fn write<Key, Matrix>(
     let lengths = [poses.len(), out.len()];
     assert!(
         lengths[0] == lengths[1],
-        "slices of {lengths:?}: give as many places as poses"
+        "slices of lengths {lengths:?}: pass as many matrices as poses"
     );
     for (out, (_, pose)) in out.iter_mut().zip(poses) {
         let (cos, sin) = (pose.rotation.re, pose.rotation.im);

@@ -13,7 +13,7 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// Returns a pose with its rotation normalised to unit length. `None` if that is impossible, or if the pose is not
+/// Returns a pose with its rotation normalised to unit length, or `None` if that is impossible or the pose is not
 /// finite.
 ///
 /// A rotation that has unit length except for rounding is left unchanged, to the bit.
@@ -43,8 +43,8 @@ pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp(-max, max)
 }
 
-/// Returns the point at `fraction` between two points. It uses `f64` because the result is added to a position, which
-/// may leave few digits for it.
+/// Returns the point at `fraction` between two points. It uses `f64`, because far from the origin an `f32` has few
+/// digits left.
 pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
     from.as_dvec2().lerp(to.as_dvec2(), fraction).as_vec2()
 }

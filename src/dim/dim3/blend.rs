@@ -25,16 +25,16 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 pub(in crate::dim) const ALL_TERMS: u8 = 28;
 
 /// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
-/// the rotation by slerp along the shorter arc.
+/// and the rotation by slerp along the shorter arc.
 ///
-/// Use it for two poses of your own; [`Simulation::pose`](crate::Simulation::pose) calls it for you. Both rotations
-/// must be of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, at 1 exactly `current`, and if
-/// both are equal it is exactly that pose.
+/// Use it for any two poses. [`Simulation::pose`](crate::Simulation::pose) already interpolates. Both rotations must be
+/// of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, and at 1 exactly `current`. If both are
+/// equal, the result is exactly that pose.
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit length by less than
 /// 4e-7. No platform float function is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ
-/// (*Animating rotation with quaternion curves*, 1985), by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm
-/// for Computing SLERP*, 2011).
+/// (*Animating rotation with quaternion curves*, 1985), computed with Eberly's series in 1 − cos θ (*A Fast and
+/// Accurate Algorithm for Computing SLERP*, 2011).
 ///
 /// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
 /// [`Simulation::pose`](crate::Simulation::pose) takes into account.
@@ -48,7 +48,7 @@ pub(in crate::dim) const ALL_TERMS: u8 = 28;
 /// let half = interpolate(&start, &end, 0.5);
 /// assert_eq!(half.translation, Vector::X * 0.5);
 /// assert!(half.rotation.abs_diff_eq(Rotation::from_rotation_y(0.5), 1e-6));
-/// // A quaternion and its negative are the same rotation, so the arc is the same, the shorter one.
+/// // A quaternion and its negative are the same rotation, so the arc is the same.
 /// let negative = Pose::from_parts(Vector::X, -end.rotation);
 /// assert_eq!(interpolate(&start, &negative, 0.5), half);
 /// ```
@@ -58,8 +58,8 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
-/// single call of [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench
-/// --bench frame -- batch`.
+/// single call of [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench
+/// --bench frame -- batch`).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -99,8 +99,8 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Interpolates by the same series at all angles, and between quaternions whose signs differ although the rotations do
-/// not. It uses `f64`, because a wide turn multiplies the rounding of `f32`.
+/// Interpolates with the same series at all angles, even between quaternions whose signs differ although the rotations
+/// do not. It uses `f64`, because a wide turn multiplies the rounding of `f32`.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };

@@ -2,16 +2,16 @@
 
 use rapier::math::Pose;
 
-/// A pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), then the translation (x, y, z) in metres and
-/// a zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
+/// A pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres, and a
+/// zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
 pub type PoseFloats = [f32; 8];
 
-/// The source of a WGSL function `evenstep_blend(previous, current, alpha)`, which interpolates two poses of the struct
-/// `EvenstepPose`, and of that struct. Put it before the source of a shader that blends
-/// [`RenderData`](crate::RenderData) on the GPU.
+/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::RenderData) on the
+/// GPU.
 ///
-/// It is as exact as [`interpolate`](crate::interpolate), for rotations up to 45 degrees apart: wider turns are among the
-/// [`exceptions`](crate::RenderData::exceptions).
+/// It is as exact as [`interpolate`](crate::interpolate) for rotations up to 45 degrees apart. Wider turns are among
+/// the [`exceptions`](crate::RenderData::exceptions).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

@@ -100,7 +100,7 @@ impl Mul for Rotations {
     }
 }
 
-/// Returns the translation with the padding behind it, which takes one load instead of three.
+/// Returns the translation with the padding behind it, so that one load is enough, not three.
 #[inline]
 pub(super) fn translation(pose: &Pose) -> Floats {
     let Vector { x, y, z } = pose.translation;

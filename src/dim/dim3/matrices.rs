@@ -8,10 +8,11 @@ use super::lanes::{Rotations, Vectors};
 
 /// Writes poses as matrices of three rows by four columns in row-major order, from `poses[i]` to `out[i]`.
 ///
-/// Use it for instance buffers: three attributes of four floats each, 48 bytes. A row has the coefficients of x, y and
-/// z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1))) in world
-/// space. `poses` is [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or a list of your own.
-/// The matrices are in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
+/// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
+/// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
+/// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or
+/// any other list. The matrices are in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as
+/// bytes.
 ///
 /// Writing takes about as long as interpolating the poses: `cargo bench --bench frame -- matrices`.
 ///
@@ -42,7 +43,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 /// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
-/// of the body's axes, each with a 0, and one with the translation and a 1. In all other respects it is like
+/// of the body's axes, each with a 0, and one with the translation and a 1. Otherwise, it is like
 /// [`write_matrices_3x4`], whose matrices are a quarter smaller.
 ///
 /// ```
@@ -80,7 +81,7 @@ fn write<Key, Matrix: Copy>(
     let lengths = [poses.len(), out.len()];
     assert!(
         lengths[0] == lengths[1],
-        "slices of {lengths:?}: give as many places as poses"
+        "slices of lengths {lengths:?}: pass as many matrices as poses"
     );
     let (poses, poses_rest) = poses.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();

@@ -12,7 +12,7 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// Returns a pose with its rotation normalised to unit length. `None` if that is impossible, or if the pose is not
+/// Returns a pose with its rotation normalised to unit length, or `None` if that is impossible or the pose is not
 /// finite.
 ///
 /// A rotation that has unit length except for rounding is left unchanged, to the bit.
@@ -30,7 +30,8 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     Some(Pose::from_parts(pose.translation, rotation.as_quat()))
 }
 
-/// Returns the angle of a rotation, in radians. It uses the sine of the half angle, for the sake of small angles.
+/// Returns the angle of a rotation, in radians. It uses the sine of half the angle, because that is exact for small
+/// angles.
 pub(crate) fn angle(rotation: Rotation) -> Real {
     2.0 * libm::asinf(rotation.xyz().length().min(1.0))
 }
@@ -41,8 +42,8 @@ pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp_length_max(max)
 }
 
-/// Returns the point at `fraction` between two points. It uses `f64` because the result is added to a position, which
-/// may leave few digits for it.
+/// Returns the point at `fraction` between two points. It uses `f64`, because far from the origin an `f32` has few
+/// digits left.
 pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
     from.as_dvec3().lerp(to.as_dvec3(), fraction).as_vec3()
 }

@@ -120,7 +120,7 @@ pub fn about_z(rotation: Rotation) -> f32 {
     rotation.to_scaled_axis().z
 }
 
-/// Returns the angle by which Rapier turns a body that is to turn by `angle`. Rapier integrates with tangents.
+/// Returns the angle by which Rapier turns a body that should turn by `angle`. Rapier integrates with tangents.
 pub fn integrated(angle: f32) -> f32 {
     2.0 * libm::atanf(0.5 * angle)
 }

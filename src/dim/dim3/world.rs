@@ -5,8 +5,8 @@ use rapier::geometry::{ColliderBuilder, SharedShape};
 use rapier::math::{IVector, Pose, Real, Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-/// Returns a world with all shapes on uneven ground, those with and those without an eigenvalue in their inertia,
-/// chains of both kinds of joint with limits and motors, and a soft body.
+/// Returns a world with all shapes on uneven ground, whether their inertia needs eigenvalues or not, chains of both
+/// kinds of joint with limits and motors, and a soft body.
 pub(crate) fn world_of_all_shapes() -> PhysicsWorld {
     let mut world = PhysicsWorld::default();
     world.insert(RigidBodyBuilder::fixed(), ground());

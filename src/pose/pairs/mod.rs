@@ -21,7 +21,7 @@ use super::movers::Movers;
 
 /// Pairs of poses by key: a part of the state.
 ///
-/// Bodies at rest cost nothing: they have one pose each, which no code reads. Bodies that move, or may have moved, are
+/// Bodies at rest cost nothing. They have one pose each, which no code reads. Bodies that move, or may have moved, are
 /// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
 /// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
 /// moved.
@@ -32,7 +32,7 @@ use super::movers::Movers;
 ///                           └─────────── wake, edit ───────────────┘
 /// ```
 ///
-/// A position that is not finite is never adopted: the last finite one is kept.
+/// A position that is not finite is ignored, and the last finite one is kept.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pairs {
@@ -114,7 +114,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the pose of a body at rest, and the tick since which it rests.
+    /// Returns the pose of a body at rest, and the tick since when it has been at rest.
     pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
         match *self.places.get(key)? {
             Place::Resting { pose, since } => Some((pose, since)),
@@ -135,8 +135,8 @@ impl Pairs {
         })
     }
 
-    /// Returns the bodies whose pose at `alpha` differs from that in another state of the same step, with the
-    /// difference. The origin of the other state is `shift` away.
+    /// Returns the bodies whose pose at `alpha` differs from their pose in another state of the same step, with the
+    /// difference. This origin is `shift` away from that of the other state.
     pub fn differences(
         &self,
         before: &Self,
@@ -193,7 +193,7 @@ impl Pairs {
         }
     }
 
-    /// Unlists a body. At most two of the others change their indices.
+    /// Unlists a body. At most two other bodies change their indices.
     fn unlist(&mut self, mut place: usize) {
         if place < self.movers.awake() {
             let last_awake = self.movers.awake() - 1;

@@ -12,13 +12,13 @@ use super::super::paths::extrapolated;
 use super::{Pairs, Place};
 
 impl Pairs {
-    /// Rechecks a body that the game may have changed: its displayed poses may need more than the two poses.
+    /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let place = self.list(key, handle);
         self.movers.recheck(place);
     }
 
-    /// Rechecks all bodies: any may have another centre of mass or another smoothing from the next step on.
+    /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.
     pub fn recheck_all(&mut self) {
         self.movers.recheck_all();
     }
@@ -26,8 +26,8 @@ impl Pairs {
     /// Displays a body at its position at once, without blending, if it is not where the last step left it. `tick`
     /// steps have run. Returns whether it was moved.
     ///
-    /// If the pairs are older than the last step, it is not known where that step left a moving body: all moving bodies
-    /// are read before the next captured step.
+    /// If the pairs are older than the last step, it is unknown where that step left a moving body. All moving bodies
+    /// are then read before the next captured step.
     pub fn notice(
         &mut self,
         key: BodyKey,
@@ -74,7 +74,7 @@ impl Pairs {
         self.movers.teleport(place, position, tick);
     }
 
-    /// Moves a body like [`transform`](Self::transform), through a portal: the states of the last step are kept.
+    /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
     pub fn transport(
         &mut self,
         key: BodyKey,
@@ -86,16 +86,16 @@ impl Pairs {
         self.transform(key, handle, by, tick)
     }
 
-    /// Moves the origin of the world: the states of the last step are moved too. Each body has to be
-    /// [transformed](Self::transform).
+    /// Moves the origin of the world, and with it the states of the last step. Each body has to be
+    /// [transformed](Self::transform), too.
     pub fn shift(&mut self, by: &Pose) {
         self.teleported
             .values_mut()
             .for_each(|pair| pair.transform(by));
     }
 
-    /// Moves the last two poses of a body, whose motion was moved by an isometry of the world after `tick` steps.
-    /// Returns whether its pose is then finite.
+    /// Moves the last two poses of a body that was moved by an isometry of the world after `tick` steps. Returns
+    /// whether its new pose is finite.
     pub fn transform(
         &mut self,
         key: BodyKey,

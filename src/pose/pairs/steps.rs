@@ -40,7 +40,7 @@ impl Pairs {
         let mut place = 0;
         for handle in world.physics.islands.active_bodies() {
             if self.movers.handle(place) != Some(handle) {
-                // Out of line, just woken, or without a key.
+                // The body is out of line, just woken, or without a key.
                 let Some(key) = world.keys.key(handle) else {
                     continue;
                 };
@@ -52,7 +52,7 @@ impl Pairs {
         self.movers.set_awake(place);
     }
 
-    /// Resyncs as [`resync`](Self::resync) does, unless these are the pairs of the last step. Returns whether it did.
+    /// Calls [`resync`](Self::resync), unless these are the pairs of the last step. Returns whether it did.
     pub fn resync_if_outdated(&mut self, world: &World, tick: u64) -> bool {
         let is_outdated = self.is_outdated(tick);
         if is_outdated {
@@ -62,7 +62,7 @@ impl Pairs {
     }
 
     /// Reads the latest positions and discards the earlier ones, except for bodies that were teleported since the last
-    /// step. Used for a frame that ended before its last step. `tick` steps have run.
+    /// step. It is for a frame that ended before its last step. `tick` steps have run.
     pub fn resync(&mut self, world: &World, tick: u64) {
         self.align_awake(world);
         self.movers.begin_step(world, 0, 0.0, tick);

@@ -1,4 +1,4 @@
-//! The displayed pose of every body, and what changed in the last frame.
+//! The displayed pose of every body, and the changes in the last frame.
 
 // The displayed poses of a frame.
 mod show;
@@ -27,7 +27,7 @@ pub use render_data::RenderData;
 
 /// The displayed bodies of a simulation, or of its view on another thread.
 ///
-/// It accepts the movers of any state, and brings its own lists into their order.
+/// A screen accepts the movers of any state, and brings its lists into their order.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
@@ -38,7 +38,7 @@ pub struct Screen {
     /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
     shown: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
-    /// The order of the movers that `shown` is in; `None` if they may be others.
+    /// The order of the movers that `shown` is in, or `None` if the movers may be different.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
     /// The visual errors of bodies after a rollback.
@@ -52,13 +52,13 @@ pub struct Screen {
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
-    /// `None` if nobody asked for it.
+    /// `None` if nobody has asked for it.
     #[cfg_attr(feature = "serde", serde(skip))]
     render_data: Option<Box<RenderData>>,
     /// The epoch of the last log.
     #[cfg_attr(feature = "serde", serde(skip))]
     epoch: u64,
-    /// The origin of the last picture, and its distance from the previous one.
+    /// The origin of the last picture, and the vector to it from the previous one.
     origin: Option<Origin>,
     origin_shift: Vector,
     /// The number of the last frame, its alpha, and its simulated time in seconds.
@@ -71,7 +71,7 @@ pub struct Screen {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Displayed {
-    /// A body at rest. `moved_at` as in [`Marks`].
+    /// A body at rest. `moved_at` is that of [`Marks`].
     Resting { pose: Pose, moved_at: u32 },
     /// The index in the lists.
     Moving(usize),
@@ -109,7 +109,7 @@ impl Marks {
 /// The data of the frame to display.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
-    /// The number of the frame: higher than that of every previous one.
+    /// The number of the frame, which is higher than all previous ones.
     pub frame: u64,
     /// The displayed simulated time, in seconds.
     pub time: f64,
@@ -151,7 +151,7 @@ impl Screen {
         self.time
     }
 
-    /// Returns the distance of this picture's origin from that of the previous picture; zero in the first one.
+    /// Returns the vector from the previous picture's origin to that of this one, or zero in the first picture.
     pub fn origin_shift(&self) -> Vector {
         self.origin_shift
     }
@@ -161,7 +161,7 @@ impl Screen {
         self.number
     }
 
-    /// Returns the epoch of the last log; 0 before the first one.
+    /// Returns the epoch of the last log, or 0 before the first one.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -190,7 +190,7 @@ impl Screen {
         &self.removed
     }
 
-    /// Returns the bodies whose pose may differ from that in an earlier frame; `None` if that frame is too long ago.
+    /// Returns the bodies whose pose may have changed since an earlier frame, or `None` if that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
@@ -203,14 +203,14 @@ impl Screen {
         Some(moved.collect())
     }
 
-    /// Returns the bodies that were removed after an earlier frame; `None` if that frame is too long ago.
+    /// Returns the bodies that were removed after an earlier frame, or `None` if that frame is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
             1 => return Some(Cow::Borrowed(&self.removed)),
             _ => (),
         }
-        // After a rollback some may be alive again.
+        // After a rollback some bodies may be alive again.
         let removed = self.removals.since(frame)?;
         Some(
             removed
@@ -219,7 +219,7 @@ impl Screen {
         )
     }
 
-    /// Lists moved bodies in `moved` from now on. Until now all of `shown`, up to `end`, has moved.
+    /// Lists moved bodies in `moved` from now on. So far, all of `shown` up to `end` have moved.
     fn list_all_moved(&mut self, end: usize) {
         if std::mem::take(&mut self.have_all_moved) {
             self.moved.extend_from_slice(&self.shown[..end]);
@@ -298,7 +298,7 @@ impl Screen {
     }
 }
 
-/// Keys are 32 bits wide, so there are never more bodies than that.
+/// The index in a key has 32 bits, so there are never more bodies than that.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 fn index(len: usize) -> u32 {
     len as u32

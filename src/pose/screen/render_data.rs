@@ -13,7 +13,7 @@ use super::{Displayed, Screen};
 /// motion vectors. Returned by [`Simulation::render_data`](crate::Simulation::render_data).
 ///
 /// # Blending on the GPU
-/// Give each body a slot in a buffer of poses on the GPU. If frames have displayed bodies before you begin, write their
+/// Give each body a slot in a buffer of poses on the GPU. If bodies are already displayed when you begin, write their
 /// poses once. Then in each frame:
 ///
 /// 1. If [`order_version`](Self::order_version) has changed, upload the slots of [`keys`](Self::keys).
@@ -27,10 +27,10 @@ use super::{Displayed, Screen};
 /// [changed since](crate::Simulation::changes_since) as exceptions.
 ///
 /// # Motion vectors
-/// [`moved_from`](Self::moved_from) has the pose in the previous picture for each body of
-/// [`moved`](crate::Simulation::moved). All other bodies have not moved. For a body that [`jumped`](Self::jumped) it is
-/// the new pose, so its motion vector is zero. If the GPU keeps the poses of the previous frame itself, copy the new
-/// poses of the bodies that jumped over them.
+/// [`moved_from`](Self::moved_from) has the previous picture's pose of each body in
+/// [`moved`](crate::Simulation::moved). All other bodies have not moved. If a body [`jumped`](Self::jumped), that is
+/// its new pose, so its motion vector is zero. If the GPU itself keeps the previous poses, overwrite those of the
+/// bodies that jumped with the new ones.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -55,7 +55,7 @@ pub struct RenderData {
     previous: Vec<PoseFloats>,
     current: Vec<PoseFloats>,
     alpha: f32,
-    /// The version of the movers that the pairs were copied from; `None` if they may be those of another state.
+    /// The version of the movers that the pairs were copied from, or `None` if they may belong to another state.
     copied: Option<u64>,
     pairs_version: u64,
     order_version: u64,
@@ -90,7 +90,7 @@ impl RenderData {
         &self.current
     }
 
-    /// Returns the fraction of the displayed step that has elapsed, from 0 to 1: where to blend the pairs.
+    /// Returns the fraction of the displayed step that has elapsed, from 0 to 1. Blend the pairs at this fraction.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.alpha
@@ -110,10 +110,9 @@ impl RenderData {
 
     /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose. Each is listed once.
     ///
-    /// These are bodies with [`Smoothing::Hermite`](crate::Smoothing::Hermite) or
-    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate), with a centre of mass away from their origin, with a
-    /// visual error, or with a turn by more than 45 degrees in the step; and bodies that came to rest or whose pose at
-    /// rest changed.
+    /// These are bodies with a [`Smoothing`](crate::Smoothing) other than `Interpolate`, with a centre of mass away
+    /// from their origin, with a visual error, or with a turn by more than 45 degrees in the step. They are also bodies
+    /// that came to rest or whose pose at rest changed.
     #[must_use]
     pub fn exceptions(&self) -> &[(BodyKey, Pose)] {
         &self.exceptions
@@ -122,9 +121,8 @@ impl RenderData {
 
 /// # Motion between two pictures
 impl RenderData {
-    /// Returns the poses that the previous picture displayed of the bodies in [`moved`](crate::Simulation::moved), in
-    /// the order of that list. They are in the coordinates of this picture, even if the
-    /// [origin was shifted](crate::Frame::origin_shift).
+    /// Returns the previous picture's poses of the bodies in [`moved`](crate::Simulation::moved), in the order of that
+    /// list. They are in the coordinates of this picture, even if the [origin was shifted](crate::Frame::origin_shift).
     #[must_use]
     pub fn moved_from(&self) -> &[Pose] {
         &self.moved_from
@@ -132,8 +130,8 @@ impl RenderData {
 
     /// Returns the bodies in [`moved`](crate::Simulation::moved) whose motion since the previous picture is not
     /// continuous: they are new, were teleported, went through a portal, or were corrected without
-    /// [smoothing](crate::Simulation::correction). After another state was assigned or restored, returns all that
-    /// moved.
+    /// [smoothing](crate::Simulation::correction). After another state was assigned or restored, it returns all bodies
+    /// in `moved`.
     #[must_use]
     pub fn jumped(&self) -> &[BodyKey] {
         &self.jumped
@@ -207,7 +205,7 @@ impl Screen {
         self.render_data.as_deref()
     }
 
-    /// Records that the next picture displays a body elsewhere without motion in between.
+    /// Records that a body jumps in the next picture, without motion in between.
     pub(super) fn note_jump(&mut self, key: BodyKey) {
         if let Some(data) = &mut self.render_data {
             data.jumping.push(key);

@@ -15,7 +15,7 @@ use super::super::origin::Origin;
 use super::super::paths::Weights;
 use super::{Displayed, Marks, Moment, Screen, index};
 
-/// How many bodies are processed at once: few enough that the results stay in the L1 cache.
+/// The number of bodies that are processed at once: so few that the results stay in the L1 cache.
 const CHUNK: usize = 64;
 
 impl Screen {
@@ -48,7 +48,7 @@ impl Screen {
         extrapolated
     }
 
-    /// Prepares for the next frame, which displays these movers: new bodies have their current pose until then.
+    /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
     pub(crate) fn expect(&mut self, movers: &Movers) {
         for (place, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
@@ -57,8 +57,8 @@ impl Screen {
         }
     }
 
-    /// Lets copies of bodies move from where they were last displayed to the first of their two states. Bodies that
-    /// were edited since are at that state already.
+    /// Lets copies of bodies move from their last displayed poses to the first of their two states. Edited bodies are
+    /// at that state already.
     pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin, edited: &BTreeSet<BodyKey>) {
         let shift = self
             .origin
@@ -119,7 +119,7 @@ impl Screen {
         }
     }
 
-    /// Displays the bodies that came to rest at their poses, except bodies that move again.
+    /// Displays bodies that came to rest at their poses, unless they move again.
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {
@@ -127,7 +127,7 @@ impl Screen {
                 self.rest(key, pose);
             }
         }
-        // Bodies beyond the movers rest where they are displayed: a teleported body may not be listed yet.
+        // Bodies beyond the movers rest where they are displayed. A teleported body may not be listed yet.
         for place in (len..self.shown.len()).rev() {
             let (key, pose) = self.shown[place];
             self.rest(key, pose);

@@ -11,7 +11,7 @@ use crate::time::Step;
 /// The largest `f32` below one. It keeps a fraction from being rounded up to a whole step.
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
-/// A queue of time-stamped input samples, each delivered to exactly one step.
+/// A queue of time-stamped input samples.
 ///
 /// Times are [real time](crate::Clock::real_time), to which [`FrameTimer::stamp`](crate::FrameTimer::stamp) converts a
 /// host's time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that step. Every
@@ -41,7 +41,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///         match sample.input {
 ///             Input::Jump(down) => jump.set(down),  // presses are counted
 ///             Input::Look(by) => look += by,        // motion is summed
-///             Input::Throttle(to) => throttle = to, // an axis has its newest value
+///             Input::Throttle(to) => throttle = to, // the newest value of an axis counts
 ///         }
 ///     }
 ///     assert_eq!((jump.presses(), jump.releases(), jump.is_down()), (2, 1, true));
@@ -58,18 +58,17 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
 /// # Rollback
-/// A step that is [resimulated](Step::is_resimulated) gets late samples only: with `ByTime`, those that are still queued
-/// and whose time is before the end of the step; with `NextStep`, none. Later samples stay queued for their step. A
-/// sample that was delivered in the first run of a step is not delivered again. If you roll back, keep the input of each
-/// tick, and push it to a [`TickQueue`](crate::TickQueue) again.
+/// A step that is [resimulated](Step::is_resimulated) gets only late samples. With `ByTime`, these are the queued
+/// samples from before the end of the step. With `NextStep`, it gets none. Later samples stay queued for their step. A
+/// sample that was delivered in the first run of a step is not delivered again. If your game rolls back, keep the input
+/// of each tick and push it to a [`TickQueue`](crate::TickQueue) again.
 ///
-/// A time belongs to the same step in every run only while nothing is dropped. After a pause or dropped time, another
-/// step covers it. A tick always belongs to the same step.
+/// A time belongs to the same step in every run only if nothing is dropped and nothing is paused. A tick always does.
 ///
 /// # Pause
 /// While no step is run, samples stay queued, and the first step after a pause gets all of them at once. If key presses
-/// in a menu are not meant for the game, take them out in each frame with [`drain_all`](Self::drain_all) and pass them
-/// to the [`Button`](crate::Button)s. A key that is released in the menu is then up when the game resumes.
+/// in a menu are not meant for the game, remove them in each frame with [`drain_all`](Self::drain_all) and pass them to
+/// the [`Button`](crate::Button)s. A key that is released in the menu is then up when the game resumes.
 /// [`clear`](Self::clear) would lose that release.
 ///
 /// ```
@@ -93,7 +92,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///     queue.drain_all().for_each(|down| jump.set(down));
 /// }
 ///
-/// // The next step of the game: it is up, and nothing was pressed for the game.
+/// // In the next step the button is up, and the game sees no press.
 /// simulation.advance(ms(20), |_, step| {
 ///     jump.start_step();
 ///     queue.drain(step).for_each(|sample| jump.set(sample.input));
@@ -105,7 +104,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// If a state is [assigned](crate::Physics#the-state-as-a-value), real time and the queue continue. The clock of a new
 /// [`Simulation`](crate::Simulation) begins at zero. The queue detects that at the next step, counts it in
 /// [`InputCounts::restarts`], and continues with the new clock. Samples that are still in the queue are delivered to
-/// the first step; to discard them, [`clear`](Self::clear) the queue. Create a new [`FrameTimer`](crate::FrameTimer)
+/// the first step. To discard them, [`clear`](Self::clear) the queue. Create a new [`FrameTimer`](crate::FrameTimer)
 /// too, or its stamps continue the old clock.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -116,7 +115,7 @@ pub struct InputQueue<T> {
     checked: usize,
     /// The newest checked stamp.
     newest: Duration,
-    /// The end of the last frame in which a step took its samples.
+    /// The end of the last frame in which a step drained the queue.
     frame_end: Duration,
     counts: InputCounts,
 }
@@ -124,9 +123,9 @@ pub struct InputQueue<T> {
 /// How a sample is assigned to a step.
 ///
 /// # Choosing
-/// `ByTime` needs time stamps from within the frame. An event with only the time at which it was polled is stamped with
-/// the end of the frame. The step that covers that time is run in the next frame, so the event is delayed by one frame
-/// more than necessary: 33 ms at 30 frames per second. `NextStep` avoids that delay.
+/// `ByTime` needs time stamps from within the frame. An event that is stamped when it is polled has the time of the
+/// frame's end. The step that covers that time runs in the next frame, so the event is delayed by one frame more than
+/// necessary: 33 ms at 30 frames per second. `NextStep` avoids that delay.
 ///
 /// ```
 /// use evenstep::{Delivery, InputQueue, Simulation};
@@ -150,19 +149,20 @@ pub struct InputQueue<T> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Delivery {
-    /// The step whose interval contains the sample's time stamp.
+    /// Delivers a sample to the step whose interval contains its time stamp.
     ///
     /// The same input goes to the same steps at every frame rate, and a press late in a step can be distinguished from
-    /// an early one. A sample is delayed until its step is run: by up to a step, or up to a frame if that is longer.
+    /// an early one. A sample waits until its step is run: up to a step, or up to a frame if that is longer.
     #[default]
     ByTime,
-    /// The first new step after the sample was pushed.
+    /// Delivers a sample to the first new step after it was pushed.
     ///
-    /// This has the least latency: none in a frame with a step. Which step gets the sample depends on the frame rate.
+    /// This has the least latency: none in a frame with a step. The step that gets the sample depends on the frame
+    /// rate.
     NextStep,
 }
 
-/// A sample as delivered to a step.
+/// A sample that is delivered to a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -171,23 +171,24 @@ pub struct Sample<T> {
     pub input: T,
     /// The time stamp, after [correction](InputCounts).
     pub time: Duration,
-    /// When in the step the input happened, as a fraction of the step in [0, 1). 0 for a sample from before the step.
+    /// The moment within the step at which the input happened, as a fraction in [0, 1). It is 0 for a sample from
+    /// before the step.
     pub fraction: f32,
 }
 
-/// Counts of corrected time stamps and clocks. The samples were delivered anyway.
+/// Counts of late samples, corrected time stamps and restarted clocks. The samples were delivered anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct InputCounts {
-    /// Samples that came after the step that covers them was run. The next step got them.
+    /// Samples that came after their step was run. The next step got them.
     pub late: u64,
-    /// Stamps that were out of order. A stamp later than that of a sample pushed after it was replaced with the later
-    /// sample's stamp. A stamp earlier than one checked in an earlier step was replaced with that one.
+    /// Stamps that were out of order. A stamp later than that of a sample pushed after it was replaced with that stamp.
+    /// A stamp earlier than one checked in an earlier step was replaced with that one.
     pub reordered: u64,
-    /// Stamps more than a step after the end of the frame, replaced with the start of the next step.
+    /// Stamps more than a step after the end of the frame, replaced with the start of the step that got the sample.
     pub future: u64,
-    /// Clocks that restarted: frames that ended before the previous frame's end.
+    /// Restarts of the clock: frames that ended before the previous frame's end.
     pub restarts: u64,
 }
 
@@ -208,9 +209,10 @@ impl<T> InputQueue<T> {
     /// Adds a sample that happened at `time`, in [real time](crate::Clock::real_time).
     ///
     /// Stamps are checked when the next step takes its samples. A stamp later than one pushed after it is replaced with
-    /// that one, so the sample comes early but holds nothing back. A stamp more than a step after the end of the frame
-    /// is replaced with the start of the step. Both are counted in [`counts`](Self::counts). Checked samples keep their
-    /// stamps, which are at most a step after the end of their frame, so they delay later samples by at most two steps.
+    /// that one, so the sample comes early but does not hold others back. A stamp more than a step after the end of the
+    /// frame is replaced with the start of the step. Both are counted in [`counts`](Self::counts). Checked samples keep
+    /// their stamps, which are at most a step after the end of their frame, so they delay later samples by at most two
+    /// steps.
     ///
     /// ```
     /// # use evenstep::{Delivery, InputQueue, Simulation};
@@ -226,10 +228,10 @@ impl<T> InputQueue<T> {
     }
 
     /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
-    /// iterator are removed too.
+    /// iterator are removed, too.
     ///
-    /// Call it once in the hook before each step. If you skip it in a step, that step's samples go to the next step as
-    /// late ones.
+    /// Call it once in the hook before each step. If you skip this call in a step, its samples go to the next step and
+    /// count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         if !step.is_resimulated {
             self.notice_restart(step);
@@ -259,7 +261,7 @@ impl<T> InputQueue<T> {
     }
 
     /// Removes and returns all queued inputs, independently of steps, in the order in which they were pushed. Use it
-    /// while a menu is open, to keep track of which buttons are down. It also forgets the newest stamp.
+    /// while a menu is open, to keep track of the buttons. It also forgets the newest stamp.
     pub fn drain_all(&mut self) -> impl Iterator<Item = T> {
         self.checked = 0;
         self.newest = Duration::ZERO;
@@ -267,7 +269,7 @@ impl<T> InputQueue<T> {
     }
 
     /// Discards all queued samples and forgets the newest stamp. Use it for a level restart, together with new buttons.
-    /// In a pause use [`drain_all`](Self::drain_all), or keys that are released stay down.
+    /// In a pause use [`drain_all`](Self::drain_all). Otherwise, keys that are released meanwhile stay down.
     pub fn clear(&mut self) {
         drop(self.drain_all());
     }
@@ -284,7 +286,7 @@ impl<T> InputQueue<T> {
         self.waiting.is_empty()
     }
 
-    /// Returns how many samples were late, out of order or too far ahead so far, and how often the clock restarted.
+    /// Returns how many samples have been late, out of order or too far ahead, and how often the clock has restarted.
     #[must_use]
     pub fn counts(&self) -> InputCounts {
         self.counts

@@ -7,8 +7,8 @@ use crate::time::Step;
 use super::InputQueue;
 
 impl<T> InputQueue<T> {
-    /// Detects a restarted clock. A frame never ends before the previous one, unless the clock is a different one.
-    /// Stamps from the old clock then mean nothing.
+    /// Detects a restarted clock. A frame ends before the previous one only with a different clock. Stamps from the old
+    /// clock are then meaningless.
     pub(super) fn notice_restart(&mut self, step: Step) {
         if step.real_frame_end < self.frame_end {
             self.counts.restarts = self.counts.restarts.saturating_add(1);
@@ -18,11 +18,12 @@ impl<T> InputQueue<T> {
         self.frame_end = step.real_frame_end;
     }
 
-    /// Makes the stamps of new samples credible and monotone.
+    /// Replaces stamps of new samples that are not credible or not in order.
     pub(super) fn check(&mut self, step: Step) {
         self.limit_checked();
         let latest = step.real_frame_end.saturating_add(lead(step));
-        // Which of two stamps is wrong is unknown. A sample that comes early does less harm than one that is held back.
+        // It is unknown which of two stamps is wrong. A sample that comes early does less harm than one that is held
+        // back.
         let mut next = latest;
         let new = self.waiting.range_mut(self.checked..).rev();
         for (time, _) in new.filter(|(time, _)| *time <= latest) {
@@ -70,7 +71,7 @@ impl<T> InputQueue<T> {
 /// Stamps slightly ahead are valid, because the device was read after the frame's end. A longer lead would let a bad
 /// stamp hold back all input behind it for that much longer.
 ///
-/// In real time a step lasts longer than its length in slow motion and after a pause, and less at a high speed. The
+/// In real time a step lasts longer than its length in slow motion and after a pause, and shorter at a high speed. The
 /// shorter of the two bounds both the wait and the steps run meanwhile.
 fn lead(step: Step) -> Duration {
     let simulated = step.end_time.saturating_sub(step.time);

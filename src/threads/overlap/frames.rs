@@ -12,7 +12,7 @@ use super::super::mailbox::{ClockReading, Update};
 use super::{Overlap, UnderWay};
 
 impl Overlap {
-    /// Works through the pending frames, up to a step that still has time.
+    /// Runs the pending frames, up to a step that still has time.
     pub(super) fn run<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.notice_other();
         loop {
@@ -62,8 +62,8 @@ impl Overlap {
         let simulation = &mut self.simulation;
         let after = simulation.clock().settings().clone();
         *simulation.clock_settings_mut() = before.clone();
-        // Forces that were added meanwhile come after the earlier frames, like these settings. The forces of a restored
-        // state are part of it.
+        // Forces that were added meanwhile belong after the earlier frames, like these settings. The forces of a
+        // restored state are part of it.
         let is_present = !simulation.is_redoing() && self.under_way.is_some();
         let forces = &mut simulation.physics.forces;
         let pushes = is_present.then(|| forces.take_since_frame());

@@ -1,4 +1,4 @@
-//! A step that runs while the frame is drawn, with the hooks on the game's thread.
+//! Runs a step while the frame is drawn, with the hooks on the game's thread.
 
 // Frames and steps, in order.
 mod frames;
@@ -25,9 +25,9 @@ use worker::{Done, Job, make_steps};
 
 /// A simulation whose steps run on another thread while the game draws its frame.
 ///
-/// Use it if your [`Hooks`] need something that cannot leave its thread, such as an ECS: the hooks before and after a
-/// step are called in [`frame`](Self::frame). A step starts when it is due, as in one thread, and has the whole time
-/// until the next one is due. If it is not done by then, the game waits for it.
+/// Use it if your [`Hooks`] need something that cannot leave its thread, such as an ECS. [`frame`](Self::frame) calls
+/// the hooks before and after a step. A step starts when it is due, as in one thread, and has time until the next one
+/// is due. If it is not done by then, the game waits for it.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -47,7 +47,7 @@ use worker::{Done, Job, make_steps};
 /// for _ in 0..30 {
 ///     let view = overlap.frame(Duration::from_millis(7), &mut Game)?;
 ///     if let Some(pose) = view.pose(key) {
-///         // Draw it, while the next step is made.
+///         // Draw it while the next step runs.
 ///         assert!(pose.translation.x >= 0.0);
 ///     }
 /// }
@@ -56,9 +56,9 @@ use worker::{Done, Job, make_steps};
 ///
 /// # Latency
 /// The results of a step are displayed one step later than by a [`Simulation`] in one thread.
-/// [`set_slack`](Self::set_slack) can reduce that to a part of a step. Changes by the hook after a step are displayed
-/// by the frame that calls the hook, so shift the origin there, together with the camera. Changes by the hook before a
-/// step are displayed with that step, and so are changes between two frames.
+/// [`set_slack`](Self::set_slack) can reduce the delay to a part of a step. Changes in `after_step` are displayed by
+/// the frame that calls it, so shift the origin there, together with the camera. Changes in `before_step` and between
+/// two frames are displayed with the step.
 ///
 /// # What runs where
 /// The last step that is due in a frame runs on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
@@ -66,13 +66,14 @@ use worker::{Done, Job, make_steps};
 /// the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
-/// The frames of the simulation are those of the game, with its settings and limits. The same steps are run, with the
-/// same bits, as in one thread. A frame in which no step is due waits for the step under way, and runs after it. Set a
-/// speed or a pause between frames, through [`simulation`](Self::simulation). If [`before_frame`](Hooks::before_frame)
-/// sets it, it applies to frames that were already displayed, so the picture stops and leaps.
+/// The frames of the simulation are the game's frames, with all settings and limits. The same steps run, with the same
+/// bits, as in one thread. A frame in which no step is due is displayed at once, and counted after the current step.
+/// Set a speed or a pause between frames, through [`simulation`](Self::simulation). If
+/// [`before_frame`](Hooks::before_frame) sets it, it applies to frames that were already displayed, so the picture
+/// stops and leaps.
 pub struct Overlap {
     simulation: Simulation,
-    /// The value in the simulation while the other thread has its physics. `None` while it does not.
+    /// The value for the simulation while the other thread has its physics. `None` while the simulation holds it.
     spare: Option<Physics>,
     under_way: Option<UnderWay>,
     /// `None` once the thread is to end.
@@ -85,7 +86,7 @@ pub struct Overlap {
     publisher: Publisher,
 }
 
-/// A step that is running, or has been run but its hook has not been called.
+/// A step that is running, or whose hook has not been called yet.
 #[derive(Debug)]
 struct UnderWay {
     step: Step,
@@ -96,7 +97,7 @@ struct UnderWay {
     before: Option<ClockSettings>,
 }
 
-/// A frame that is still to be run.
+/// A frame that has not run yet.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     time: Duration,
@@ -114,7 +115,7 @@ impl fmt::Debug for Overlap {
 }
 
 impl Overlap {
-    /// Starts the other thread.
+    /// Starts a thread for the steps.
     ///
     /// # Errors
     /// [`StartError`], with the simulation, if the system starts no thread.
@@ -158,7 +159,7 @@ impl Overlap {
     /// frame took.
     ///
     /// # Errors
-    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The rest of the frame's steps is
+    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The frame's remaining steps are
     /// dropped. Steps that are to be resimulated stay due.
     ///
     /// # Panics
@@ -186,7 +187,7 @@ impl Overlap {
     }
 
     /// Sets how much time a step has before a frame waits for it, in steps from 0 to 1: 1 by default. From the next
-    /// step on, its results are displayed that much later than in one thread.
+    /// step on, results are displayed that much later than in one thread.
     pub fn set_slack(&mut self, slack: f32) {
         let slack = if slack.is_nan() { 1.0 } else { slack };
         self.view.set_slack(slack.clamp(0.0, 1.0));
@@ -214,12 +215,12 @@ impl Overlap {
     }
 
     /// Returns the simulation between two frames, so that you can save, edit or replace it. Waits until the current
-    /// step is done. The next frame calls the hook after that step, unless the simulation was
-    /// [rewound](Simulation::rewind), or the simulation or its `physics` was replaced. After a rollback the hook is
-    /// called for the step as resimulated. Settings of the clock take effect in that frame.
+    /// step is done. The next frame calls `after_step` for that step, unless the simulation was
+    /// [rewound](Simulation::rewind), or the simulation or its `physics` was replaced. After a rollback it is called
+    /// for the resimulated step. Settings of the clock take effect in that frame.
     ///
     /// # Panics
-    /// As [`frame`](Self::frame), once.
+    /// If the current step panicked. Later calls do not repeat that panic.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.join();
         // A hook may have panicked.
@@ -231,17 +232,17 @@ impl Overlap {
         &mut self.simulation
     }
 
-    /// Ends the other thread, and returns the simulation after the current step. The hook after that step is not
-    /// called, and the frames that wait for it do not count.
+    /// Ends the thread, and returns the simulation after the current step. Its `after_step` is not called, and the
+    /// frames that wait for it do not count.
     ///
     /// A runner or overlap that takes over the simulation continues smoothly from the displayed state, as after
-    /// [`Runner::stop`]. In one thread the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless
-    /// [set](Self::set_slack) differently.
+    /// [`Runner::stop`]. In one thread the first frame leaps ahead by the [slack](Self::set_slack): by default a step,
+    /// 17 ms at 60 Hz.
     ///
     /// [`Runner::stop`]: super::Runner::stop
     ///
     /// # Panics
-    /// If the step that is under way panicked.
+    /// If the current step panicked.
     #[must_use]
     pub fn stop(mut self) -> Simulation {
         self.join();

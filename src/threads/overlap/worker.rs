@@ -21,7 +21,7 @@ pub type Done = (Physics, Result<u64, Payload>);
 
 pub type Payload = Box<dyn Any + Send>;
 
-/// Runs the thread until nobody can send jobs any more.
+/// Runs jobs until nobody can send more.
 pub fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, plan, hooks) in jobs {
         let step = || {

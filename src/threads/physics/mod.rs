@@ -1,4 +1,4 @@
-//! The work of the physics thread, without the thread and the clock.
+//! The work of the physics thread, without thread and clock.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -32,7 +32,7 @@ pub(super) struct Worker<H: Hooks> {
     hooks: H,
     settings: RunnerSettings,
     pub orders: Orders<Order<H>>,
-    /// Queries whose commands are part of the current step.
+    /// Queries to answer after the current step.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
     outgoing: Mail<H::Error>,
@@ -44,7 +44,7 @@ pub(super) struct Worker<H: Hooks> {
     publisher: Publisher,
     /// The tick of the step that panicked.
     broken: Option<u64>,
-    /// Bodies of removed entities, with the tick of the removal, since the newest kept state. That state still has
+    /// Bodies of entities removed since the newest kept state, with the ticks of the removals. That state still has
     /// them.
     removed: Vec<(u64, BodyKey)>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Worker<H: Hooks> {
 pub(super) enum Order<H: Hooks> {
     Call(Call<H>),
     Query(Query),
-    /// Calls [`Physics::remove`](crate::Physics::remove) for each.
+    /// Removes these bodies.
     RemoveAll(Vec<BodyKey>),
     /// After a panic, continues from the previous state.
     Recover,
@@ -89,8 +89,8 @@ impl<H: Hooks> Worker<H> {
         physics
     }
 
-    /// Ends the work and lets the time until now pass. The simulation can then continue elsewhere without a pause of
-    /// that length.
+    /// Ends the work and lets the time until now pass, so that the simulation can continue without a pause of that
+    /// length.
     pub fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
@@ -106,7 +106,7 @@ impl<H: Hooks> Worker<H> {
     }
 
     /// Runs the steps that are due by `now`, in the real time of the simulation's clock. Returns when to call it again
-    /// if no order comes before that. `None` if only an order requires a call.
+    /// if no order comes before that, or `None` if only an order requires a call.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
         // The game's values may panic wherever they are dropped.
@@ -131,7 +131,7 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.headroom.record(elapsed, busy, steps);
     }
 
-    /// Returns how long after the last frame the next step is due, in real time. `None` in a pause.
+    /// Returns how long after the last frame the next step is due, in real time, or `None` in a pause.
     fn until_next_step(&self) -> Option<Duration> {
         let until = self.simulation.clock().until_next_step();
         until.filter(|_| self.broken.is_none())
@@ -156,7 +156,7 @@ impl<H: Hooks> Worker<H> {
         let Some(due) = self.deadline() else {
             return;
         };
-        // The thread is too far behind to catch up, so the steps become due later from now on.
+        // The thread is too far behind to catch up, so all later steps are postponed.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.drop_lag(lag);
@@ -171,8 +171,8 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
     }
 
-    /// Carries out waiting orders at once, between two steps. Time until now has passed with the old settings of the
-    /// clock. Later time passes with the new ones.
+    /// Carries out waiting orders at once, between two steps. Time until now passes with the old settings of the clock,
+    /// and later time with the new ones.
     fn carry_out_orders(&mut self) {
         if self.orders.is_empty() {
             return;
@@ -181,12 +181,12 @@ impl<H: Hooks> Worker<H> {
         let speed = ClockReading::of(self.simulation.clock()).speed;
         self.run_orders();
         if ClockReading::of(self.simulation.clock()).speed.to_bits() != speed.to_bits() {
-            // The remaining steps until now are due at the earlier speed. They are not run.
+            // The remaining steps until now, due at the earlier speed, are not run.
             let real_time = self.simulation.clock().real_time();
             self.drop_lag(self.now.saturating_sub(real_time));
         }
         if self.broken.is_none() && !self.is_step_near() {
-            // The changes have to be displayed now, because no step is near that would display them.
+            // The changes have to be displayed now, because no step that would display them is near.
             if self.make_frame(Duration::ZERO) {
                 self.publish();
                 self.answer_between_steps();
@@ -242,7 +242,7 @@ impl<H: Hooks> Worker<H> {
         if !self.make_frame(until) {
             return;
         }
-        // If a hook has replaced the simulation, the events of the new one are from another time.
+        // If a hook has replaced the simulation, the events of the new one belong to another time.
         let events = self.simulation.events();
         if let Some(first) = events
             .as_slice()
@@ -304,7 +304,7 @@ impl<H: Hooks> Worker<H> {
         if let Some(tick) = self.broken {
             // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
             self.simulation.end_frame_unshown();
-            // If a command panicked before the step, only the state before the previous step is kept.
+            // If a call panicked before the step, only the state before the previous step is kept.
             let newest = self.simulation.newest_kept(tick);
             if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;

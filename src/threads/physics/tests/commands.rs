@@ -186,7 +186,7 @@ fn after_a_stop_bodies_that_were_removed_are_listed_once() {
         both.remove(rock);
         both.physics(MS(100));
         if is_displayed {
-            // Later than the view lags behind.
+            // This is longer than the delay of the view.
             both.physics(MS(130));
             both.frame(MS(130));
         }

@@ -5,7 +5,7 @@ use crate::dim::testing::{cuboid, spin, vector};
 use crate::pose::{Origin, PoseLog};
 use std::collections::BTreeSet;
 
-/// Spawns, removes and pushes by tick.
+/// Spawns, removes and pushes bodies, depending on the tick.
 struct ByTick(Vec<BodyKey>);
 
 impl Hooks for ByTick {

@@ -70,7 +70,7 @@ fn bodies_that_are_sent_have_the_keys_of_one_thread() {
         let x = f32::from(i);
         sent.push(both.runner.spawn(body(x), [ball()]).unwrap());
         keys.push(alone.physics.insert(body(x), ball()));
-        // Bodies are removed in each way: some before they have arrived, some long after.
+        // Some bodies are removed before they have arrived, and some long after.
         if i % 3 == 2 {
             let spawned = sent.remove(usize::from(i) / 3);
             both.call(move |simulation, _| {
@@ -235,7 +235,7 @@ fn another_simulation_is_shown_from_its_first_state_on() {
     for ms in 42..48 {
         both.physics(MS(10 * ms));
     }
-    // Its own clock has another time; it continues from now.
+    // Its clock has another time, but it continues from now.
     assert_eq!(both.tick(), 9 + 5);
     let view = both.frame(MS(480));
     assert_eq!(view.dropped(), Duration::ZERO);
@@ -299,7 +299,7 @@ fn a_simulation_with_a_step_due_at_its_new_rate_is_stepped() {
     assert_eq!(both.tick(), 30);
 }
 
-/// Counts the frames that it is told of.
+/// Counts the calls of `before_frame`.
 #[derive(Default)]
 struct Frames(u64);
 

@@ -45,7 +45,7 @@ fn a_late_step_starves_frames_and_is_made_up_for() {
         shown = x;
         starved += u32::from(view.is_starved());
     }
-    // From 115 ms on, half a step after it was due.
+    // The step is displayed from 115 ms on, half a step after it was due.
     assert_eq!(starved, 7);
     assert!((shown - 12.4).abs() < 1e-3, "{shown}");
 }

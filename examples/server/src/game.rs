@@ -1,26 +1,29 @@
-//! The game of a match: crates in stacks of five, thrown up one after the other.
+//! The game of a match: crates in stacks of five, thrown up one after the other. Replace it with yours.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
+use crate::match_::Game;
+
 /// A crate is thrown up every `THROW_EVERY` steps.
 const THROW_EVERY: u64 = 6;
 
-/// The game's state beside the simulation. It moves with the match.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Game {
+/// The game's state beside the simulation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Crates {
     crates: Vec<BodyKey>,
     /// Makes matches differ from each other.
-    seed: u64,
+    pub seed: u64,
     /// If true, nothing is thrown and all bodies fall asleep.
-    pub is_quiet: bool,
+    is_quiet: bool,
     /// A bug: the tick in which the game panics.
     pub panics_at: Option<u64>,
 }
 
-impl Game {
+impl Crates {
     /// Creates a world at 60 Hz with a floor and `crates` crates.
+    #[must_use]
     pub fn new(crates: usize, seed: u64, is_quiet: bool) -> (Simulation, Self) {
         let mut simulation = Simulation::new(Rate::default());
         simulation.physics.insert(
@@ -50,18 +53,11 @@ impl Game {
         };
         (simulation, game)
     }
+}
 
-    /// Returns the same game with another seed, which throws other crates.
-    pub fn with_seed(&self, seed: u64) -> Self {
-        Self {
-            seed,
-            ..self.clone()
-        }
-    }
-
-    /// Applies the game's rules to a step. They depend on the tick alone, so it does not matter when or where the step
-    /// runs.
-    pub fn step(&self, physics: &mut Physics, step: Step) {
+impl Game for Crates {
+    /// The rules depend on the tick alone, so it does not matter when or where the step runs.
+    fn before_step(&mut self, physics: &mut Physics, step: Step) {
         assert_ne!(Some(step.tick), self.panics_at, "a bug of the game");
         if self.is_quiet || !step.tick.is_multiple_of(THROW_EVERY) || self.crates.is_empty() {
             return;

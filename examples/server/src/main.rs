@@ -1,38 +1,24 @@
 //! Hundreds of small matches in one process, each with its own clock and budget, on the threads of one pool.
 //!
-//! `cargo run --release --example server --features serde,enhanced-determinism -- run`
+//! `cargo run --release --manifest-path examples/server/Cargo.toml -- run`
 //!
 //! - `run` plays matches that come and go, one of them with a bug and one far over its budget, and prints the metrics
 //!   that an orchestrator reads.
 //! - `move` moves one match to a second process while the others continue, and compares the results.
 //! - `load` measures one load. `search` finds how many matches are on time.
-#![allow(missing_docs, reason = "a program")]
 #![allow(
     clippy::cast_precision_loss,
     reason = "small counts become positions in metres and printed figures"
 )]
 
-// The game of a match.
-mod game;
-// Records of matches.
-mod record;
-// A match, with its clock and its budget.
-mod match_;
 // Which match is due next.
 mod schedule;
 // The matches of the server, and their totals.
 mod hall;
-mod report;
 // The threads that play the matches.
 mod pool;
 // The server's time, from the wall clock.
 mod wall;
-// A histogram of durations.
-mod histogram;
-// Metrics for an orchestrator.
-mod prometheus;
-// Moving a match to another server.
-mod moving;
 // How many matches fit.
 mod search;
 // The commands.
@@ -46,7 +32,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use evenstep_server::game::Crates;
 use search::Load;
+
+type Match = evenstep_server::match_::Match<Crates>;
 
 /// Runs a server of many small matches.
 #[derive(Parser)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use evenstep::{Budget, FrameTimer, Simulation};
+use evenstep::{Budget, Headroom, LoadError, Physics, SaveError, Simulation, Step};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::game::Game;
 use crate::record::{Ending, Played, Record};
 
 /// The largest number of overdue steps that a match catches up on at once. Other matches wait meanwhile.
@@ -17,24 +17,38 @@ pub const PATIENCE: u32 = 30;
 /// The number of a match, unique in the whole fleet.
 pub type Id = u64;
 
-pub struct Match {
+/// The rules of a game, and its state beside the simulation. The state moves with the match.
+pub trait Game: Serialize + DeserializeOwned {
+    /// Applies the rules before a step.
+    fn before_step(&mut self, physics: &mut Physics, step: Step);
+
+    /// Reads the results of a step.
+    fn after_step(&mut self, physics: &Physics) {
+        let _ = physics;
+    }
+}
+
+/// A match, between two frames.
+#[derive(Debug)]
+pub struct Match<G> {
+    /// The number of the match.
     pub id: Id,
     simulation: Simulation,
-    game: Game,
+    /// The game beside the simulation.
+    pub game: G,
     settings: Settings,
-    timer: FrameTimer,
     /// The server's time up to which the match was played.
     played_to: Duration,
-    /// A moving average of the cost of a step.
-    step_cost: Duration,
+    headroom: Headroom,
     over_budget_in_a_row: u32,
+    /// The record since the match came to this server.
     pub record: Record,
     /// The results of the last frame.
     pub last: Played,
 }
 
 /// The settings of a match, which do not change while it runs.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The wall-clock time that a frame of the match may take.
     pub budget: Duration,
@@ -42,11 +56,25 @@ pub struct Settings {
     pub length: u64,
 }
 
-impl Match {
-    /// Creates a match whose first step is due one period after `start`.
+/// Why a match cannot move.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    /// The bytes come from another program.
+    #[error("these are no bytes of a match: {0}")]
+    Bytes(#[from] postcard::Error),
+    /// The state cannot be loaded, for example because it comes from another build.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The state cannot be saved.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+}
+
+impl<G: Game> Match<G> {
+    /// Creates a match whose first step is due one period after `start`, in the server's time.
     pub fn new(
         id: Id,
-        (simulation, game): (Simulation, Game),
+        (simulation, game): (Simulation, G),
         settings: Settings,
         start: Duration,
     ) -> Self {
@@ -55,9 +83,8 @@ impl Match {
             simulation,
             game,
             settings,
-            timer: FrameTimer::new(start),
             played_to: start,
-            step_cost: Duration::ZERO,
+            headroom: Headroom::default(),
             over_budget_in_a_row: 0,
             record: Record::default(),
             last: Played::default(),
@@ -72,13 +99,37 @@ impl Match {
         new
     }
 
-    pub fn period(&self) -> Duration {
+    /// Saves the match as bytes, to move it to another server.
+    ///
+    /// # Errors
+    /// See [`Simulation::save`].
+    pub fn save(&self) -> Result<Vec<u8>, MoveError> {
+        let state = self.simulation.save()?;
+        let parts = (self.id, self.settings, &self.game, state);
+        Ok(postcard::to_stdvec(&parts)?)
+    }
+
+    /// Loads a match. No simulated time has passed since it was saved, and its next step is due within one period from
+    /// `now`.
+    ///
+    /// # Errors
+    /// If the bytes come from another program or build.
+    pub fn load(bytes: &[u8], now: Duration) -> Result<Self, MoveError> {
+        let (id, settings, game, state): (_, _, _, Vec<u8>) = postcard::from_bytes(bytes)?;
+        let simulation = Simulation::load(&state)?;
+        Ok(Self::new(id, (simulation, game), settings, now))
+    }
+
+    fn period(&self) -> Duration {
         self.simulation.clock().settings().rate().period()
     }
 
     /// Returns when the next step is due, rounded up to a nanosecond.
     ///
     /// The match's clock computes it from all the time that it was given, so rounding errors do not add up.
+    ///
+    /// # Panics
+    /// If the clock is paused.
     pub fn due(&self) -> Duration {
         let until = self.simulation.clock().until_next_step();
         self.played_to + until.expect("matches are never paused")
@@ -87,39 +138,55 @@ impl Match {
     /// Runs a frame: the steps that are due by now, each of them timed. Returns `None` if the match continues.
     pub fn play(&mut self, now: impl Fn() -> Duration) -> Option<Ending> {
         let begin = now();
-        self.last.clear();
+        let elapsed = begin.saturating_sub(self.played_to);
+        self.last = Played::default();
         self.simulation
             .clock_settings_mut()
             .set_budget(Some(Budget {
                 frame: self.settings.budget,
-                step: self.step_cost,
+                step: self.headroom.step().unwrap_or_default(),
             }));
-        self.simulation.begin_frame(self.timer.frame(begin));
+        self.simulation.begin_frame(elapsed);
         self.played_to = begin;
         while self.tick() < self.settings.length
             && let Some(step) = self.simulation.next_step()
         {
-            self.game.step(&mut self.simulation.physics, step);
+            self.game.before_step(&mut self.simulation.physics, step);
             self.simulation.make_step();
+            self.game.after_step(&self.simulation.physics);
             let due = begin.saturating_sub(step.real_frame_end - step.real_end);
             self.last.lateness.push(now().saturating_sub(due));
         }
         self.last.dropped = self.simulation.end_frame().dropped;
-        self.take_stock(now().saturating_sub(begin));
+        self.last.cost = now().saturating_sub(begin);
+        self.take_stock(elapsed);
         self.ending()
     }
 
-    fn take_stock(&mut self, cost: Duration) {
-        let steps = self.last.lateness.len() as u32;
-        let step_cost = cost / steps.max(1);
-        self.step_cost = (self.step_cost * 7 + step_cost) / 8;
+    /// Runs the next step, as if it were due.
+    pub fn step_now(&mut self) -> Option<Ending> {
+        let due = self.due();
+        self.play(|| due)
+    }
+
+    /// Continues now, whatever was played before. No time has passed for the match.
+    pub fn continue_at(&mut self, now: Duration) {
+        self.played_to = now;
+        self.headroom = Headroom::default();
+    }
+
+    fn take_stock(&mut self, elapsed: Duration) {
+        let (period, last) = (self.period(), &mut self.last);
+        let steps = last.steps();
+        self.headroom.record(elapsed, last.cost, steps);
+        last.late_steps = last.lateness.iter().filter(|late| **late >= period).count() as u64;
         // A frame that catches up on lost time may take longer. The clock's budget limits that.
-        self.last.is_over_budget = step_cost > self.settings.budget;
-        self.over_budget_in_a_row = match self.last.is_over_budget {
+        last.is_over_budget = last.cost / steps.max(1) as u32 > self.settings.budget;
+        self.over_budget_in_a_row = match last.is_over_budget {
             true => self.over_budget_in_a_row + 1,
             false => 0,
         };
-        self.record.add(&self.last, self.period());
+        self.record.add(last);
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -129,10 +196,12 @@ impl Match {
         (self.tick() >= self.settings.length).then_some(Ending::Finished)
     }
 
+    /// Returns the tick of the next step.
     pub fn tick(&self) -> u64 {
         self.simulation.physics.tick()
     }
 
+    /// Returns the checksum of the bodies.
     pub fn checksum(&self) -> u64 {
         self.simulation.physics.checksum()
     }
@@ -141,27 +210,23 @@ impl Match {
     pub fn is_idle(&self) -> bool {
         self.tick() > 0 && self.simulation.frame().awake == 0
     }
-
-    /// Returns the parts that move to another server.
-    pub fn parts(&self) -> (&Simulation, &Game, Settings) {
-        (&self.simulation, &self.game, self.settings)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::Crates;
     use std::cell::Cell;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
     const START: Duration = Duration::from_millis(5);
 
-    fn new(budget: Duration) -> Match {
+    fn new(budget: Duration) -> Match<Crates> {
         let settings = Settings {
             budget,
             length: u64::MAX,
         };
-        Match::new(0, Game::new(1, 0, false), settings, START)
+        Match::new(0, Crates::new(1, 0, false), settings, START)
     }
 
     /// Returns when step `n` is due, counted from 1 and rounded up to a nanosecond.
@@ -246,8 +311,37 @@ mod tests {
     }
 
     #[test]
+    fn a_match_goes_on_elsewhere_as_if_it_had_not_moved() {
+        let settings = new(Duration::MAX).settings;
+        for moves_at in [0, 1, 60, 61] {
+            let mut stays = Match::new(3, Crates::new(40, 3, false), settings, START);
+            while stays.tick() < moves_at {
+                stays.step_now();
+            }
+            let now = Duration::from_secs(5_000);
+            let mut moved = Match::<Crates>::load(&stays.save().unwrap(), now).unwrap();
+            assert_eq!((moved.id, moved.tick()), (3, moves_at));
+            let waits = moved.due() - now;
+            assert!(waits > Duration::ZERO && waits <= moved.period() + Duration::from_nanos(1));
+            while moved.tick() < 200 {
+                stays.step_now();
+                moved.step_now();
+            }
+            assert_eq!(moved.checksum(), stays.checksum());
+            assert_eq!(moved.record.dropped.steps, 0);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_none_are_refused() {
+        for bytes in [&[][..], &[1, 0], &[200, 0, 0, 0, 1], &[0; 100]] {
+            assert!(Match::<Crates>::load(bytes, Duration::ZERO).is_err());
+        }
+    }
+
+    #[test]
     fn it_is_idle_once_all_is_asleep() {
-        let mut playing = Match::new(0, Game::new(5, 0, true), new(MS(16)).settings, START);
+        let mut playing = Match::new(0, Crates::new(5, 0, true), new(MS(16)).settings, START);
         assert!(!playing.is_idle());
         for n in 1..=600 {
             playing.play(|| exact(n));

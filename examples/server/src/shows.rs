@@ -3,18 +3,22 @@
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
-use std::{env, fs, process};
+use std::{env, fmt, fs, process};
 
+use evenstep_server::game::Crates;
+use evenstep_server::match_::{Id, Settings};
+use evenstep_server::metrics::PREFIX;
+use evenstep_server::record::Ending;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
 use rayon::ThreadPool;
 
-use crate::game::Game;
+use crate::Match;
 use crate::hall::Ended;
-use crate::match_::{Id, Match, Settings};
-use crate::moving;
 use crate::pool::{Server, Time};
-use crate::prometheus;
-use crate::report::period;
-use crate::schedule::phase;
+use crate::schedule::{period, phase};
 use crate::wall::WallTime;
 
 const SETTINGS: Settings = Settings {
@@ -24,7 +28,7 @@ const SETTINGS: Settings = Settings {
 
 /// Creates a match of 50 crates. Every fourth match is quiet.
 fn small(id: Id, length: u64, now: Duration) -> Match {
-    let game = Game::new(50, id, id.is_multiple_of(4));
+    let game = Crates::new(50, id, id.is_multiple_of(4));
     let settings = Settings { length, ..SETTINGS };
     Match::new(id, game, settings, now + phase(id, period()))
 }
@@ -40,10 +44,10 @@ pub fn run(
     for id in 0..matches {
         server.add(small(id, SETTINGS.length, server.now()))?;
     }
-    let (simulation, mut game) = Game::new(50, matches, false);
+    let (simulation, mut game) = Crates::new(50, matches, false);
     game.panics_at = Some(60);
     let broken = Match::new(matches, (simulation, game), SETTINGS, server.now());
-    let huge = Game::new(3_000, matches + 1, false);
+    let huge = Crates::new(3_000, matches + 1, false);
     let huge = Match::new(matches + 1, huge, SETTINGS, server.now());
     server.serve(pool, |server| -> Result<(), Box<dyn Error>> {
         server.add(broken)?;
@@ -59,12 +63,37 @@ pub fn run(
         Ok(())
     })?;
     server.look(|view| view.ended.iter().for_each(print_ended));
-    let page = server.look(prometheus::page);
+    let page = page(&server)?;
     match metrics {
         Some(path) => fs::write(path, page)?,
         None => println!("\n{page}"),
     }
     Ok(())
+}
+
+/// Returns the page for Prometheus.
+fn page<T: Time>(server: &Server<T>) -> Result<String, fmt::Error> {
+    let now = server.now();
+    let mut page = String::new();
+    server.look(|view| {
+        view.metrics.matches.set(view.matches as i64);
+        view.metrics.draining.set(view.is_draining.into());
+        let mut root = view.metrics.registry(now);
+        let all = root.sub_registry_with_prefix(PREFIX);
+        let idle = view.waiting.matches().filter(|waiting| waiting.is_idle());
+        let idle = ConstGauge::new(idle.count() as i64);
+        all.register("matches_idle", "Matches whose bodies are all asleep", idle);
+        // If many matches have late steps, the server has too many matches.
+        let late_steps = Family::<[(&str, Id); 1], Counter>::default();
+        for late in view.waiting.matches() {
+            if late.record.late_steps > 0 {
+                (late_steps.get_or_create(&[("match", late.id)])).inc_by(late.record.late_steps);
+            }
+        }
+        all.register("match_late_steps", "Late steps, by match", late_steps);
+        encode(&mut page, &root)
+    })?;
+    Ok(page)
 }
 
 fn print_ended(ended: &Ended) {
@@ -95,7 +124,7 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
         server.drain();
         let begin = server.now();
         let moving = server.take(MOVED).ok_or("the match has ended already")?;
-        let bytes = moving::save(&moving)?;
+        let bytes = moving.save()?;
         println!(
             "match {MOVED} leaves at tick {}: {} bytes, saved in {:?}",
             moving.tick(),
@@ -104,8 +133,9 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
         );
         fs::write(&file, bytes)?;
         let there = adopted(&file);
-        if there.is_err() {
-            server.put_back(moving);
+        match &there {
+            Ok(_) => server.look(|view| view.metrics.gone(Ending::Moved)),
+            Err(_) => server.put_back(moving),
         }
         // The other matches have continued meanwhile.
         server.wait_for_all();
@@ -137,7 +167,7 @@ fn adopted(file: &Path) -> Result<String, Box<dyn Error>> {
 /// Plays the match in a file to its end. The second process calls this.
 pub fn adopt(pool: &ThreadPool, file: &Path) -> Result<(), Box<dyn Error>> {
     let server = Server::new(WallTime::new());
-    server.add(moving::load(&fs::read(file)?, server.now())?)?;
+    server.add(Match::load(&fs::read(file)?, server.now())?)?;
     server.serve(pool, Server::wait_for_all);
     println!("{}", result(&server));
     Ok(())

@@ -8,10 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::hall::{Back, Ended, Hall};
-use crate::match_::{Id, Match};
-use crate::record::Ending;
-use crate::report::Totals;
+use evenstep_server::match_::Id;
+use evenstep_server::metrics::Metrics;
+use evenstep_server::record::Ending;
+use hdrhistogram::Histogram;
+
+use crate::Match;
+use crate::hall::{Ended, Hall};
 use crate::schedule::Schedule;
 
 /// The server's time, measured from its start.
@@ -41,7 +44,8 @@ pub struct View<'s> {
     /// The matches that are not being played.
     pub waiting: &'s Schedule,
     pub ended: &'s [Ended],
-    pub totals: &'s Totals,
+    pub metrics: &'s Metrics,
+    pub lateness: &'s Histogram<u64>,
     pub is_draining: bool,
 }
 
@@ -89,19 +93,16 @@ impl<T: Time> Server<T> {
         }
         hall.asked_for.retain(|asked| *asked != id);
         let aside = hall.aside.iter().position(|match_| match_.id == id);
-        let taken = match aside {
+        match aside {
             Some(index) => Some(hall.aside.swap_remove(index)),
             None => hall.waiting.take(id),
-        };
-        hall.totals.moved_away += u64::from(taken.is_some());
-        taken
+        }
     }
 
     /// Puts back a match that was taken out and could not be moved, even while draining. It was not played meanwhile,
     /// so it is late.
     pub fn put_back(&self, taken: Match) {
         let mut hall = self.lock();
-        hall.totals.moved_away -= 1;
         hall.waiting.put(taken);
         self.changed.notify_all();
     }
@@ -131,14 +132,17 @@ impl<T: Time> Server<T> {
             matches: hall.matches(),
             waiting: &hall.waiting,
             ended: &hall.ended,
-            totals: &hall.totals,
+            metrics: &hall.metrics,
+            lateness: &hall.lateness,
             is_draining: hall.is_draining,
         })
     }
 
-    /// Resets the totals, after a warm-up.
-    pub fn reset_totals(&self) {
-        self.lock().totals = Totals::default();
+    /// Resets all metrics, after a warm-up.
+    pub fn reset_metrics(&self) {
+        let mut hall = self.lock();
+        hall.metrics = Metrics::default();
+        hall.lateness.reset();
     }
 
     fn work(&self) {
@@ -149,12 +153,17 @@ impl<T: Time> Server<T> {
                 hall = self.wait(hall, until);
                 continue;
             };
-            hall.playing.push(due.id);
+            let id = due.id;
+            hall.playing.push(id);
             drop(hall);
             let ending = play(&mut due, || self.time.now());
-            let back = Back::new(due, ending);
+            let (last, now) = (std::mem::take(&mut due.last), self.time.now());
+            let back = match ending {
+                Some(ending) => Err(Ended::new(due, ending)),
+                None => Ok(due),
+            };
             hall = self.lock();
-            if hall.put_back(back) {
+            if hall.put_back(id, back, &last, now) {
                 self.changed.notify_all();
             }
         }
@@ -182,29 +191,9 @@ impl<T: Time> Server<T> {
 }
 
 /// Plays a frame. A panic ends only this match.
-fn play(due: &mut Match, now: impl Fn() -> Duration + Send) -> Option<Ending> {
+fn play(due: &mut Match, now: impl Fn() -> Duration) -> Option<Ending> {
     // After a panic only the record of the match is read.
-    catch_unwind(AssertUnwindSafe(|| for_steps(|| due.play(now)))).unwrap_or(Some(Ending::Panicked))
-}
-
-/// Runs steps in a separate pool, one at a time. With its feature `parallel`, Rapier needs all threads of the pool in
-/// which a step runs, so they may neither wait for matches nor run another step. Without the feature, many small
-/// matches are faster.
-#[cfg(feature = "parallel")]
-fn for_steps<R: Send>(play: impl FnOnce() -> R + Send) -> R {
-    use std::sync::{LazyLock, Mutex};
-    static STEPS: LazyLock<Mutex<rayon::ThreadPool>> = LazyLock::new(|| {
-        let pool = rayon::ThreadPoolBuilder::new().build();
-        Mutex::new(pool.expect("the system can start threads"))
-    });
-    // A panicked match does not affect the pool.
-    let steps = STEPS.lock().unwrap_or_else(PoisonError::into_inner);
-    steps.install(play)
-}
-
-#[cfg(not(feature = "parallel"))]
-fn for_steps<R>(play: impl FnOnce() -> R) -> R {
-    play()
+    catch_unwind(AssertUnwindSafe(|| due.play(now))).unwrap_or(Some(Ending::Panicked))
 }
 
 /// Stops the threads even if `control` panics. They would run for ever otherwise.
@@ -219,9 +208,10 @@ impl<T: Time> Drop for StopOnDrop<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use evenstep_server::game::Crates;
+    use evenstep_server::match_::{Game, Settings};
+
     use super::*;
-    use crate::game::Game;
-    use crate::match_::Settings;
     use crate::schedule::phase;
     use crate::virtual_time::VirtualTime;
 
@@ -243,15 +233,15 @@ mod tests {
             length,
         };
         let start = phase(id, Duration::from_millis(16));
-        Match::new(id, Game::new(20, id, false), settings, start)
+        Match::new(id, Crates::new(20, id, false), settings, start)
     }
 
     /// Returns the checksum of a match at a tick, played alone without a server.
     fn alone(id: Id, tick: u64) -> u64 {
-        let (mut simulation, game) = Game::new(20, id, false);
+        let (mut simulation, mut game) = Crates::new(20, id, false);
         while simulation.physics.tick() < tick {
             let frame_time = Duration::from_millis(16);
-            simulation.advance(frame_time, |physics, step| game.step(physics, step));
+            simulation.advance(frame_time, |physics, step| game.before_step(physics, step));
         }
         simulation.physics.checksum()
     }
@@ -303,17 +293,14 @@ mod tests {
         for id in 0..MATCHES {
             server.add(playing(id, LENGTH)).unwrap();
         }
-        let (simulation, mut game) = Game::new(20, 0, false);
-        game.panics_at = Some(30);
-        let (_, _, settings) = playing(0, LENGTH).parts();
-        let broken = Match::new(MATCHES, (simulation, game), settings, Duration::ZERO);
+        let mut broken = playing(MATCHES, LENGTH);
+        broken.game.panics_at = Some(30);
         server.add(broken).unwrap();
         server.serve(&pool(2), Server::wait_for_all);
         assert_eq!(results(&server), expected());
         server.look(|view| {
             let broken = view.ended.iter().find(|ended| ended.id == MATCHES).unwrap();
             assert_eq!((broken.ending, broken.result), (Ending::Panicked, None));
-            assert_eq!((view.totals.panicked, view.totals.finished), (1, MATCHES));
             assert_eq!(view.matches, 0);
         });
     }
@@ -344,7 +331,7 @@ mod tests {
             assert_eq!((taken.id, taken.checksum()), (id, alone(id, taken.tick())));
         }
         assert!(server.take(0).is_none());
-        server.look(|view| assert_eq!((view.matches, view.totals.moved_away), (0, MATCHES)));
+        server.look(|view| assert_eq!(view.matches, 0));
     }
 
     #[test]
@@ -369,7 +356,6 @@ mod tests {
             server.wait_for_all();
         });
         assert_eq!(results(&server), expected()[..1]);
-        server.look(|view| assert_eq!(view.totals.moved_away, 0));
     }
 
     #[test]
@@ -380,11 +366,12 @@ mod tests {
         }
         server.serve(&pool(1), Server::wait_for_all);
         server.look(|view| {
-            let totals = view.totals;
-            assert_eq!((totals.steps, totals.late_steps), (MATCHES * LENGTH, 0));
+            let metrics = view.metrics;
+            let counts = [&metrics.steps, &metrics.late_steps].map(|counter| counter.get());
+            assert_eq!(counts, [MATCHES * LENGTH, 0]);
             assert_eq!(
-                (totals.dropped_steps(), totals.lateness.count()),
-                (0, totals.steps)
+                (metrics.dropped_steps(), view.lateness.len()),
+                (0, counts[0])
             );
         });
     }

@@ -4,12 +4,14 @@ use std::error::Error;
 use std::time::Duration;
 
 use evenstep::Simulation;
+use evenstep_server::game::Crates;
+use evenstep_server::match_::{Game, Settings};
+use evenstep_server::metrics::{Metrics, resident_bytes};
+use hdrhistogram::Histogram;
 
-use crate::game::Game;
-use crate::match_::{Match, Settings};
+use crate::Match;
 use crate::pool::Server;
-use crate::report::{Totals, period, resident_bytes};
-use crate::schedule::{next_period, phase};
+use crate::schedule::{period, phase};
 use crate::wall::WallTime;
 
 /// A load, and how long to measure it.
@@ -24,7 +26,9 @@ pub struct Load {
 }
 
 pub struct Figures {
-    pub totals: Totals,
+    metrics: Metrics,
+    /// The lateness of all steps, in microseconds.
+    lateness: Histogram<u64>,
     /// The growth of the resident set due to the matches, per match. It is valid only for the first load of a process,
     /// because an allocator keeps freed memory.
     pub bytes_a_match: u64,
@@ -33,11 +37,12 @@ pub struct Figures {
 impl Figures {
     /// Returns whether no step was dropped and 999 of 1,000 steps were done before the next was due.
     pub fn is_on_time(&self) -> bool {
-        self.totals.dropped_steps() == 0 && self.totals.lateness.quantile(0.999) < period()
+        let most = self.lateness.value_at_quantile(0.999);
+        self.metrics.dropped_steps() == 0 && Duration::from_micros(most) < period()
     }
 
     pub fn print(&self, load: Load) {
-        let ms = |part| 1e3 * self.totals.lateness.quantile(part).as_secs_f64();
+        let ms = |part| self.lateness.value_at_quantile(part) as f64 / 1e3;
         println!(
             "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {} of {} | {} |",
             load.bodies,
@@ -46,10 +51,10 @@ impl Figures {
             ms(0.5),
             ms(0.99),
             ms(0.999),
-            1e3 * self.totals.lateness.longest.as_secs_f64(),
-            self.totals.late_steps,
-            self.totals.steps,
-            self.totals.dropped_steps(),
+            ms(1.0),
+            self.metrics.late_steps.get(),
+            self.metrics.steps.get(),
+            self.metrics.dropped_steps(),
         );
     }
 }
@@ -66,7 +71,7 @@ pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn 
     let server = Server::new(WallTime::new());
     let without = resident_bytes().unwrap_or(0);
     let prototype = settled(load);
-    let start = next_period(server.now(), period()) + period() * 60;
+    let start = server.now() + Duration::from_secs(1);
     for id in 0..load.matches {
         let at = if load.is_spread {
             phase(id, period())
@@ -78,21 +83,23 @@ pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn 
             length: u64::MAX,
         };
         // Each match has another seed, so that their crates are thrown at different times.
-        let game = (prototype.0.clone(), prototype.1.with_seed(id));
-        server.add(Match::new(id, game, settings, start + at))?;
+        let (simulation, mut game) = prototype.clone();
+        game.seed = id;
+        server.add(Match::new(id, (simulation, game), settings, start + at))?;
     }
     drop(prototype);
-    let totals = server.serve(pool, |server| {
+    let (metrics, lateness) = server.serve(pool, |server| {
         let warm = Duration::from_secs(1) + start.saturating_sub(server.now());
         sleep(warm);
-        server.reset_totals();
+        server.reset_metrics();
         sleep(load.length);
-        server.look(|view| view.totals.clone())
+        server.look(|view| (view.metrics.clone(), view.lateness.clone()))
     });
     let with = resident_bytes().unwrap_or(0);
     let bytes_a_match = with.saturating_sub(without) / load.matches.max(1);
     Ok(Figures {
-        totals,
+        metrics,
+        lateness,
         bytes_a_match,
     })
 }
@@ -103,10 +110,12 @@ fn sleep(time: Duration) {
 }
 
 /// Returns a world after its first steps, which take longer than all others.
-fn settled(load: Load) -> (Simulation, Game) {
-    let (mut simulation, game) = Game::new(load.bodies, 0, load.is_quiet);
+fn settled(load: Load) -> (Simulation, Crates) {
+    let (mut simulation, mut game) = Crates::new(load.bodies, 0, load.is_quiet);
     for _ in 0..120 {
-        simulation.advance(period() * 2, |physics, step| game.step(physics, step));
+        simulation.advance(period() * 2, |physics, step| {
+            game.before_step(physics, step)
+        });
     }
     (simulation, game)
 }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::match_::{Id, Match};
+use evenstep::Rate;
+use evenstep_server::match_::Id;
+
+use crate::Match;
 
 /// The waiting matches, sorted by when they are due.
 #[derive(Default)]
@@ -38,6 +41,11 @@ impl Schedule {
     }
 }
 
+/// Returns the period of a step.
+pub fn period() -> Duration {
+    Rate::default().period()
+}
+
 /// Returns how far into a period a match begins. The phases are spread evenly, whatever the number of matches and
 /// whichever of them leave.
 ///
@@ -48,17 +56,12 @@ pub fn phase(id: Id, period: Duration) -> Duration {
     Duration::from_nanos(((fraction * period.as_nanos()) >> 64) as u64)
 }
 
-/// Returns the end of the current period, where matches begin if they are not spread.
-pub fn next_period(now: Duration, period: Duration) -> Duration {
-    let periods = now.as_nanos() / period.as_nanos() + 1;
-    Duration::from_nanos((periods * period.as_nanos()) as u64)
-}
-
 #[cfg(test)]
 mod tests {
+    use evenstep_server::game::Crates;
+    use evenstep_server::match_::Settings;
+
     use super::*;
-    use crate::game::Game;
-    use crate::match_::Settings;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
     const SETTINGS: Settings = Settings {
@@ -70,7 +73,12 @@ mod tests {
     fn schedule(starts: &[u64]) -> Schedule {
         let mut schedule = Schedule::default();
         for (id, start) in (0..).zip(starts) {
-            schedule.put(Match::new(id, Game::new(1, 0, false), SETTINGS, MS(*start)));
+            schedule.put(Match::new(
+                id,
+                Crates::new(1, 0, false),
+                SETTINGS,
+                MS(*start),
+            ));
         }
         schedule
     }
@@ -109,12 +117,5 @@ mod tests {
                 "{count}: {widest:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_period_ends_where_the_next_begins() {
-        assert_eq!(next_period(MS(0), MS(10)), MS(10));
-        assert_eq!(next_period(MS(19), MS(10)), MS(20));
-        assert_eq!(next_period(MS(20), MS(10)), MS(30));
     }
 }

@@ -1,0 +1,33 @@
+//! Pictures of the book that need no measurement, or only a stored one. They equal what the code here draws.
+//!
+//! `PICTURES=write cargo test --all-features --test book pictures::` draws them again.
+
+// Nanoseconds per body, from few bodies to many.
+mod growth;
+// A crate in flight: its states, its true pose and its displayed pose.
+mod poses;
+// Frames at uneven times, and what they display.
+mod timeline;
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn pictures_are_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/book/src");
+    let measured = include_str!("../../../benches/growth.json");
+    let measured: growth::Growth = serde_json::from_str(measured).unwrap();
+    let drawn = [
+        ("growth.svg", measured.svg()),
+        ("poses.svg", poses::svg()),
+        ("timeline.svg", timeline::svg()),
+    ];
+    for (name, drawn) in drawn {
+        let (file, drawn) = (folder.join(name), drawn.unwrap());
+        if std::env::var("PICTURES").is_ok_and(|value| value == "write") {
+            fs::write(&file, &drawn).unwrap();
+        }
+        let stored = fs::read_to_string(&file).unwrap();
+        assert!(stored.lines().eq(drawn.lines()), "{name} is out of date");
+    }
+}

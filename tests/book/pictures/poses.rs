@@ -1,0 +1,71 @@
+//! A crate in flight.
+
+use std::error::Error;
+
+use evenstep::rapier::prelude::*;
+use evenstep::{Rate, Simulation};
+use plotters::prelude::*;
+
+use crate::picture::{self, Area, BLUE, GREY, RED};
+use crate::scenes::MS;
+
+/// Half the width of the crate, in metres.
+const HALF: f32 = 0.5;
+/// The number of pixels per metre.
+const SCALE: f32 = 78.0;
+
+/// Draws a crate in flight, from the side: one outline for each step, and the displayed pose.
+pub fn svg() -> Result<String, Box<dyn Error>> {
+    let mut simulation = Simulation::new(Rate::hz(5)?);
+    let thrown = RigidBodyBuilder::dynamic()
+        .translation(Vector::new(0.9, 0.6, 0.0))
+        .linvel(Vector::new(6.6, 7.9, 0.0))
+        .angvel(Vector::Z * -2.2);
+    let shape = ColliderBuilder::cuboid(HALF, HALF, HALF);
+    let key = simulation.physics.insert(thrown, shape);
+    let truth = |simulation: &Simulation| *simulation.physics.body(key).unwrap().position();
+
+    let mut states = vec![truth(&simulation)];
+    for _ in 0..4 {
+        simulation.advance(MS(200), |_, _| ());
+        states.push(truth(&simulation));
+    }
+    let frame = simulation.advance(MS(80), |_, _| ());
+    let displayed = simulation.pose(key).ok_or("no body")?;
+
+    let displayed_name = format!("pose(key): displayed, alpha {:.1}", frame.alpha);
+    let legend = [
+        ("earlier steps", GREY),
+        ("body(key): true, after the latest step", RED),
+        (&displayed_name, BLUE),
+    ];
+    picture::svg(&legend, |area| {
+        let path = states.iter().map(|pose| pixels(pose.translation));
+        area.draw(&PathElement::new(
+            path.collect::<Vec<_>>(),
+            GREY.stroke_width(2),
+        ))?;
+        area.draw(&Polygon::new(corners(displayed), BLUE.mix(0.6)))?;
+        let (latest, earlier) = states.split_last().ok_or("no state")?;
+        for pose in earlier {
+            outline(area, *pose, GREY.stroke_width(2))?;
+        }
+        outline(area, displayed, BLUE.stroke_width(4))?;
+        outline(area, *latest, RED.stroke_width(4))
+    })
+}
+
+fn outline(area: &Area, pose: Pose, style: ShapeStyle) -> Result<(), Box<dyn Error>> {
+    let [a, b, c, d] = corners(pose);
+    Ok(area.draw(&PathElement::new([a, b, c, d, a], style))?)
+}
+
+/// Returns the corners of the crate's front, in pixels.
+fn corners(pose: Pose) -> [(i32, i32); 4] {
+    let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+    corners.map(|(x, y)| pixels(pose * (Vector::new(x, y, 0.0) * HALF)))
+}
+
+fn pixels(point: Vector) -> (i32, i32) {
+    ((SCALE * point.x) as i32, 340 - (SCALE * point.y) as i32)
+}
