@@ -7,11 +7,11 @@ mod host;
 #[cfg(target_arch = "wasm32")]
 #[path = "page/mod.rs"]
 mod host;
-// The camera, as kiss3d expects it.
-mod lens;
 // Bodies as nodes of a scene.
 mod draw;
-// The score, the aim, and the keys.
+// Colliders as lines.
+mod lines;
+// The score, the switches, the controls, and the aim.
 mod hud;
 // The scene and the window.
 mod stage;
