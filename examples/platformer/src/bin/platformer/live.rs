@@ -12,13 +12,13 @@ use kiss3d::glamx::Vec2;
 
 use crate::Log;
 use crate::host::{self, Clock, Mouse};
-use crate::hud::{Hud, Switch};
+use crate::overlay::{Overlay, Switch};
 use crate::stage::Stage;
 
 /// Runs until the window is closed, or Escape is pressed.
 pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::open(size).await;
-    stage.hud.is_touch = host::is_touch();
+    stage.overlay.is_touch = host::is_touch();
     let mut hands = Hands {
         mouse: Mouse::default(),
         pause: Button::default(),
@@ -38,8 +38,8 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
             if matches!(event.value, WindowEvent::Key(Key::Escape, ..)) {
                 return Ok(());
             }
-            stage.hud.take(event.value, game.real_time());
-            hands.take(event.value, &mut game, &mut stage.hud);
+            stage.overlay.take(event.value, game.real_time());
+            hands.take(event.value, &mut game, &mut stage.overlay);
         }
         // During a pause the player may use the cursor.
         hands.mouse.hold(&stage.window, !game.time.is_paused);
@@ -67,11 +67,11 @@ struct Hands {
 }
 
 impl Hands {
-    fn take(&mut self, event: WindowEvent, game: &mut Game, hud: &mut Hud) {
+    fn take(&mut self, event: WindowEvent, game: &mut Game, overlay: &mut Overlay) {
         let now = game.real_time();
         match event {
             WindowEvent::Key(key, action, _) => {
-                self.take_key(key, action == Action::Press, game, hud);
+                self.take_key(key, action == Action::Press, game, overlay);
             }
             WindowEvent::MouseButton(MouseButton::Button1, action, _) => {
                 game.input(now, Input::Shoot(action == Action::Press));
@@ -87,8 +87,8 @@ impl Hands {
                     TouchAction::Move => Phase::Move,
                     TouchAction::End | TouchAction::Cancel => Phase::Up,
                 };
-                match hud.switch_at(at) {
-                    Some(switch) if phase == Phase::Down => flip(switch, game, hud),
+                match overlay.switch_at(at) {
+                    Some(switch) if phase == Phase::Down => flip(switch, game, overlay),
                     _ => self.fingers.take(finger, phase, at, self.size, game),
                 }
             }
@@ -96,7 +96,7 @@ impl Hands {
         }
     }
 
-    fn take_key(&mut self, key: Key, down: bool, game: &mut Game, hud: &mut Hud) {
+    fn take_key(&mut self, key: Key, down: bool, game: &mut Game, overlay: &mut Overlay) {
         let now = game.real_time();
         match key {
             Key::W | Key::Up => game.input(now, Input::Walk(Way::Forward, down)),
@@ -110,18 +110,18 @@ impl Hands {
                 let switch = Switch::ALL.into_iter().find(|switch| switch.key() == key);
                 let button = |switch| &mut self.switches[switch as usize];
                 if let Some(switch) = switch.filter(|switch| is_pressed(button(*switch), down)) {
-                    flip(switch, game, hud);
+                    flip(switch, game, overlay);
                 }
             }
         }
     }
 }
 
-fn flip(switch: Switch, game: &mut Game, hud: &mut Hud) {
+fn flip(switch: Switch, game: &mut Game, overlay: &mut Overlay) {
     match switch {
         Switch::Interpolation => game.switch_interpolation(),
         Switch::Speed => game.time.is_slow ^= true,
-        Switch::Lines => hud.lines = hud.lines.next(),
+        Switch::Lines => overlay.lines = overlay.lines.next(),
     }
 }
 

@@ -12,7 +12,7 @@ mod draw;
 // Colliders as lines.
 mod lines;
 // The score, the switches, the controls, and the aim.
-mod hud;
+mod overlay;
 // The scene and the window.
 mod stage;
 // The loop in real time.

@@ -10,7 +10,7 @@ use kiss3d::scene::SceneNode3d;
 use kiss3d::window::{CanvasSetup, NumSamples, Window};
 
 use crate::draw::{Nodes, color};
-use crate::hud::Hud;
+use crate::overlay::Overlay;
 
 const SKY: [f32; 3] = [0.68, 0.83, 0.95];
 
@@ -20,7 +20,7 @@ pub struct Stage {
     scene: SceneNode3d,
     nodes: Nodes,
     camera: FirstPersonCamera3d,
-    pub hud: Hud,
+    pub overlay: Overlay,
 }
 
 impl Stage {
@@ -45,15 +45,15 @@ impl Stage {
             scene,
             nodes,
             camera: camera(),
-            hud: Hud::default(),
+            overlay: Overlay::default(),
         }
     }
 
     /// Draws the present frame of the game. Returns whether the window is still open.
     pub async fn draw(&mut self, game: &Game) -> bool {
         self.nodes.update(game.simulation());
-        self.hud.lines.draw(&mut self.window, game.simulation());
-        self.hud.draw(&mut self.window, game);
+        self.overlay.lines.draw(&mut self.window, game.simulation());
+        self.overlay.draw(&mut self.window, game);
         let view = game.view();
         self.camera.look_at(view.eye, view.at);
         let scene = &mut self.scene;

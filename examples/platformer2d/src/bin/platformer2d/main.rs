@@ -106,7 +106,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
         let camera = Camera::at(game.hero() + Vector::Y * 3.0);
         begin_picture(&picture);
         draw_scene(camera, &sprites, &figure);
-        draw_hud(&game, first_key.map(|first| get_time() - first));
+        draw_overlay(&game, first_key.map(|first| get_time() - first));
         enlarge(&picture);
         if let Some(log) = &mut log {
             let (hero, score) = (game.hero(), game.score());
@@ -163,7 +163,7 @@ fn draw_scene(camera: Camera, sprites: &[(Look, Pose)], figure: &Figure) {
 }
 
 /// Draws the score, the word 'paused', and the keys, which fade after the first one. They are back in a pause.
-fn draw_hud(game: &Game, since_first_key: Option<f64>) {
+fn draw_overlay(game: &Game, since_first_key: Option<f64>) {
     const KEYS: [&str; 2] = [
         "A D or arrows: walk   space: jump",
         "P: pause   Escape: leave",
@@ -171,10 +171,9 @@ fn draw_hud(game: &Game, since_first_key: Option<f64>) {
     let [width, height] = PICTURE.map(f32::from);
     let (score, left) = (game.score(), game.level().coins.len());
     draw_coin(10.0, 10.0);
-    let count = format!("{score} of {}", score + left);
-    draw_text(count, 18.0, 14.0, 16.0, WHITE);
+    write(&format!("{score} of {}", score + left), 18.0, 14.0, 1.0);
     let seconds = if game.is_paused() {
-        draw_text("paused", 0.5 * width - 20.0, 60.0, 16.0, WHITE);
+        write("paused", 0.5 * width - 20.0, 60.0, 1.0);
         0.0
     } else {
         since_first_key.unwrap_or(0.0)
@@ -182,8 +181,15 @@ fn draw_hud(game: &Game, since_first_key: Option<f64>) {
     // They stay for three seconds, and then fade in one.
     let opacity = (4.0 - seconds).clamp(0.0, 1.0);
     for (row, text) in [16.0, 4.0].into_iter().zip(KEYS) {
-        let color = Color::new(1.0, 1.0, 1.0, opacity as f32);
-        draw_text(text, 6.0, height - row, 16.0, color);
+        write(text, 6.0, height - row, opacity as f32);
+    }
+}
+
+/// Writes in white, with a shadow. The position is the left end of the line on which the letters stand.
+fn write(text: &str, x: f32, y: f32, opacity: f32) {
+    for (ink, shift) in [(BLACK, 1.0), (WHITE, 0.0)] {
+        let ink = Color { a: opacity, ..ink };
+        draw_text(text, x + shift, y + shift, 16.0, ink);
     }
 }
 

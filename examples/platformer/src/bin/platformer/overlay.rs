@@ -92,7 +92,7 @@ fn speed(keys: TimeKeys) -> &'static str {
 
 /// The overlay, and the player's device.
 #[derive(Debug, Default)]
-pub struct Hud {
+pub struct Overlay {
     /// The debug lines.
     pub lines: Lines,
     /// Whether the player uses a touch screen, whose rows are larger.
@@ -101,7 +101,7 @@ pub struct Hud {
     first_input: Option<Duration>,
 }
 
-impl Hud {
+impl Overlay {
     /// Reads an event at this real time. The controls fade after the first key, click or touch, and a touch shows those
     /// for fingers.
     pub fn take(&mut self, event: WindowEvent, now: Duration) {
@@ -232,10 +232,11 @@ mod tests {
 
     #[test]
     fn a_tap_on_a_row_finds_its_switch() {
-        let mut hud = Hud::default();
+        let mut overlay = Overlay::default();
         for row in [KEY_ROW, TOUCH_ROW] {
-            let at =
-                |column: f32, number: f32| hud.switch_at(ROWS + row * Vec2::new(column, number));
+            let at = |column: f32, number: f32| {
+                overlay.switch_at(ROWS + row * Vec2::new(column, number))
+            };
             for (number, switch) in Switch::ALL.into_iter().enumerate() {
                 let number = number as f32;
                 assert_eq!(at(0.1, number + 0.1), Some(switch));
@@ -245,36 +246,36 @@ mod tests {
             assert_eq!(at(0.5, 3.1), None);
             assert_eq!(at(-0.1, 1.5), None);
             assert_eq!(at(1.1, 1.5), None);
-            hud.is_touch = true;
+            overlay.is_touch = true;
         }
     }
 
     #[test]
     fn the_controls_fade_after_the_first_input() {
-        let mut hud = Hud::default();
+        let mut overlay = Overlay::default();
         let hour = Duration::from_secs(3_600);
         let no_modifiers = Modifiers::empty();
-        hud.take(
+        overlay.take(
             WindowEvent::CursorPos(1.0, 2.0, no_modifiers),
             Duration::ZERO,
         );
-        assert_eq!(hud.visibility(hour), 1.0);
+        assert_eq!(overlay.visibility(hour), 1.0);
         let key = WindowEvent::Key(Key::W, Action::Press, no_modifiers);
-        hud.take(key, hour);
-        hud.take(key, hour + STAY);
-        assert_eq!(hud.visibility(hour + STAY), 1.0);
-        assert_eq!(hud.visibility(hour + STAY + FADE / 2), 0.5);
-        assert_eq!(hud.visibility(hour + STAY + FADE * 2), 0.0);
+        overlay.take(key, hour);
+        overlay.take(key, hour + STAY);
+        assert_eq!(overlay.visibility(hour + STAY), 1.0);
+        assert_eq!(overlay.visibility(hour + STAY + FADE / 2), 0.5);
+        assert_eq!(overlay.visibility(hour + STAY + FADE * 2), 0.0);
     }
 
     #[test]
     fn a_touch_shows_the_controls_for_fingers() {
-        let mut hud = Hud::default();
+        let mut overlay = Overlay::default();
         let touch = |action| WindowEvent::Touch(1, 0.0, 0.0, action, Modifiers::empty());
-        hud.take(touch(TouchAction::Move), Duration::ZERO);
-        assert_eq!(hud.first_input, None);
-        hud.take(touch(TouchAction::Start), Duration::ZERO);
-        assert!(hud.is_touch);
-        assert_eq!(hud.first_input, Some(Duration::ZERO));
+        overlay.take(touch(TouchAction::Move), Duration::ZERO);
+        assert_eq!(overlay.first_input, None);
+        overlay.take(touch(TouchAction::Start), Duration::ZERO);
+        assert!(overlay.is_touch);
+        assert_eq!(overlay.first_input, Some(Duration::ZERO));
     }
 }
