@@ -11,9 +11,9 @@ mod table;
 use std::f32::consts::TAU;
 
 use desktop::Desktop;
-use evenstep_platformer::hero::STANDING;
+use evenstep_platformer::hero::{SPEED, STANDING};
 use evenstep_platformer::platforms;
-use picture::{is_brown, is_fire, is_gold, is_ink, is_red};
+use picture::{is_brown, is_fire, is_gold, is_ink, is_pink, is_red, is_yellow};
 
 /// Radians per pixel of the mouse.
 const LOOK: f32 = 0.0025;
@@ -111,16 +111,24 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
         walk(&mut desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
     }
 
-    // In a pause nothing moves, and only the word on the picture changes.
+    // The controls fade after the first key, and are back in a pause, in which nothing moves.
+    let controls = |picture: &picture::Picture| picture.count(24..200, 240..324, is_ink);
+    assert!(controls(&start) > 300, "{} of text", controls(&start));
+    let first = desktop.rows()[0].real_time;
+    desktop.wait_until("five seconds", |row| row.real_time > first + 5.0);
+    let played = desktop.picture();
+    assert_eq!(controls(&played), 0);
     desktop.key("p");
     let held = desktop.frames(6);
     assert_eq!(held[3].time, held[5].time);
     assert!(held[3].real_time < held[5].real_time);
     let [one, other] = [desktop.picture(), desktop.picture()];
     assert!(one == other, "the picture moves");
-    let word = |picture: &picture::Picture| picture.count(28..200, 95..140, is_ink);
-    assert!(word(&one) > 100, "{} of the word", word(&one));
-    assert_eq!(word(&start), 0);
+    assert_eq!(controls(&one), controls(&start));
+    // The word 'paused' is shorter than 'full speed'.
+    let word = |picture: &picture::Picture| picture.count(58..200, 90..118, is_ink);
+    let words = [word(&one), word(&played)];
+    assert!(50 < words[0] && words[0] < words[1], "{words:?}");
     desktop.key("p");
     desktop.wait_until("time", |row| row.time > held[5].time + 0.2);
 
@@ -206,4 +214,42 @@ fn it_rides_the_ferry() {
     walk(&mut desktop, "w", |row| row.hero.z < -21.0);
     let end = desktop.frames(4)[3].hero;
     assert!((end.y - STANDING).abs() < 1e-3, "{end}");
+}
+
+#[test]
+fn keys_switch_interpolation_and_debug_lines() {
+    let mut desktop = Desktop::open("switches");
+    desktop.key("q");
+    desktop.key_down("w");
+    desktop.wait_until("full speed", |row| row.hero.z < 8.0);
+    // How far a frame is from the path in which the hero moves in every step, and between steps not at all.
+    let off = |pair: &[table::Row]| {
+        let steps = (pair[1].tick - pair[0].tick) as f32;
+        (pair[0].hero.z - pair[1].hero.z - SPEED / 60.0 * steps).abs()
+    };
+    let is_in_steps =
+        |desktop: &mut Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
+    assert!(!is_in_steps(&mut desktop));
+    let before = desktop.picture();
+    desktop.key("i");
+    desktop.frames(2);
+    assert!(is_in_steps(&mut desktop));
+    let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
+    let labels = [label(&before), label(&desktop.picture())];
+    assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
+    desktop.key("i");
+    desktop.frames(2);
+    assert!(!is_in_steps(&mut desktop));
+    desktop.key_up("w");
+
+    let mut lines = || {
+        desktop.key("l");
+        desktop.frames(3);
+        let picture = desktop.picture();
+        [picture.count_all(is_yellow), picture.count_all(is_pink)]
+    };
+    let [displayed, true_poses, off] = [lines(), lines(), lines()];
+    assert_eq!(off, [0, 0]);
+    assert!(displayed[0] > 200 && displayed[1] == 0, "{displayed:?}");
+    assert!(true_poses[1] > 200 && true_poses[0] == 0, "{true_poses:?}");
 }

@@ -69,7 +69,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let mut figure = Figure::new(game.hero());
     let mut first_key = None;
     let mut timer = FrameTimer::new(Duration::from_secs_f64(get_time()));
-    while !is_key_down(KeyCode::Escape) {
+    while !is_key_pressed(KeyCode::Escape) {
         for key in keys() {
             game.push(key);
         }
