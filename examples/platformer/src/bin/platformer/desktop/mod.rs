@@ -4,6 +4,8 @@
 mod mouse;
 // Scripted games as pictures.
 mod offscreen;
+// The option `--size`.
+mod size;
 
 use std::error::Error;
 use std::fs::File;
@@ -17,6 +19,7 @@ use evenstep_platformer::motion_log::MotionLog;
 use crate::live;
 
 pub use mouse::Mouse;
+use size::size;
 
 /// The controls, which the overlay lists.
 pub const KEYS: [&str; 3] = [
@@ -40,15 +43,6 @@ struct Options {
     /// The directory for the pictures
     #[arg(long, value_name = "DIR", requires = "offscreen")]
     out: Option<PathBuf>,
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('x');
-    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let is_sensible =
-        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
-    size.filter(is_sensible)
-        .ok_or_else(|| "a size looks like 1280x720".into())
 }
 
 /// Runs the game as the command line says.
