@@ -25,7 +25,7 @@ fn between(one: f32, other: f32) -> f32 {
 }
 
 /// Holds a key until the character is far enough.
-fn walk(desktop: &mut Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
+fn walk(desktop: &Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
     desktop.key_down(key);
     desktop.wait_until(key, is_there);
     desktop.key_up(key);
@@ -33,7 +33,7 @@ fn walk(desktop: &mut Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool
 
 #[test]
 fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
-    let mut desktop = Desktop::open("look");
+    let desktop = Desktop::open("look");
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
     let before = desktop.picture();
@@ -76,12 +76,13 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
     let end = desktop.frames(3)[2].yaw();
     assert!(between(end, yaw + 90.0 * LOOK) < 2e-3, "{end} after {yaw}");
     desktop.key("Escape");
-    assert!(desktop.wait_for_end());
+    let end = desktop.child.borrow_mut().wait().unwrap();
+    assert!(end.success());
 }
 
 #[test]
 fn keys_walk_jump_and_collect_and_time_goes_back() {
-    let mut desktop = Desktop::open("walk");
+    let desktop = Desktop::open("walk");
     let start = desktop.picture();
     let red = |picture: &picture::Picture| picture.count(200..320, 125..300, is_red);
     assert!(red(&start) > 400, "{} of the hero", red(&start));
@@ -89,13 +90,13 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(gold > 50, "{gold} of coins");
 
     // Two coins are on the path.
-    walk(&mut desktop, "w", |row| row.hero.z < 1.0);
+    walk(&desktop, "w", |row| row.hero.z < 1.0);
     let stopped = desktop.frames(8);
     let end = stopped[7].hero;
     assert_eq!(stopped[6].hero, end, "the hero moves without a key");
     assert_eq!(stopped[7].score, 2);
     assert!(end.x.abs() < 1e-3, "{end}");
-    walk(&mut desktop, "Down", |row| row.hero.z > 8.5);
+    walk(&desktop, "Down", |row| row.hero.z > 8.5);
     let left = desktop.picture().count_all(is_gold);
     assert!(left < gold * 3 / 4, "{left} of {gold} of coins are left");
     let end = desktop.frames(4)[3].hero;
@@ -108,7 +109,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(heights.iter().all(|row| row.hero.y < STANDING + 1e-3));
     desktop.key_up("space");
     for (key, way) in [("Left", -1.0), ("d", 1.0)] {
-        walk(&mut desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
+        walk(&desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
     }
 
     // The controls fade after the first key, and are back in a pause, in which nothing moves.
@@ -147,7 +148,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
 
 #[test]
 fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
-    let mut desktop = Desktop::open("push");
+    let desktop = Desktop::open("push");
     desktop.key("q");
     desktop.frames(2);
     // Turns towards the crate at (2, -5), from (0, 9).
@@ -170,9 +171,9 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     desktop.wait_until("its end", |row| row.shots == 0);
 
     // Walks through where the crate was, not over it.
-    walk(&mut desktop, "Up", |row| row.hero.z < -1.0);
+    walk(&desktop, "Up", |row| row.hero.z < -1.0);
     desktop.key("q");
-    walk(&mut desktop, "Up", |row| row.hero.z < -5.2);
+    walk(&desktop, "Up", |row| row.hero.z < -5.2);
     let rows = desktop.rows();
     let inside: Vec<_> = rows.iter().filter(|row| row.hero.z < -4.6).collect();
     for row in inside {
@@ -186,17 +187,17 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
 
 #[test]
 fn it_rides_the_ferry() {
-    let mut desktop = Desktop::open("ferry");
-    walk(&mut desktop, "w", |row| row.hero.z < -6.0);
+    let desktop = Desktop::open("ferry");
+    walk(&desktop, "w", |row| row.hero.z < -6.0);
     desktop.key("q");
-    walk(&mut desktop, "w", |row| row.hero.z < -11.2);
+    walk(&desktop, "w", |row| row.hero.z < -11.2);
     let at_the_pier =
         |row: &table::Row| row.ferry.z > -13.71 && (7.0..7.3).contains(&(row.time % 8.0));
     desktop.key("q");
     desktop.wait_until("its coming", |row| (6.3..6.9).contains(&(row.time % 8.0)));
     desktop.key("q");
     desktop.wait_until("the ferry", at_the_pier);
-    walk(&mut desktop, "w", |row| row.hero.z < -13.0);
+    walk(&desktop, "w", |row| row.hero.z < -13.0);
     desktop.key("q");
     desktop.wait_until("its leaving", |row| row.ferry.z < -14.0);
     let before = desktop.rows().len();
@@ -211,14 +212,14 @@ fn it_rides_the_ferry() {
         let off = (row.hero - row.ferry - spot).length();
         assert!(off < 1e-3, "{off} m off at {row:?}");
     }
-    walk(&mut desktop, "w", |row| row.hero.z < -21.0);
+    walk(&desktop, "w", |row| row.hero.z < -21.0);
     let end = desktop.frames(4)[3].hero;
     assert!((end.y - STANDING).abs() < 1e-3, "{end}");
 }
 
 #[test]
 fn keys_switch_interpolation_and_debug_lines() {
-    let mut desktop = Desktop::open("switches");
+    let desktop = Desktop::open("switches");
     desktop.key("q");
     desktop.key_down("w");
     desktop.wait_until("full speed", |row| row.hero.z < 8.0);
@@ -228,21 +229,21 @@ fn keys_switch_interpolation_and_debug_lines() {
         (pair[0].hero.z - pair[1].hero.z - SPEED / 60.0 * steps).abs()
     };
     let is_in_steps =
-        |desktop: &mut Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
-    assert!(!is_in_steps(&mut desktop));
+        |desktop: &Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
+    assert!(!is_in_steps(&desktop));
     let before = desktop.picture();
     desktop.key("i");
     desktop.frames(2);
-    assert!(is_in_steps(&mut desktop));
+    assert!(is_in_steps(&desktop));
     let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
     let labels = [label(&before), label(&desktop.picture())];
     assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
     desktop.key("i");
     desktop.frames(2);
-    assert!(!is_in_steps(&mut desktop));
+    assert!(!is_in_steps(&desktop));
     desktop.key_up("w");
 
-    let mut lines = || {
+    let lines = || {
         desktop.key("l");
         desktop.frames(3);
         let picture = desktop.picture();
