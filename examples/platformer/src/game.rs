@@ -153,7 +153,7 @@ impl Game {
         self.simulation.smoothing == Smoothing::Interpolate
     }
 
-    /// Switches interpolation on or off, from the next frame on. Steps do not depend on it.
+    /// Switches interpolation on or off, from the next step on. Steps do not depend on it.
     pub fn switch_interpolation(&mut self) {
         self.simulation.smoothing = if self.is_interpolated() {
             Smoothing::Latest

@@ -231,15 +231,19 @@ fn keys_switch_interpolation_and_debug_lines() {
     let is_in_steps =
         |desktop: &Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
     assert!(!is_in_steps(&desktop));
+    // The next step adopts the new setting.
+    let switch = |desktop: &Desktop| {
+        desktop.key("i");
+        let tick = desktop.frames(1)[0].tick;
+        desktop.wait_until("a step", |row| row.tick > tick + 1);
+    };
     let before = desktop.picture();
-    desktop.key("i");
-    desktop.frames(2);
+    switch(&desktop);
     assert!(is_in_steps(&desktop));
     let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
     let labels = [label(&before), label(&desktop.picture())];
     assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
-    desktop.key("i");
-    desktop.frames(2);
+    switch(&desktop);
     assert!(!is_in_steps(&desktop));
     desktop.key_up("w");
 
