@@ -108,8 +108,9 @@ impl Hands {
             Key::R => game.time.is_rewinding = down,
             _ => {
                 let switch = Switch::ALL.into_iter().find(|switch| switch.key() == key);
-                let button = |switch| &mut self.switches[switch as usize];
-                if let Some(switch) = switch.filter(|switch| is_pressed(button(*switch), down)) {
+                if let Some(switch) = switch
+                    && is_pressed(&mut self.switches[switch as usize], down)
+                {
                     flip(switch, game, overlay);
                 }
             }

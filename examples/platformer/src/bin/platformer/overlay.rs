@@ -78,15 +78,14 @@ impl Switch {
 }
 
 fn speed(keys: TimeKeys) -> &'static str {
-    match keys {
-        TimeKeys {
-            is_rewinding: true, ..
-        } => "rewind",
-        TimeKeys {
-            is_paused: true, ..
-        } => "paused",
-        TimeKeys { is_slow: true, .. } => "slow motion",
-        _ => "full speed",
+    if keys.is_rewinding {
+        "rewind"
+    } else if keys.is_paused {
+        "paused"
+    } else if keys.is_slow {
+        "slow motion"
+    } else {
+        "full speed"
     }
 }
 
