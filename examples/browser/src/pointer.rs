@@ -7,6 +7,13 @@ use web_sys::{Element, PointerEvent};
 
 use crate::clock::{document, on};
 
+/// Returns whether the main pointing device is a finger.
+#[must_use]
+pub fn is_touch() -> bool {
+    let query = web_sys::window().map(|window| window.match_media("(pointer: coarse)"));
+    matches!(query, Some(Ok(Some(list))) if list.matches())
+}
+
 /// Counts how far the mouse moves while the browser locks the pointer to an element. Browsers lock it after a click,
 /// and the Escape key releases it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use evenstep::rapier::math::Vector;
-use evenstep::{Delivery, Frame, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{Delivery, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 
 use crate::camera::{Camera, View};
 use crate::controls::{Controls, Input};
@@ -145,6 +145,21 @@ impl Game {
         if let Some(state) = self.rules.past.at(self.simulation.physics.tick()) {
             self.rules.state = state.clone();
         }
+    }
+
+    /// Returns whether frames are interpolated between two steps. If not, they display the latest step.
+    #[must_use]
+    pub fn is_interpolated(&self) -> bool {
+        self.simulation.smoothing == Smoothing::Interpolate
+    }
+
+    /// Switches interpolation on or off, from the next step on. Steps do not depend on it.
+    pub fn switch_interpolation(&mut self) {
+        self.simulation.smoothing = if self.is_interpolated() {
+            Smoothing::Latest
+        } else {
+            Smoothing::Interpolate
+        };
     }
 
     /// Returns the displayed position of the character's centre.

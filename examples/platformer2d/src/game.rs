@@ -68,6 +68,19 @@ impl Game {
         pose.map_or(Vector::ZERO, |pose| pose.translation)
     }
 
+    /// Returns whether the hero stood on something in the last step.
+    #[must_use]
+    pub fn is_on_ground(&self) -> bool {
+        let ticks = self.simulation.physics.tick();
+        self.rules.hero.is_on_ground(ticks)
+    }
+
+    /// Returns whether the game is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.simulation.clock().settings().is_paused()
+    }
+
     /// Returns the number of collected coins.
     #[must_use]
     pub fn score(&self) -> usize {

@@ -79,6 +79,12 @@ impl Hero {
         physics.apply_impulse(self.key, change * mass)
     }
 
+    /// Returns whether the hero stood on something in the last step, given the number of steps so far.
+    #[must_use]
+    pub fn is_on_ground(&self, ticks: u64) -> bool {
+        self.last_on_ground.is_some_and(|last| last + 1 == ticks)
+    }
+
     /// Returns the velocity of the ground below the hero.
     fn ground(&self, physics: &Physics) -> Option<Vector> {
         let body = physics.body(self.key)?;

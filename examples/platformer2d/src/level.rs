@@ -101,9 +101,9 @@ pub fn build(physics: &mut Physics) -> Level {
             _ => (),
         }
     }
-    let (lift, lift_at) = lift.expect("the map has a lift");
+    let (lift, lift_at) = lift.unwrap();
     Level {
-        hero: hero.expect("the map has a hero"),
+        hero: hero.unwrap(),
         lift,
         lift_at,
         coins,

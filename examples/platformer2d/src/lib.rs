@@ -8,9 +8,11 @@
 //! | [`hero`] | walking, and jumping with coyote time and a buffered press |
 //! | [`one_way`] | one-way platforms |
 //! | [`sprites`] | a sprite for each body: in hecs, or in a map |
+//! | [`figure`] | the hero's figure: eyes, legs, a squash when it lands |
 //! | [`pixels`] | whole pixels, with one rule for camera and sprites; background layers |
 
 pub mod controls;
+pub mod figure;
 pub mod game;
 pub mod hero;
 pub mod level;

@@ -218,3 +218,34 @@ fn a_rewind_is_even_too() {
         assert!(worst < LIMIT, "{worst} m at {pace:?}");
     }
 }
+
+#[test]
+fn without_interpolation_frames_display_the_latest_step_and_steps_are_the_same() {
+    let play_second = |is_interpolated: bool| {
+        let mut game = game(&plain());
+        if !is_interpolated {
+            game.switch_interpolation();
+        }
+        assert_eq!(game.is_interpolated(), is_interpolated);
+        let mut script = Script::new([(0, walk(Way::Forward, true))]);
+        let mut shown = Vec::new();
+        let frames = Pace::Hz(144).frames(Duration::from_secs(1));
+        play(&mut game, &mut script, &frames, |game| {
+            shown.push((game.simulation().frame().tick, game.hero()));
+        });
+        let pairs = shown.windows(2);
+        let moved_between = pairs.filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
+        (moved_between.count(), game)
+    };
+    let (smooth, one) = play_second(true);
+    let (jumping, other) = play_second(false);
+    // 84 of the 144 frames run no step.
+    assert!(smooth > 75, "{smooth} frames move between steps");
+    assert_eq!(jumping, 0);
+    let [place, expected] = [&one, &other].map(|game| {
+        let hero = &game.state().hero;
+        hero.place(&game.simulation().physics)
+    });
+    assert_eq!(place, expected);
+    assert_eq!(one.state(), other.state());
+}

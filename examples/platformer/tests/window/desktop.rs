@@ -2,74 +2,42 @@
 
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::Child;
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::display::Display;
+use crate::display::Program;
 use crate::picture::Picture;
 use crate::table::Row;
 
-/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
-const TRIES: u32 = 15_000;
-const PAUSE: Duration = Duration::from_millis(40);
-
-/// A virtual display, and the game in it.
+/// The game on a virtual display.
 pub struct Desktop {
-    game: Child,
-    display: Display,
+    program: Program,
     log: PathBuf,
 }
 
 impl Desktop {
     /// Starts the display and the game, and waits for the first frames.
     pub fn open(name: &str) -> Self {
-        let display = Display::open("640x360");
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.csv"));
         let _ = std::fs::remove_file(&log);
-        let game = display
-            .command(env!("CARGO_BIN_EXE_platformer"))
-            // The window is small, because the machine may have no graphics card.
-            .args(["--size", "640x360", "--log"])
-            .arg(&log)
-            .spawn()
-            .unwrap();
-        let mut desktop = Self { game, display, log };
-        desktop.wait_for("a window", |desktop| {
-            desktop.focus("evenstep: a platformer")
-        });
-        desktop.wait_for("the first frames", |desktop| desktop.rows().get(3).copied());
+        // The window is small, because the machine may have no graphics card.
+        let arguments = ["--size", "640x360", "--log", log.to_str().unwrap()];
+        let game = env!("CARGO_BIN_EXE_platformer");
+        let program = Program::open("640x360", game, &arguments, "evenstep: a platformer");
+        let desktop = Self { program, log };
+        desktop.wait_for("the first frames", || desktop.rows().get(3).copied());
         desktop
     }
 
-    /// Polls until there is a result.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "another process draws, and is polled"
-    )]
-    pub fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
-        for _ in 0..TRIES {
-            if let Some(answer) = ask(self) {
-                return answer;
-            }
-            let ended = self.game.try_wait().unwrap();
-            assert!(ended.is_none(), "the game ended: {ended:?}");
-            sleep(PAUSE);
-        }
-        panic!("{what} did not happen: {:?}", self.rows().last());
-    }
-
     /// Waits until the last frame fulfils a condition, and returns it.
-    pub fn wait_until(&mut self, what: &str, is: impl Fn(&Row) -> bool) -> Row {
-        self.wait_for(what, |desktop| desktop.rows().last().copied().filter(&is))
+    pub fn wait_until(&self, what: &str, is: impl Fn(&Row) -> bool) -> Row {
+        self.wait_for(what, || self.rows().last().copied().filter(&is))
     }
 
     /// Waits for this many more frames, and returns them.
-    pub fn frames(&mut self, count: usize) -> Vec<Row> {
+    pub fn frames(&self, count: usize) -> Vec<Row> {
         // The present last frame may be older than the last action.
         let before = self.rows().len() + 1;
-        self.wait_for("a frame", |desktop| {
-            let rows = desktop.rows();
+        self.wait_for("a frame", || {
+            let rows = self.rows();
             (rows.len() >= before + count).then(|| rows[before..].to_vec())
         })
     }
@@ -83,11 +51,6 @@ impl Desktop {
             .filter(|line| line.ends_with('\n'))
             .map(Row::read)
             .collect()
-    }
-
-    /// Waits until the game exits, and returns whether it succeeded.
-    pub fn wait_for_end(&mut self) -> bool {
-        self.game.wait().unwrap().success()
     }
 
     /// Moves the mouse by this many pixels.
@@ -113,22 +76,14 @@ impl Desktop {
 
     /// Returns a screenshot of the display.
     pub fn picture(&self) -> Picture {
-        Picture::read(&self.display.picture("root", "ppm")).unwrap()
+        Picture::read(&self.program.picture("root", "ppm")).unwrap()
     }
 }
 
 impl Deref for Desktop {
-    type Target = Display;
+    type Target = Program;
 
-    fn deref(&self) -> &Display {
-        &self.display
-    }
-}
-
-impl Drop for Desktop {
-    fn drop(&mut self) {
-        // A process that has ended cannot be killed. The display ends after this one.
-        let _ = self.game.kill();
-        let _ = self.game.wait();
+    fn deref(&self) -> &Program {
+        &self.program
     }
 }

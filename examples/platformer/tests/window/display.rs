@@ -1,8 +1,78 @@
 //! A virtual display with a program on it, and real keys. The tests of the other windowed games use this file, too.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
+use std::ops::Deref;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
+const TRIES: u32 = 12_000;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A program on a virtual display. Both end when this value is dropped.
+pub struct Program {
+    pub child: RefCell<Child>,
+    display: Display,
+    /// The number of its window.
+    pub window: String,
+}
+
+impl Program {
+    /// Starts a program on a display of this size, such as `640x360`, and waits for a window with this title.
+    pub fn open(size: &str, program: &str, arguments: &[&str], title: &str) -> Self {
+        let display = Display::open(size);
+        let child = display.command(program).args(arguments).spawn().unwrap();
+        let mut program = Self {
+            child: child.into(),
+            display,
+            window: String::new(),
+        };
+        program.window = program.wait_for("a window", || program.focus(title));
+        program
+    }
+
+    /// Polls until there is a result.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "another process draws, and is polled"
+    )]
+    pub fn wait_for<T>(&self, what: &str, ask: impl Fn() -> Option<T>) -> T {
+        for _ in 0..TRIES {
+            if let Some(answer) = ask() {
+                return answer;
+            }
+            let ended = self.child.borrow_mut().try_wait().unwrap();
+            assert!(ended.is_none(), "the program ended: {ended:?}");
+            sleep(PAUSE);
+        }
+        panic!("{what} did not happen; the title is {:?}", self.title());
+    }
+
+    /// Returns the title of the window.
+    pub fn title(&self) -> Option<String> {
+        self.xdotool(&["getwindowname", &self.window])
+    }
+}
+
+impl Deref for Program {
+    type Target = Display;
+
+    fn deref(&self) -> &Display {
+        &self.display
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // A process that has ended cannot be killed. The display ends after this one.
+        let child = self.child.get_mut();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
 
 /// A virtual display. It ends when this value is dropped.
 pub struct Display {
@@ -12,7 +82,7 @@ pub struct Display {
 
 impl Display {
     /// Starts a display of this size, such as `640x360`, and waits until it answers.
-    pub fn open(size: &str) -> Self {
+    fn open(size: &str) -> Self {
         // Two servers that start at once may take the same number, so they start one after the other.
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,7 +108,7 @@ impl Display {
     }
 
     /// Returns a command for a program that opens its windows here.
-    pub fn command(&self, program: &str) -> Command {
+    fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
             .env("DISPLAY", &self.name)
@@ -48,7 +118,7 @@ impl Display {
 
     /// Moves the window with this title to the corner, and gives it keyboard focus, because there is no window manager.
     /// Returns the window's number.
-    pub fn focus(&self, title: &str) -> Option<String> {
+    fn focus(&self, title: &str) -> Option<String> {
         let windows = self.xdotool(&["search", "--name", title])?;
         let window = windows.lines().next()?;
         self.xdotool(&["windowmove", window, "0", "0"])?;

@@ -11,9 +11,9 @@ mod table;
 use std::f32::consts::TAU;
 
 use desktop::Desktop;
-use evenstep_platformer::hero::STANDING;
+use evenstep_platformer::hero::{SPEED, STANDING};
 use evenstep_platformer::platforms;
-use picture::{is_brown, is_fire, is_gold, is_ink, is_red};
+use picture::{is_brown, is_fire, is_gold, is_ink, is_pink, is_red, is_yellow};
 
 /// Radians per pixel of the mouse.
 const LOOK: f32 = 0.0025;
@@ -25,7 +25,7 @@ fn between(one: f32, other: f32) -> f32 {
 }
 
 /// Holds a key until the character is far enough.
-fn walk(desktop: &mut Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
+fn walk(desktop: &Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
     desktop.key_down(key);
     desktop.wait_until(key, is_there);
     desktop.key_up(key);
@@ -33,7 +33,7 @@ fn walk(desktop: &mut Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool
 
 #[test]
 fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
-    let mut desktop = Desktop::open("look");
+    let desktop = Desktop::open("look");
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
     let before = desktop.picture();
@@ -76,12 +76,13 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
     let end = desktop.frames(3)[2].yaw();
     assert!(between(end, yaw + 90.0 * LOOK) < 2e-3, "{end} after {yaw}");
     desktop.key("Escape");
-    assert!(desktop.wait_for_end());
+    let end = desktop.child.borrow_mut().wait().unwrap();
+    assert!(end.success());
 }
 
 #[test]
 fn keys_walk_jump_and_collect_and_time_goes_back() {
-    let mut desktop = Desktop::open("walk");
+    let desktop = Desktop::open("walk");
     let start = desktop.picture();
     let red = |picture: &picture::Picture| picture.count(200..320, 125..300, is_red);
     assert!(red(&start) > 400, "{} of the hero", red(&start));
@@ -89,13 +90,13 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(gold > 50, "{gold} of coins");
 
     // Two coins are on the path.
-    walk(&mut desktop, "w", |row| row.hero.z < 1.0);
+    walk(&desktop, "w", |row| row.hero.z < 1.0);
     let stopped = desktop.frames(8);
     let end = stopped[7].hero;
     assert_eq!(stopped[6].hero, end, "the hero moves without a key");
     assert_eq!(stopped[7].score, 2);
     assert!(end.x.abs() < 1e-3, "{end}");
-    walk(&mut desktop, "Down", |row| row.hero.z > 8.5);
+    walk(&desktop, "Down", |row| row.hero.z > 8.5);
     let left = desktop.picture().count_all(is_gold);
     assert!(left < gold * 3 / 4, "{left} of {gold} of coins are left");
     let end = desktop.frames(4)[3].hero;
@@ -108,19 +109,27 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(heights.iter().all(|row| row.hero.y < STANDING + 1e-3));
     desktop.key_up("space");
     for (key, way) in [("Left", -1.0), ("d", 1.0)] {
-        walk(&mut desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
+        walk(&desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
     }
 
-    // In a pause nothing moves, and only the word on the picture changes.
+    // The controls fade after the first key, and are back in a pause, in which nothing moves.
+    let controls = |picture: &picture::Picture| picture.count(24..200, 240..324, is_ink);
+    assert!(controls(&start) > 300, "{} of text", controls(&start));
+    let first = desktop.rows()[0].real_time;
+    desktop.wait_until("five seconds", |row| row.real_time > first + 5.0);
+    let played = desktop.picture();
+    assert_eq!(controls(&played), 0);
     desktop.key("p");
     let held = desktop.frames(6);
     assert_eq!(held[3].time, held[5].time);
     assert!(held[3].real_time < held[5].real_time);
     let [one, other] = [desktop.picture(), desktop.picture()];
     assert!(one == other, "the picture moves");
-    let word = |picture: &picture::Picture| picture.count(28..200, 95..140, is_ink);
-    assert!(word(&one) > 100, "{} of the word", word(&one));
-    assert_eq!(word(&start), 0);
+    assert_eq!(controls(&one), controls(&start));
+    // The word 'paused' is shorter than 'full speed'.
+    let word = |picture: &picture::Picture| picture.count(58..200, 90..118, is_ink);
+    let words = [word(&one), word(&played)];
+    assert!(50 < words[0] && words[0] < words[1], "{words:?}");
     desktop.key("p");
     desktop.wait_until("time", |row| row.time > held[5].time + 0.2);
 
@@ -139,7 +148,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
 
 #[test]
 fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
-    let mut desktop = Desktop::open("push");
+    let desktop = Desktop::open("push");
     desktop.key("q");
     desktop.frames(2);
     // Turns towards the crate at (2, -5), from (0, 9).
@@ -162,9 +171,9 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     desktop.wait_until("its end", |row| row.shots == 0);
 
     // Walks through where the crate was, not over it.
-    walk(&mut desktop, "Up", |row| row.hero.z < -1.0);
+    walk(&desktop, "Up", |row| row.hero.z < -1.0);
     desktop.key("q");
-    walk(&mut desktop, "Up", |row| row.hero.z < -5.2);
+    walk(&desktop, "Up", |row| row.hero.z < -5.2);
     let rows = desktop.rows();
     let inside: Vec<_> = rows.iter().filter(|row| row.hero.z < -4.6).collect();
     for row in inside {
@@ -178,17 +187,17 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
 
 #[test]
 fn it_rides_the_ferry() {
-    let mut desktop = Desktop::open("ferry");
-    walk(&mut desktop, "w", |row| row.hero.z < -6.0);
+    let desktop = Desktop::open("ferry");
+    walk(&desktop, "w", |row| row.hero.z < -6.0);
     desktop.key("q");
-    walk(&mut desktop, "w", |row| row.hero.z < -11.2);
+    walk(&desktop, "w", |row| row.hero.z < -11.2);
     let at_the_pier =
         |row: &table::Row| row.ferry.z > -13.71 && (7.0..7.3).contains(&(row.time % 8.0));
     desktop.key("q");
     desktop.wait_until("its coming", |row| (6.3..6.9).contains(&(row.time % 8.0)));
     desktop.key("q");
     desktop.wait_until("the ferry", at_the_pier);
-    walk(&mut desktop, "w", |row| row.hero.z < -13.0);
+    walk(&desktop, "w", |row| row.hero.z < -13.0);
     desktop.key("q");
     desktop.wait_until("its leaving", |row| row.ferry.z < -14.0);
     let before = desktop.rows().len();
@@ -203,7 +212,49 @@ fn it_rides_the_ferry() {
         let off = (row.hero - row.ferry - spot).length();
         assert!(off < 1e-3, "{off} m off at {row:?}");
     }
-    walk(&mut desktop, "w", |row| row.hero.z < -21.0);
+    walk(&desktop, "w", |row| row.hero.z < -21.0);
     let end = desktop.frames(4)[3].hero;
     assert!((end.y - STANDING).abs() < 1e-3, "{end}");
+}
+
+#[test]
+fn keys_switch_interpolation_and_debug_lines() {
+    let desktop = Desktop::open("switches");
+    desktop.key("q");
+    desktop.key_down("w");
+    desktop.wait_until("full speed", |row| row.hero.z < 8.0);
+    // How far a frame is from the path in which the hero moves in every step, and between steps not at all.
+    let off = |pair: &[table::Row]| {
+        let steps = (pair[1].tick - pair[0].tick) as f32;
+        (pair[0].hero.z - pair[1].hero.z - SPEED / 60.0 * steps).abs()
+    };
+    let is_in_steps =
+        |desktop: &Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
+    assert!(!is_in_steps(&desktop));
+    // The next step adopts the new setting.
+    let switch = |desktop: &Desktop| {
+        desktop.key("i");
+        let tick = desktop.frames(1)[0].tick;
+        desktop.wait_until("a step", |row| row.tick > tick + 1);
+    };
+    let before = desktop.picture();
+    switch(&desktop);
+    assert!(is_in_steps(&desktop));
+    let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
+    let labels = [label(&before), label(&desktop.picture())];
+    assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
+    switch(&desktop);
+    assert!(!is_in_steps(&desktop));
+    desktop.key_up("w");
+
+    let lines = || {
+        desktop.key("l");
+        desktop.frames(3);
+        let picture = desktop.picture();
+        [picture.count_all(is_yellow), picture.count_all(is_pink)]
+    };
+    let [displayed, true_poses, off] = [lines(), lines(), lines()];
+    assert_eq!(off, [0, 0]);
+    assert!(displayed[0] > 200 && displayed[1] == 0, "{displayed:?}");
+    assert!(true_poses[1] > 200 && true_poses[0] == 0, "{true_poses:?}");
 }

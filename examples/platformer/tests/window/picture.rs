@@ -75,3 +75,13 @@ pub fn is_brown([red, green, blue]: [u8; 3]) -> bool {
 pub fn is_ink(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|part| *part < 70)
 }
+
+/// Whether a pixel is bright yellow like debug lines at displayed poses.
+pub fn is_yellow([red, green, blue]: [u8; 3]) -> bool {
+    red > 220 && green > 210 && blue < 150
+}
+
+/// Whether a pixel is pink like debug lines at true poses.
+pub fn is_pink([red, green, blue]: [u8; 3]) -> bool {
+    red > 180 && green < 110 && blue > 110
+}

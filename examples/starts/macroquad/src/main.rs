@@ -36,9 +36,9 @@ async fn main() {
         // The displayed pose, between two steps.
         let pose = simulation.pose(body).unwrap();
         clear_background(SKYBLUE);
-        // Coordinates are in metres, with y up.
+        // Coordinates are in metres, with y up. The lower edge of the picture is that of the floor.
         set_camera(&Camera2D {
-            target: vec2(0.0, 2.0),
+            target: vec2(0.0, 2.5),
             zoom: vec2(1.0 / 4.0, -1.0 / 3.0),
             ..Default::default()
         });

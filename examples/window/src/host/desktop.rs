@@ -1,5 +1,9 @@
 //! The desktop program: a window or offscreen pictures, by the command line and the system's clock.
 
+// The option `--size`.
+#[path = "../../../platformer/src/bin/platformer/desktop/size.rs"]
+mod size;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,6 +14,7 @@ use evenstep_window::controls::Settings;
 use evenstep_window::scenes::Scene;
 use evenstep_window::script::Script;
 use evenstep_window::{live, offscreen};
+use size::size;
 
 /// One world under two strategies, side by side.
 #[derive(Parser)]
@@ -42,15 +47,6 @@ struct Options {
 fn scene(name: &str) -> Result<Scene, String> {
     let scene = Scene::ALL.into_iter().find(|scene| scene.name() == name);
     scene.ok_or_else(|| format!("the scenes are {}", Scene::ALL.map(Scene::name).join(", ")))
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('x');
-    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let is_sensible =
-        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
-    size.filter(is_sensible)
-        .ok_or_else(|| "a size looks like 1280x720".into())
 }
 
 /// Runs the playground as the command line says.

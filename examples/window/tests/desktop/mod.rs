@@ -5,66 +5,31 @@ mod display;
 
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::Child;
-use std::thread::sleep;
-use std::time::Duration;
 
-use display::Display;
+use display::Program;
 
 use image::RgbImage;
 use kiss3d::glamx::Vec2;
 
-/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
-const TRIES: u32 = 3_000;
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// A virtual display, and the program in it.
+/// The program on a virtual display.
 pub struct Desktop {
-    program: Child,
-    display: Display,
-    window: String,
+    program: Program,
     shot: PathBuf,
 }
 
 impl Desktop {
     /// Starts the display and the program, and waits for the window.
     pub fn open(name: &str, arguments: &[&str]) -> Self {
-        let display = Display::open("1920x1080");
-        let program = display
-            .command(env!("CARGO_BIN_EXE_evenstep-window"))
-            .args(arguments)
-            .spawn()
-            .unwrap();
-        let mut desktop = Self {
-            program,
-            display,
-            window: String::new(),
+        let program = env!("CARGO_BIN_EXE_evenstep-window");
+        Self {
+            program: Program::open("1920x1080", program, arguments, "evenstep: .*Hz"),
             shot: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png")),
-        };
-        desktop.window = desktop.wait_for("a window", |desktop| desktop.focus("evenstep: .*Hz"));
-        desktop
+        }
     }
 
     /// Polls until there is a result.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "another process draws, and is polled"
-    )]
     pub fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
-        for _ in 0..TRIES {
-            if let Some(answer) = ask(self) {
-                return answer;
-            }
-            let ended = self.program.try_wait().unwrap();
-            assert!(ended.is_none(), "the program ended: {ended:?}");
-            sleep(PAUSE);
-        }
-        panic!("{what} did not happen; the title is {:?}", self.title());
-    }
-
-    /// Returns the title of the window.
-    pub fn title(&self) -> Option<String> {
-        self.xdotool(&["getwindowname", &self.window])
+        self.program.wait_for(what, || ask(self))
     }
 
     /// Waits until the title contains a text.
@@ -99,24 +64,16 @@ impl Desktop {
 
     /// Returns a picture of the window, and stores it in a file for inspection.
     pub fn picture(&self) -> RgbImage {
-        let bytes = self.display.picture(&self.window, "png");
+        let bytes = self.program.picture(&self.window, "png");
         std::fs::write(&self.shot, &bytes).unwrap();
         image::load_from_memory(&bytes).unwrap().to_rgb8()
     }
 }
 
 impl Deref for Desktop {
-    type Target = Display;
+    type Target = Program;
 
-    fn deref(&self) -> &Display {
-        &self.display
-    }
-}
-
-impl Drop for Desktop {
-    fn drop(&mut self) {
-        // A process that has ended cannot be killed. The display ends after this one.
-        let _ = self.program.kill();
-        let _ = self.program.wait();
+    fn deref(&self) -> &Program {
+        &self.program
     }
 }

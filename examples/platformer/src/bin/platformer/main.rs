@@ -7,12 +7,12 @@ mod host;
 #[cfg(target_arch = "wasm32")]
 #[path = "page/mod.rs"]
 mod host;
-// The camera, as kiss3d expects it.
-mod lens;
 // Bodies as nodes of a scene.
 mod draw;
-// The score, the aim, and the keys.
-mod hud;
+// Colliders as lines.
+mod lines;
+// The score, the switches, the controls, and the aim.
+mod overlay;
 // The scene and the window.
 mod stage;
 // The loop in real time.

@@ -2,6 +2,7 @@
 
 use evenstep::rapier::math::Vector;
 use evenstep_platformer::game::Game;
+use kiss3d::camera::FirstPersonCamera3d;
 use kiss3d::color::Color;
 use kiss3d::light::Light;
 use kiss3d::prelude::Fog;
@@ -9,8 +10,7 @@ use kiss3d::scene::SceneNode3d;
 use kiss3d::window::{CanvasSetup, NumSamples, Window};
 
 use crate::draw::{Nodes, color};
-use crate::hud;
-use crate::lens::Lens;
+use crate::overlay::Overlay;
 
 const SKY: [f32; 3] = [0.68, 0.83, 0.95];
 
@@ -19,6 +19,8 @@ pub struct Stage {
     pub window: Window,
     scene: SceneNode3d,
     nodes: Nodes,
+    camera: FirstPersonCamera3d,
+    pub overlay: Overlay,
 }
 
 impl Stage {
@@ -42,19 +44,20 @@ impl Stage {
             window,
             scene,
             nodes,
+            camera: camera(),
+            overlay: Overlay::default(),
         }
     }
 
     /// Draws the present frame of the game. Returns whether the window is still open.
     pub async fn draw(&mut self, game: &Game) -> bool {
         self.nodes.update(game.simulation());
-        hud::draw(&mut self.window, game);
-        let size = self.window.size().as_vec2().max(kiss3d::glamx::Vec2::ONE);
-        let mut lens = Lens {
-            view: game.view(),
-            aspect: size.x / size.y,
-        };
-        self.window.render_3d(&mut self.scene, &mut lens).await
+        self.overlay.lines.draw(&mut self.window, game.simulation());
+        self.overlay.draw(&mut self.window, game);
+        let view = game.view();
+        self.camera.look_at(view.eye, view.at);
+        let scene = &mut self.scene;
+        self.window.render_3d(scene, &mut self.camera).await
     }
 }
 
@@ -64,6 +67,19 @@ pub fn setup() -> CanvasSetup {
         samples: NumSamples::Four,
         ..CanvasSetup::default()
     }
+}
+
+/// Returns a camera that ignores the mouse and the keys, because the game moves it.
+fn camera() -> FirstPersonCamera3d {
+    // The vertical field of view in radians, the near and the far plane in metres. Each frame sets the rest.
+    let (eye, at) = (Vector::ZERO, Vector::NEG_Z);
+    let mut camera = FirstPersonCamera3d::new_with_frustum(0.9, 0.2, 120.0, eye, at);
+    camera.rebind_rotate_button(None);
+    camera.rebind_drag_button(None);
+    camera.unbind_movement_keys();
+    // The mouse wheel.
+    camera.set_move_step(0.0);
+    camera
 }
 
 /// Adds the sun, with shadows, and the light of the sky from the other side.

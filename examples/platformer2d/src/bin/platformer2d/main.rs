@@ -1,4 +1,4 @@
-//! The game in a window: arrows or `A` and `D` walk, space jumps, P pauses, Escape quits.
+//! The game in a window. The picture lists the keys.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,6 +9,7 @@ use clap::Parser;
 use evenstep::FrameTimer;
 use evenstep::rapier::math::{Pose, Vector};
 use evenstep_platformer2d::controls::Key;
+use evenstep_platformer2d::figure::Figure;
 use evenstep_platformer2d::game::Game;
 use evenstep_platformer2d::pixels::{Camera, LAYERS, PICTURE, PIXELS_PER_METRE};
 use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
@@ -65,19 +66,22 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     };
     let picture = render_target(PICTURE[0].into(), PICTURE[1].into());
     picture.texture.set_filter(FilterMode::Nearest);
+    let mut figure = Figure::new(game.hero());
+    let mut first_key = None;
     let mut timer = FrameTimer::new(Duration::from_secs_f64(get_time()));
-    while !is_key_down(KeyCode::Escape) {
+    while !is_key_pressed(KeyCode::Escape) {
         for key in keys() {
             game.push(key);
         }
         if is_key_pressed(KeyCode::P) {
-            let is_paused = game.simulation().clock().settings().is_paused();
-            let simulation = game.simulation_mut();
-            if is_paused {
-                simulation.resume()
+            if game.is_paused() {
+                game.simulation_mut().resume()
             } else {
-                simulation.pause()
+                game.simulation_mut().pause()
             }
+        }
+        if get_last_key_pressed().is_some() {
+            first_key.get_or_insert(get_time());
         }
         // macroquad's frame time is an `f32`. Summed for an hour, it would be lost in rounding.
         let frame_time = timer.frame(Duration::from_secs_f64(get_time()));
@@ -92,9 +96,18 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
                 store.sprites()
             }
         };
+        let passed = if game.is_paused() {
+            Duration::ZERO
+        } else {
+            frame_time
+        };
+        figure.update(game.hero(), game.is_on_ground(), passed);
         // The camera keeps the ground at the lower edge of the picture.
         let camera = Camera::at(game.hero() + Vector::Y * 3.0);
-        draw(&picture, camera, &sprites, game.score());
+        begin_picture(&picture);
+        draw_scene(camera, &sprites, &figure);
+        draw_overlay(&game, first_key.map(|first| get_time() - first));
+        enlarge(&picture);
         if let Some(log) = &mut log {
             let (hero, score) = (game.hero(), game.score());
             let (number, time) = (frame.number, game.simulation().clock().real_time());
@@ -131,21 +144,58 @@ fn keys() -> impl Iterator<Item = Key> {
     })
 }
 
-/// Draws the picture in whole pixels, and then enlarges it to the window.
-fn draw(picture: &RenderTarget, camera: Camera, sprites: &[(Look, Pose)], score: usize) {
+/// Lets the following calls draw in the picture, in whole pixels.
+fn begin_picture(picture: &RenderTarget) {
     let [width, height] = PICTURE.map(f32::from);
     let mut pixels = Camera2D::from_display_rect(Rect::new(0.0, 0.0, width, height));
     pixels.render_target = Some(picture.clone());
     set_camera(&pixels);
+}
+
+fn draw_scene(camera: Camera, sprites: &[(Look, Pose)], figure: &Figure) {
     clear_background(Color::from_hex(0x8c_b4_d8));
     for (layer, follows) in LAYERS.into_iter().enumerate() {
         draw_hills(camera, layer, follows);
     }
     for (look, pose) in sprites {
-        draw_sprite(camera, *look, pose);
+        draw_sprite(camera, *look, pose, figure);
     }
-    draw_text(format!("{score}"), 6.0, 14.0, 16.0, WHITE);
+}
 
+/// Draws the score, the word 'paused', and the keys, which fade after the first one. They are back in a pause.
+fn draw_overlay(game: &Game, since_first_key: Option<f64>) {
+    const KEYS: [&str; 2] = [
+        "A D or arrows: walk   space: jump",
+        "P: pause   Escape: leave",
+    ];
+    let [width, height] = PICTURE.map(f32::from);
+    let (score, left) = (game.score(), game.level().coins.len());
+    draw_coin(10.0, 10.0);
+    write(&format!("{score} of {}", score + left), 18.0, 14.0, 1.0);
+    let seconds = if game.is_paused() {
+        write("paused", 0.5 * width - 20.0, 60.0, 1.0);
+        0.0
+    } else {
+        since_first_key.unwrap_or(0.0)
+    };
+    // They stay for three seconds, and then fade in one.
+    let opacity = (4.0 - seconds).clamp(0.0, 1.0);
+    for (row, text) in [16.0, 4.0].into_iter().zip(KEYS) {
+        write(text, 6.0, height - row, opacity as f32);
+    }
+}
+
+/// Writes in white, with a shadow. The position is the left end of the line on which the letters stand.
+fn write(text: &str, x: f32, y: f32, opacity: f32) {
+    for (ink, shift) in [(BLACK, 1.0), (WHITE, 0.0)] {
+        let ink = Color { a: opacity, ..ink };
+        draw_text(text, x + shift, y + shift, 16.0, ink);
+    }
+}
+
+/// Enlarges the picture to the window.
+fn enlarge(picture: &RenderTarget) {
+    let [width, height] = PICTURE.map(f32::from);
     set_default_camera();
     clear_background(BLACK);
     // The largest whole-number scale that fits.
@@ -171,16 +221,16 @@ fn draw_hills(camera: Camera, layer: usize, follows: f32) {
     }
 }
 
-fn draw_sprite(camera: Camera, look: Look, pose: &Pose) {
+fn draw_sprite(camera: Camera, look: Look, pose: &Pose, figure: &Figure) {
+    let [x, y] = camera.pixel(pose.translation);
     let (size, color) = match look {
-        Look::Hero => ([0.6, 1.2], 0xd0_46_48),
+        Look::Hero => return draw_figure(x, y, figure),
+        Look::Coin => return draw_coin(x, y),
         Look::Crate => ([0.9, 0.9], 0x85_4c_30),
-        Look::Coin => ([0.5, 0.5], 0xf7_d0_3c),
         Look::Rock(width) => ([width, 1.0], 0x4e_4a_4e),
         Look::Platform(width) => ([width, 0.2], 0x34_65_24),
     };
     let [width, height] = size.map(|metres| (metres * PIXELS_PER_METRE).round());
-    let [x, y] = camera.pixel(pose.translation);
     let how = DrawRectangleParams {
         offset: vec2(0.5, 0.5),
         // y points up in the world, and down in the picture.
@@ -188,4 +238,22 @@ fn draw_sprite(camera: Camera, look: Look, pose: &Pose) {
         color: Color::from_hex(color),
     };
     draw_rectangle_ex(x, y, width, height, how);
+}
+
+fn draw_figure(x: f32, y: f32, figure: &Figure) {
+    for part in figure.parts() {
+        let ([right, down], [width, height]) = (part.corner, part.size);
+        let color = Color::from_hex(part.color);
+        draw_rectangle(x + right, y + down, width, height, color);
+    }
+}
+
+/// Draws a coin: three rectangles, which are round together, and a shine.
+fn draw_coin(x: f32, y: f32) {
+    let gold = Color::from_hex(0xf7_d0_3c);
+    for half in [[4.0, 2.0], [3.0, 3.0], [2.0, 4.0]] {
+        let [right, down] = half;
+        draw_rectangle(x - right, y - down, 2.0 * right, 2.0 * down, gold);
+    }
+    draw_rectangle(x - 1.0, y - 2.0, 1.0, 4.0, WHITE);
 }

@@ -4,6 +4,8 @@
 mod mouse;
 // Scripted games as pictures.
 mod offscreen;
+// The option `--size`.
+mod size;
 
 use std::error::Error;
 use std::fs::File;
@@ -13,15 +15,20 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use evenstep_platformer::motion_log::MotionLog;
-use kiss3d::glamx::Vec2;
-use kiss3d::window::Window;
 
 use crate::live;
 
 pub use mouse::Mouse;
+use size::size;
 
-/// Run, jump, ride, push, collect, shoot. WASD or arrows: walk, space: jump, left button: shoot, P: pause, Q: slow
-/// motion, R: rewind.
+/// The controls, which the overlay lists.
+pub const KEYS: [&str; 3] = [
+    "WASD, arrows: walk      space: jump",
+    "mouse: look      left button: shoot",
+    "P: pause      R, held: rewind      Escape: leave",
+];
+
+/// Run, jump, ride, push, collect, shoot. The picture lists the keys.
 #[derive(Parser)]
 struct Options {
     /// The size of the window or of the pictures
@@ -36,15 +43,6 @@ struct Options {
     /// The directory for the pictures
     #[arg(long, value_name = "DIR", requires = "offscreen")]
     out: Option<PathBuf>,
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('x');
-    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let is_sensible =
-        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
-    size.filter(is_sensible)
-        .ok_or_else(|| "a size looks like 1280x720".into())
 }
 
 /// Runs the game as the command line says.
@@ -81,7 +79,12 @@ impl Clock {
     }
 }
 
-/// Returns the size of the window, in the units of touches.
-pub fn touch_area(window: &Window) -> Vec2 {
-    window.size().as_vec2()
+/// Returns whether the main pointing device is a touch screen. A desktop does not say, so the first touch tells.
+pub fn is_touch() -> bool {
+    false
+}
+
+/// Returns the number of units of touches per pixel of a display without scaling: touches are in pixels of the display.
+pub fn touch_scale(scale: f32) -> f32 {
+    scale
 }

@@ -10,13 +10,19 @@ use std::time::Duration;
 use evenstep_browser::clock::{PageClock, frame_stamp};
 use evenstep_browser::log::PageLog;
 use evenstep_browser::panics::report_panics;
+pub use evenstep_browser::pointer::is_touch;
 use evenstep_platformer::motion_log::MotionLog;
-use kiss3d::glamx::Vec2;
-use kiss3d::window::Window;
 
 use crate::live;
 
 pub use mouse::Mouse;
+
+/// The controls, which the overlay lists.
+pub const KEYS: [&str; 3] = [
+    "WASD, arrows: walk      space: jump",
+    "click, then mouse: look      button: shoot",
+    "P: pause      R, held: rewind",
+];
 
 /// Runs the game at the size of its canvas. If the page has an array `motionLog`, the displayed frames go there.
 pub async fn run() -> Result<(), Box<dyn Error>> {
@@ -40,7 +46,7 @@ impl Clock {
     }
 }
 
-/// Returns the size of the window in the units of touches, which are pixels of the page, not of the display.
-pub fn touch_area(window: &Window) -> Vec2 {
-    window.size().as_vec2() / window.scale_factor() as f32
+/// Returns the number of units of touches per pixel of a display without scaling: touches are in pixels of the page.
+pub fn touch_scale(_: f32) -> f32 {
+    1.0
 }

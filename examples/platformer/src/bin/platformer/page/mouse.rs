@@ -14,11 +14,7 @@ pub struct Mouse {
 impl Mouse {
     /// Lets a click lock the pointer, or frees it.
     pub fn hold(&mut self, _: &Window, is_held: bool) {
-        let canvas = || {
-            document()
-                .get_element_by_id("canvas")
-                .expect("kiss3d has created the canvas")
-        };
+        let canvas = || document().get_element_by_id("canvas").unwrap();
         let lock = self.lock.get_or_insert_with(|| PointerLock::new(&canvas()));
         lock.allow(is_held);
     }
