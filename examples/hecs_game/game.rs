@@ -85,7 +85,7 @@ impl Game {
             player,
             heading: 0.0,
             jump: Button::default(),
-            // Each input has the time at which it happened, and goes to the step that covers that time.
+            // Each input has a time stamp, and goes to the step that covers that time.
             input: InputQueue::new(Delivery::ByTime),
             next_mouse_report: Duration::ZERO,
             jumps: 0,
@@ -93,8 +93,8 @@ impl Game {
         }
     }
 
-    /// Collects the input up to `end`, the end of the frame. A game with a window has events here; this one makes them
-    /// up: the player turns all the time, and jumps now and then.
+    /// Collects the input up to `end`, the end of the frame. A game with a window would handle its events here. This
+    /// one invents them: the player keeps turning, and jumps now and then.
     pub fn collect_input(&mut self, end: Duration) {
         while self.next_mouse_report < end {
             let time = self.next_mouse_report;
