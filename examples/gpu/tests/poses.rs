@@ -19,7 +19,7 @@ struct Scene {
 impl Scene {
     fn new(mut simulation: Simulation) -> Self {
         simulation.keep_render_data(true);
-        let gpu = Gpu::open().expect("a graphics card, or a software rasteriser");
+        let gpu = Gpu::open().expect("this needs a graphics card or a software rasteriser");
         let instances = Instances::new(&gpu, 1_000);
         Self {
             gpu,
