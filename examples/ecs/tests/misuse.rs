@@ -9,7 +9,7 @@ use evenstep_ecs::host::{ALL, Host, frames};
 /// The length of a frame of five steps.
 const FRAME: Duration = Duration::from_nanos(83_333_334);
 
-/// The tick of the third step of a frame, after all input.
+/// The tick of the third step of a frame, after the end of the input.
 const TICK: u64 = 452;
 
 #[test]

@@ -1,4 +1,4 @@
-//! evenstep in shipyard. The simulation is in a unique, and deletions are tracked.
+//! evenstep in shipyard. The simulation is in a unique storage, and deletions are tracked.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub fn frame(world: &World, time: Duration) {
     world.run(sync);
 }
 
-/// In each step, so that bodies of deleted entities go at the same tick at every frame rate.
+/// Runs in each step, so that bodies of deleted entities are removed at the same tick at every frame rate.
 fn release(mut scene: SceneMut, mut bodies: ViewMut<Body>) {
     let Scene { simulation, owners } = &mut *scene;
     for (entity, body) in bodies.deleted() {
