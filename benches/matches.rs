@@ -1,5 +1,5 @@
-//! Measures a round of many small matches, one step of each, on one thread and on two. The ratio is the gain of the
-//! second thread. It also measures a match whose bodies are all asleep.
+//! Measures a round of many small matches, which is one step of each, on one thread and on two. The ratio is the gain
+//! from the second thread. It also measures matches whose bodies are all asleep.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
