@@ -1,4 +1,4 @@
-//! The kinds of inputs, and how they are run.
+//! The kinds of inputs. Each creates, mutates and runs its inputs.
 
 // States.
 mod saved;
