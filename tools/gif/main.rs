@@ -1,5 +1,5 @@
-//! The animation at the top of the README. It has the same bodies at 10 Hz, drawn at the latest step and interpolated
-//! by evenstep. At 60 Hz the eye sees the same judder, but a GIF of 50 frames per second cannot show it.
+//! Draws the animation at the top of the README. Both halves have the same bodies at 10 Hz. One draws the latest step,
+//! the other is interpolated by evenstep. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
 //!
 //! `cargo run --release --example gif --features enhanced-determinism`
 //!
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !options.check {
             fs::write(path, &bytes)?;
         } else if fs::read(path)? != bytes {
-            return Err(format!("{path} is out of date").into());
+            return Err(format!("{path} is out of date: run this program without --check").into());
         }
         println!("{path}: {} bytes", bytes.len());
     }
