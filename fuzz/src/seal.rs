@@ -19,7 +19,9 @@ struct Places {
 }
 
 static PLACES: LazyLock<Places> = LazyLock::new(|| {
-    let state = Simulation::default().save().expect("the state can be saved");
+    let state = Simulation::default()
+        .save()
+        .expect("the state can be saved");
     let sum = (STATE.len()..200).find(|at| state[*at..at + 8] == sum(&state, *at, 8));
     let len = (state.len() as u64).to_le_bytes();
     let len = (STATE.len()..200).find(|at| state[*at..at + 8] == len);
