@@ -4,7 +4,7 @@
 mod saved;
 // Plain types.
 mod json;
-// Runs as files.
+// Recordings.
 mod recordings;
 // Programs of calls.
 mod calls;
