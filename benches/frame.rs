@@ -1,7 +1,7 @@
 //! Measures the cost of a frame on top of Rapier's step, and the cost of its poses.
 //!
-//! Each pair is measured side by side. Both members run in turn within one measurement, so disturbances of the machine
-//! affect both. In addition to criterion's report, each pair prints the median of its ratios.
+//! The two sides of each pair run in turn within one measurement, so disturbances of the machine affect both. In
+//! addition to criterion's report, each pair prints the median of its ratios.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -23,7 +23,7 @@ use evenstep::{
 use scenes::NO_STEP;
 use scenes::testing::{spin, vector};
 
-// The smaller matrices.
+// The matrices that are smaller than 4x4.
 #[cfg(dim2)]
 use evenstep::write_matrices_3x3 as write_small_matrices;
 #[cfg(not(dim2))]
@@ -73,14 +73,14 @@ fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
     keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 
-/// Compares `advance` by one step with Rapier's step on the same world.
+/// Compares `advance` with as many bare steps of Rapier in the same world.
 fn advance(c: &mut Criterion) {
     for scene in &SCENES {
         for count in [1_000, 10_000] {
             steps(c, scene, count, 1);
         }
     }
-    // A frame takes one pair of poses per body, whatever its number of steps.
+    // A frame has one pair of poses per body, whatever its number of steps.
     steps(c, &SCENES[1], 1_000, 10);
 }
 
@@ -99,7 +99,7 @@ fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     );
 }
 
-/// Compares the arithmetic alone, all pairs of states in one call, with Rapier's interpolation in a loop and with a
+/// Compares the arithmetic alone, for all pairs of states in one call, with Rapier's interpolation in a loop and with a
 /// copy of the same bytes.
 fn batch(c: &mut Criterion) {
     for count in [1_000, 10_000, 100_000] {
@@ -178,7 +178,7 @@ fn poses(c: &mut Criterion) {
     }
 }
 
-/// Compares the poses of a frame as matrices with their interpolation.
+/// Compares writing the poses of a frame as matrices with interpolating them.
 fn matrices(c: &mut Criterion) {
     for count in [1_000, 10_000] {
         let (simulation, keys) = between_states(count);
@@ -284,7 +284,7 @@ fn movement(c: &mut Criterion) {
     );
 }
 
-/// Bodies that are inserted and removed: in each frame some are inserted, and as many of the oldest are removed.
+/// Bodies that are inserted and removed. Each frame inserts some, and removes as many of the oldest.
 struct Churn<K> {
     alive: VecDeque<K>,
     spawned: u16,
@@ -309,7 +309,7 @@ impl<K> Churn<K> {
     }
 }
 
-/// Compares a thousand bodies spawned and removed in each frame with Rapier doing the same, and with twice as many.
+/// Compares inserting and removing a thousand bodies in each frame with Rapier doing the same, and with twice as many.
 fn churn(c: &mut Criterion) {
     let body = |at| {
         RigidBodyBuilder::dynamic()
@@ -337,7 +337,7 @@ fn churn(c: &mut Criterion) {
     };
     compare(
         c,
-        "1000 come and go in each frame",
+        "1000 inserted and removed in each frame",
         ("insert, remove, advance", ours(1_000)),
         ("bare", || {
             for handle in rapiers.turn(1_000, |at| bare.insert(body(at), ball()).0) {
@@ -348,7 +348,7 @@ fn churn(c: &mut Criterion) {
     );
     compare(
         c,
-        "2000 come and go in each frame",
+        "2000 inserted and removed in each frame",
         ("2000", ours(2_000)),
         ("1000", ours(1_000)),
     );

@@ -105,7 +105,7 @@ fn store(measured: &Growth) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(PICTURE, measured.svg()?)?)
 }
 
-/// Returns the data caches of the first core as Linux reports them, or nothing on other systems.
+/// Returns the data caches of the first core as Linux reports them, or an empty list on other systems.
 fn caches() -> Vec<Cache> {
     let read = |i: u8, what: &str| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{i}/{what}");

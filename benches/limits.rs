@@ -1,5 +1,5 @@
-//! Measures how costs grow: kinematic targets in any order of their calls, and force generators after a peak. Each
-//! figure must be proportional to the present number.
+//! Measures how two costs grow: that of kinematic targets in any order of the calls, and that of force generators
+//! after a peak. Each cost must be proportional to the present number of targets or generators.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 
 #[path = "../tests/scenes/mod.rs"]
@@ -11,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Physics, Simulation, Wrench};
 
-/// Longer than a frame of a single step, so targets stay in progress.
+/// Longer than a frame with a single step, so targets stay in progress.
 const LATER: Duration = Duration::from_secs(3_600);
 
 fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
@@ -26,7 +26,7 @@ fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// Returns the same keys in typical orders of a game.
+/// Returns the same keys in orders that are typical of games.
 fn orders(keys: &[BodyKey]) -> [(&'static str, Vec<BodyKey>); 3] {
     let in_order = keys.to_vec();
     let reversed = keys.iter().rev().copied().collect();
@@ -93,7 +93,7 @@ fn led(c: &mut Criterion) {
     group.finish();
 }
 
-/// Runs a step with a thousand generators without forces, after there were once more of them.
+/// Runs a step with a thousand generators that return no force, after a time when there were more of them.
 fn generators(c: &mut Criterion) {
     let mut group = c.benchmark_group("generators");
     for peak in [1_000, 1_000_000] {

@@ -1,5 +1,5 @@
-//! Measures a round of many small matches, one step of each, on one thread and on two. The ratio is the gain of the
-//! second thread. It also measures a match whose bodies are all asleep.
+//! Measures a round of many small matches, which is one step of each, on one thread and on two. The ratio is the gain
+//! from the second thread. It also measures matches whose bodies are all asleep.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::{Rate, Simulation};
 use rayon::prelude::*;
 
-/// One step at 60 Hz in each frame.
+/// A frame time in which exactly one step at 60 Hz is due.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 fn match_of(bodies: usize) -> Simulation {

@@ -2,8 +2,7 @@
 //! and does nothing with it.
 //!
 //! All three run in turn within one measurement. Times are medians, in nanoseconds per body. With the feature
-//! `parallel`, Rapier uses as many threads as `RAYON_NUM_THREADS` says, and the share of evenstep holds for that
-//! number.
+//! `parallel`, Rapier uses as many threads as `RAYON_NUM_THREADS` says, and evenstep's share applies to that number.
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -57,7 +56,7 @@ fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [
 
 type Habit = (&'static str, fn(&mut Physics));
 
-/// What a game that creates its bodies through Rapier does in each step, and parts of that.
+/// The calls of a game in each step if it creates its bodies through Rapier: none, each alone, and both.
 const HABITS: [Habit; 4] = [
     ("nothing", |_| ()),
     ("track_all", Physics::track_all),
@@ -70,7 +69,7 @@ const HABITS: [Habit; 4] = [
     }),
 ];
 
-/// Measures Rapier's step, and what frames of a game with each habit take beyond it. It uses the shortest times,
+/// Measures Rapier's step, and the time beyond it of frames in a game with each habit. It uses the shortest times,
 /// because longer ones include other work of the machine.
 fn measure_habits(
     scene: fn(&mut Simulation, usize) -> Vec<BodyKey>,
@@ -114,15 +113,15 @@ fn main() {
         let (step, above) = measure_habits(scene, 10_000);
         for ((habit, _), above) in HABITS.iter().zip(above) {
             println!(
-                "{name} 10000, in each step {habit}: {above:.1} ns per body above the step of {step:.0}; {:.1} % of it",
+                "{name} 10000, in each step {habit}: {above:.1} ns per body beyond the step of {step:.0}; {:.1} % of it",
                 100.0 * above / step,
             );
         }
         for count in [1_000, 10_000, 100_000] {
             let [ours, floor, step] = measure(scene, count);
             println!(
-                "{name} {count}: {ours:.1} ns per body above the step of {step:.0}; a plain pass takes {floor:.1}, \
-                 {:.2} of that; {:.1} % of the frame",
+                "{name} {count}: {ours:.1} ns per body beyond the step of {step:.0}; a plain pass takes {floor:.1}, \
+                 ratio {:.2}; {:.1} % of the frame",
                 ours / floor,
                 100.0 * ours / (ours + step),
             );

@@ -1,6 +1,6 @@
-//! Measures the cost of a rollback: going back and resimulating, compared with as many bare steps of the same scene,
-//! which are neither saved nor displayed. It also measures what an ordinary frame costs more while snapshots are kept,
-//! and prints a table. Then it measures a second simulation that predicts only the bodies near the player.
+//! Measures the cost of going back and resimulating, compared with as many bare steps of the same scene, which are
+//! neither saved nor displayed. Also measures the extra cost of an ordinary frame while snapshots are kept, and prints
+//! a table. Then measures a second simulation that predicts only the bodies near the player.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -50,7 +50,7 @@ fn rollback(
             without.advance(FRAME, |_, _| ());
         }),
     )?;
-    // On average, a rollback goes to the middle between two snapshots.
+    // An average rollback goes to a tick halfway between two snapshots.
     while running.physics.tick() < 2 * steps
         || (running.physics.tick() - steps) % interval != interval / 2
     {
@@ -106,8 +106,8 @@ fn rollbacks(c: &mut Criterion) {
     }
 }
 
-/// Compares frames that predict eight steps: a few bodies in a second simulation, beside one step of all, or all
-/// bodies.
+/// Compares two frames that predict eight steps. One predicts a few bodies in a second simulation, and runs one step of
+/// all bodies. The other predicts all bodies.
 fn partial(c: &mut Criterion) {
     const STEPS: u64 = 8;
     const NEAR: usize = 14;

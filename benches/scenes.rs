@@ -1,5 +1,5 @@
-//! Measures what a frame with a step costs above Rapier's step, in scenes like those of Rapier's demos. The same script
-//! works on both worlds, and its own calls count on both sides.
+//! Measures the cost of a frame with a step beyond Rapier's step, in scenes like those of Rapier's demos. The same
+//! script runs on both worlds, and the cost of its calls counts on both sides.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -26,14 +26,14 @@ struct Scene {
     name: &'static str,
     /// Builds the world, and returns the bodies that the script moves.
     build: fn(&mut PhysicsWorld) -> VecDeque<RigidBodyHandle>,
-    /// The script before each step, for bare Rapier and for evenstep.
+    /// The script that runs before each step, for bare Rapier and for evenstep.
     bare: fn(&mut PhysicsWorld, &mut VecDeque<RigidBodyHandle>, u64),
     ours: fn(&mut Physics, &mut VecDeque<BodyKey>, u64),
 }
 
 const SCENES: [Scene; 8] = [
     Scene {
-        name: "10,000 balls, of which 20 come and go in each step",
+        name: "10,000 balls, of which 20 are replaced in each step",
         build: fountain,
         bare: exchange,
         ours: |physics, bodies, tick| {
@@ -45,7 +45,7 @@ const SCENES: [Scene; 8] = [
         },
     },
     Scene {
-        name: "10,000 balls, of which 20 come and go through rapier_mut",
+        name: "10,000 balls, of which 20 are replaced through rapier_mut",
         build: fountain,
         bare: exchange,
         ours: |physics, bodies, tick| {

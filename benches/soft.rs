@@ -1,5 +1,5 @@
-//! Measures the cost of drawing a soft body between its last two states, as the book's chapter on poses does it: in a
-//! frame with a step and in one without, each against Rapier's step of the same body.
+//! Measures the cost of blending a soft body between its last two states, as in the book's chapter on poses. Compares
+//! a frame with a step, and one without, with Rapier's step of the same body.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

@@ -1,5 +1,5 @@
-//! Measures the cost of saving and restoring a state, compared with one step of the same scene, its memory, and its
-//! checksum.
+//! Measures the cost of saving and restoring a state compared with one step of the same scene, and the state's memory
+//! and checksum.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

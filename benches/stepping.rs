@@ -1,4 +1,4 @@
-//! Measures the cost of each stepping strategy for one second of frames, against fixed steps.
+//! Measures the cost of each stepping strategy for one second of frames, compared with fixed steps.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -37,7 +37,7 @@ fn stepping(c: &mut Criterion) {
             let (mut ours, mut theirs) = (start(strategy), start(fixed));
             compare::compare(
                 c,
-                &format!("a second at {fps} frames a second"),
+                &format!("one second at {fps} frames per second"),
                 (strategy.name, || second(&mut ours, fps)),
                 (&format!("{} beside {}", fixed.name, strategy.name), || {
                     second(&mut theirs, fps);

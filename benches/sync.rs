@@ -1,4 +1,4 @@
-//! Measures the cost of writing the poses into a hecs world, compared with the least possible cost.
+//! Measures the cost of writing the poses into a hecs world, compared with the minimum.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

@@ -1,5 +1,5 @@
-//! Measures the cost of a thread for the physics: on the game's thread in each frame, and on the physics thread in each
-//! step.
+//! Measures the cost of running the physics on another thread: in each frame on the game's thread, and in each step on
+//! the physics thread.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -45,7 +45,7 @@ impl Hooks for Between {
 
     fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
         if let Some(ended) = self.ended {
-            // At the end the receiver is gone.
+            // At the end, the receiver has been dropped.
             let _ = self.times.send(ended.elapsed());
         }
         Ok(())
@@ -57,7 +57,7 @@ impl Hooks for Between {
     }
 }
 
-/// Measures the game's thread in a frame, against a frame without a step in a simulation without a thread.
+/// Measures a frame on the game's thread, compared with a frame without a step in a simulation without a thread.
 fn frames(c: &mut Criterion) {
     for (name, hz, pauses) in [
         ("physics paused", 60, true),
@@ -92,8 +92,8 @@ fn frames(c: &mut Criterion) {
     }
 }
 
-/// Measures the time from one step to the next if another step is always due: on a thread with the poses handed over,
-/// and without a thread. Measures the step itself, for comparison.
+/// Measures the time from one step to the next if another step is always due, on a thread that hands over the poses and
+/// without a thread. Measures the step itself, for comparison.
 fn hand_over(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("from step to step, spinning {COUNT}"));
     let (hooks, times) = Between::new();
@@ -140,8 +140,7 @@ fn movers(hz: u32, sleepers: usize) -> Simulation {
     simulation
 }
 
-/// Checks in an overlap, whose frames begin and end the steps, that sleeping bodies do not increase the cost of awake
-/// ones.
+/// Measures how sleeping bodies affect the cost of awake ones in an overlap, whose frames begin and end the steps.
 fn overlap_among_sleepers(c: &mut Criterion) {
     let [mut among, mut alone] =
         [100_000, 0].map(|sleepers| Overlap::new(movers(1, sleepers)).unwrap());
@@ -164,7 +163,7 @@ fn overlap_among_sleepers(c: &mut Criterion) {
     };
     let times = (0..500).map(|_| (timed(&mut among), timed(&mut alone)));
     let (among, alone): (Vec<_>, Vec<_>) = times.unzip();
-    let name = "frame of an overlap, 1000 awake, with a step that is made";
+    let name = "frame of an overlap, 1000 awake, with a finished step";
     report_medians(name, among, alone);
 }
 
@@ -177,7 +176,7 @@ fn report_medians(name: &str, among: Vec<Duration>, alone: Vec<Duration>) {
     println!("ratio {name}: among 100000 asleep / alone = {ratio:.3}, {among:?} / {alone:?}\n");
 }
 
-/// Measures the same for a runner: the game's frames, an order that causes a physics frame without a step, and the time
+/// Measures the same for a runner: the game's frames, a call that causes a physics frame without a step, and the time
 /// from step to step on the thread.
 fn runner_among_sleepers(c: &mut Criterion) {
     let start = |hz, sleepers| {
@@ -206,11 +205,11 @@ fn runner_among_sleepers(c: &mut Criterion) {
             let _ = done.send(());
         };
         runner.call(call).unwrap();
-        wait.recv().expect("the call is carried out");
+        wait.recv().expect("the runner is running");
     };
     compare(
         c,
-        "order between two steps, 1000 awake",
+        "call between two steps, 1000 awake",
         ("among 100000 asleep", || order(&mut among)),
         ("alone", || order(&mut alone)),
     );

@@ -18,7 +18,7 @@ const HALF: u64 = 300;
 
 struct Match {
     simulation: Simulation,
-    /// Your game's part of the state, written beside the simulation's.
+    /// Your game's part of the state, saved next to the simulation's.
     crates: Vec<BodyKey>,
 }
 
@@ -40,7 +40,7 @@ impl Match {
         Self { simulation, crates }
     }
 
-    /// Plays up to a tick, and drops a new crate every second.
+    /// Plays up to the tick `until`, and drops a new crate every second.
     fn play(&mut self, until: u64) {
         while self.simulation.physics.tick() < until {
             let crates = &mut self.crates;
@@ -71,7 +71,7 @@ fn wind() -> ForceGenerator {
 fn write(path: &Path) -> Result<(), Box<dyn Error>> {
     let mut game = Match::new();
     game.play(HALF);
-    // The simulation's state has its own format. The game's state may use any other.
+    // The simulation's state has its own format. The game's state can have any format.
     let state = game.simulation.save()?;
     let late_joiner = game.simulation.save()?;
     assert_eq!(state, late_joiner, "a late joiner gets the same bytes");
@@ -135,7 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let moved = run("read", &path)?;
     println!("the second process ends with  {moved}");
     let stayed = run("stay", &path)?;
-    println!("a process that never moved it {stayed}");
+    println!("a single process ends with    {stayed}");
     fs::remove_file(&path)?;
     assert_eq!(moved, stayed);
     Ok(())

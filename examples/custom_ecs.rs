@@ -1,6 +1,6 @@
-//! A hand-written ECS that contains the simulation. It stays in sync with the public API alone.
+//! A hand-written ECS that contains the simulation and stays in sync with it. This needs only the public API.
 //!
-//! Entities are the keys of a generational arena, from the crate `slotmap`.
+//! Entities are keys into a generational arena from the crate `slotmap`.
 //!
 //! `cargo run --example custom_ecs`
 
@@ -18,16 +18,16 @@ new_key_type! {
     struct Entity;
 }
 
-/// The ECS: a column for each type of component.
+/// The ECS, with a column for each type of component.
 #[derive(Default)]
 struct Ecs {
     /// Every entity has a name.
     names: SlotMap<Entity, String>,
     /// The body of an entity.
     bodies: SecondaryMap<Entity, BodyKey>,
-    /// Where to draw it.
+    /// The pose at which to draw an entity.
     poses: SecondaryMap<Entity, Pose>,
-    /// Resources: the simulation, and the map from bodies to entities.
+    /// The resources: the simulation and the map from bodies to entities.
     simulation: Simulation,
     owners: Owners<Entity>,
 }

@@ -1,5 +1,5 @@
-//! Rewind, as a debugger and as a player uses it. The program finds the tick in which something went wrong, inspects
-//! the tick before it, and then tries again from an earlier tick.
+//! Uses rewind as a debugger does, and as a player does. The program finds the tick in which something went wrong,
+//! inspects the tick before it, and then tries again from an earlier tick.
 //!
 //! `cargo run --example rewind`
 
@@ -11,7 +11,7 @@ const FRAME: Duration = Duration::from_millis(16);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut simulation = Simulation::new(Rate::hz(60)?);
-    // Five seconds, in at most 64 MiB.
+    // Keeps five seconds, in at most 64 MiB.
     simulation.set_rewind_limits(300, 64 << 20);
     let ball = table_with_ball(&mut simulation.physics);
 
@@ -20,15 +20,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     simulation.pause();
     println!(
-        "fell off by tick {}; rewindable ticks {:?}, {} bytes each",
+        "the ball fell off by tick {}; rewindable ticks {:?}, {} bytes each",
         simulation.physics.tick(),
         simulation.rewindable(),
         simulation.rewind_bytes() as u64
             / (simulation.rewindable().end - simulation.rewindable().start),
     );
 
-    // Bisect for the last tick in which the ball was still on the table. Every tick of the range can be displayed; the
-    // search skips most of them.
+    // Bisect for the last tick in which the ball was still on the table. Every tick of the range can be displayed, but
+    // the search skips most of them.
     let mut range = simulation.rewindable();
     while range.start + 1 < range.end {
         let middle = range.start.midpoint(range.end);
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             range.start = middle;
         }
     }
-    // Step back once, and forwards again.
+    // Step back once, then forwards again.
     let edge = range.start;
     for tick in [edge, edge - 1, edge, edge + 1] {
         show(&mut simulation, ball, tick)?;

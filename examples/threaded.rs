@@ -25,7 +25,7 @@ const ORBIT: f32 = 8.0;
 const SPAWN_EVERY: u32 = 20;
 const BALLS: usize = 12;
 
-/// Runs a game with its physics on another thread
+/// Runs a game whose physics is on another thread
 #[derive(Parser)]
 struct Options {
     /// The duration of the run, in seconds of wall-clock time
@@ -62,7 +62,7 @@ impl Hooks for Autopilot {
     }
 }
 
-/// The part that runs in the game loop.
+/// The part of the game that runs in the game loop.
 struct Game {
     world: World,
     entities: Entities,
@@ -129,7 +129,7 @@ impl Game {
     }
 }
 
-/// Returns a position in layers of five by five crates, each layer a little off the one below.
+/// Returns a position in layers of five by five crates, each layer shifted a little from the one below.
 fn place_in_pile(i: u16) -> Vector {
     let [layer, row, column] = [i / 25, i / 5 % 5, i % 5].map(f32::from);
     Vector::new(
@@ -145,7 +145,7 @@ struct Report {
     frames: u32,
     starved: u32,
     last: Option<(Duration, Vector)>,
-    /// In metres.
+    /// The longest jump of the drone beyond its true speed, in metres.
     longest_jump: f32,
     latency_sum: f64,
     latency_max: f64,
@@ -180,7 +180,7 @@ impl Report {
             self.longest_jump * 1e3
         );
         println!(
-            "delay behind the physics: {:.1} ms on average, {:.1} ms at most",
+            "delay behind real time: {:.1} ms on average, {:.1} ms at most",
             self.latency_sum / f64::from(self.frames.max(1)) * 1e3,
             self.latency_max * 1e3,
         );
@@ -222,7 +222,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// Waits until a time, as vertical sync would.
-#[expect(clippy::disallowed_methods, reason = "a game's own loop")]
+#[expect(clippy::disallowed_methods, reason = "a game loop")]
 fn wait_until(runner: &Runner<Autopilot>, time: Duration) {
     std::thread::sleep(time.saturating_sub(runner.now()));
 }

@@ -1,12 +1,11 @@
-//! Compares two things side by side.
+//! Compares the times of two functions that run in turn.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 
-/// Returns a configuration with few samples, because the ratio of two interleaved sides is steady, and the scenes are
-/// large.
+/// Returns a configuration with few samples. The scenes are large, and the ratio of two interleaved sides is steady.
 pub fn config() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -14,7 +13,7 @@ pub fn config() -> Criterion {
         .measurement_time(Duration::from_secs(2))
 }
 
-/// [`compare_after`] with nothing before.
+/// Does the same as [`compare_after`], with nothing before each run.
 pub fn compare(
     c: &mut Criterion,
     name: &str,

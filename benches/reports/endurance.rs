@@ -1,5 +1,5 @@
-//! Long runs: hours of frames, millions of bodies, a thread for as long as you like. Each prints its results, and fails
-//! if a promise did not hold.
+//! Long runs: hours of frames, millions of bodies, and a thread that runs as long as you like. Each run prints its
+//! results, and fails if a guarantee is broken.
 //!
 //! `cargo run --release --all-features --example endurance -- frames --hours 10`
 #![allow(missing_docs, reason = "a program")]
@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scenes::strategies::Random;
 use scenes::{ball, pile, space, with_floor};
 
-/// Runs a long test, which checks a promise.
+/// Runs a long test that checks a guarantee.
 #[derive(Parser)]
 struct Options {
     #[command(subcommand)]
@@ -30,7 +30,7 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Run {
-    /// The same hours in three patterns of frames must end with equal checksums, and use no more memory at the end
+    /// The same hours in three patterns of frames must end with equal checksums, and memory must not grow
     Frames {
         #[arg(long, default_value_t = 10)]
         hours: u64,
@@ -40,7 +40,7 @@ enum Run {
         #[arg(long, default_value_t = 1_000_000)]
         bodies: u32,
     },
-    /// Bodies are inserted and removed, and no key is used twice. Rapier's own memory grows with their number
+    /// Bodies are inserted and removed, and no key is used twice. Rapier's memory grows with their number
     Spawns {
         #[arg(long, default_value_t = 10_000_000)]
         bodies: u64,
@@ -74,7 +74,7 @@ fn memory() -> Option<f64> {
     Some(pages * 4096.0 / 1e6)
 }
 
-/// Compares the memory at a time when one-time growth is over with that at the end.
+/// Compares the memory after one-time growth with that at the end.
 fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
     let (Some(early), Some(late)) = (early, memory()) else {
         println!("memory: not known on this system");
@@ -87,7 +87,7 @@ fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns frame times of 60 Hz, of 144 Hz with a hitch now and then, and of any length.
+/// Returns frame times at 60 Hz, at 144 Hz with a hitch now and then, and of random length.
 fn frame_time(pattern: usize, random: &mut Random) -> Duration {
     let any = random.next();
     Duration::from_secs_f64(match pattern {
@@ -112,13 +112,13 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
         let mut sums = [0; 3];
         for (pattern, (simulation, keys, random)) in runs.iter_mut().enumerate() {
             let end = (minute + 1) * TICKS_A_MINUTE;
-            // The overstep at the end of each minute is the same, too.
+            // The overstep at the end of each minute is the same too.
             while simulation.physics.tick() <= end {
                 simulation.advance(frame_time(pattern, random), |physics, step| {
                     if step.tick == end {
                         sums[pattern] = physics.checksum();
                     }
-                    // The pile rests and is stirred, so bodies wake and fall asleep.
+                    // The pile comes to rest and is pushed again, so bodies wake and fall asleep.
                     if step.tick % 400 < 3 {
                         let key = keys[(step.tick / 400) as usize % keys.len()];
                         let height = physics.body(key).map_or(0.0, |body| body.translation().y);
@@ -168,14 +168,14 @@ fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     simulation.advance(frame, |_, _| ());
     println!(
-        "the first frame, which sees all bodies: {:?}",
+        "the first frame, which visits all bodies: {:?}",
         start.elapsed()
     );
     // Rapier builds its tree of bounding boxes in the steps after bodies were inserted.
     for _ in 0..10 {
         simulation.advance(frame, |_, _| ());
     }
-    println!("and the ten after it: {:?}", start.elapsed());
+    println!("the first eleven frames together: {:?}", start.elapsed());
     let mut times = Vec::new();
     for _ in 0..600 {
         let start = Instant::now();
@@ -187,8 +187,8 @@ fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
     }
     times.sort();
     let awake = awake.len();
-    println!("{bodies} bodies asleep, {awake} awake, a frame with its step:");
-    println!("{:?} in the middle, {:?} at most", times[300], times[599]);
+    println!("{bodies} bodies asleep, {awake} awake; time of a frame with its step:");
+    println!("{:?} (median), {:?} at most", times[300], times[599]);
     println!("memory: {:.0} MB", memory().unwrap_or(f64::NAN));
     Ok(())
 }
@@ -322,7 +322,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
         dropped += late;
         expected.time -= expected.speed * late.as_secs_f64();
         worst = worst.max((time - expected.at(real)).abs());
-        // In slow motion and in a pause, the thread answers between two steps.
+        // In slow motion and during a pause, the thread answers between two steps.
         worst_lag = worst_lag.max(before.saturating_sub(real));
         bar.set_position(start.elapsed().as_secs());
     }
@@ -332,11 +332,11 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
         runner.stop().0.physics.tick()
     );
     println!(
-        "simulated time against that of the wall, without what was dropped: {:.3} µs apart at most",
+        "simulated time and wall-clock time differ, apart from dropped time, by at most {:.3} µs",
         worst * 1e6
     );
-    println!("the thread behind the wall when asked: {worst_lag:?} at most");
-    println!("dropped, and reported, because the thread was too late: {dropped:?}");
+    println!("the thread was behind the wall clock, when asked, by at most {worst_lag:?}");
+    println!("dropped and reported because the thread was late: {dropped:?}");
     if worst > 1e-4 {
         return Err("the simulated time differs from the wall clock".into());
     }

@@ -8,7 +8,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Button, Delivery, Hooks, InputQueue, Physics, Step};
 use hecs::{Entity, World};
 
-/// The drone flies in a circle: its speed in m/s, and the radius in metres.
+/// The drone's speed in m/s, and the radius of its circle in metres.
 pub const DRONE_SPEED: f32 = 7.0;
 const DRONE_RADIUS: f32 = 8.0;
 
@@ -20,15 +20,15 @@ const BALL_LIFETIME: u64 = 240;
 
 const MOUSE_INTERVAL: Duration = Duration::from_millis(8);
 
-/// What the player's devices report.
+/// Input from the player's devices.
 enum Input {
-    /// The mouse moved: radians since its last report.
+    /// The mouse moved. This is the angle since its last report, in radians.
     Turn(f32),
     /// The jump button was pressed or released.
     Jump(bool),
 }
 
-/// Component: the tick at which the entity is despawned.
+/// A component with the tick at which its entity is despawned.
 struct DiesAt(u64);
 
 /// The game without its physics.
@@ -85,7 +85,7 @@ impl Game {
             player,
             heading: 0.0,
             jump: Button::default(),
-            // Each input has the time at which it happened, and goes to the step that covers that time.
+            // Each input has a time stamp, and goes to the step that covers that time.
             input: InputQueue::new(Delivery::ByTime),
             next_mouse_report: Duration::ZERO,
             jumps: 0,
@@ -93,8 +93,8 @@ impl Game {
         }
     }
 
-    /// Collects the input up to `end`, the end of the frame. A game with a window has events here; this one makes them
-    /// up: the player turns all the time, and jumps now and then.
+    /// Collects the input up to `end`, the end of the frame. A game with a window would handle its events here. This
+    /// one invents them: the player keeps turning, and jumps now and then.
     pub fn collect_input(&mut self, end: Duration) {
         while self.next_mouse_report < end {
             let time = self.next_mouse_report;
@@ -177,7 +177,7 @@ impl Hooks for Game {
     }
 }
 
-/// Returns a position in layers of five by five crates, each layer a little off the one below.
+/// Returns a position in layers of five by five crates, each layer shifted a little from the one below.
 fn position_in_pile(i: usize) -> Vector {
     let (layer, row, column) = (i / 25, i / 5 % 5, i % 5);
     let shift = 0.15 * (layer % 3) as f32;

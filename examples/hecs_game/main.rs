@@ -1,15 +1,15 @@
-//! A small game without a window: a player, a pile of crates, a drone, and balls that come and go.
+//! A small game without a window. It has a player, a pile of crates, a drone, and balls that appear and disappear.
 //!
 //! `cargo run --release --example hecs_game --features hecs`
 //!
 //! `game.rs` is the game, and `play` below is its loop: copy both. `report.rs` compares two renderers, one that draws
-//! interpolated poses and one that draws the latest step. Its picture, of even frames, is also docs/book/src/path.svg.
+//! interpolated poses and one that draws the latest step. Its picture is also in the book: docs/book/src/path.svg.
 
 // The game: bodies, input and rules.
 mod game;
 // The summary and the picture of a run.
 mod report;
-// How the book's pictures look.
+// The style of the book's pictures.
 #[path = "../../tests/scenes/picture.rs"]
 mod picture;
 
@@ -74,12 +74,12 @@ fn picture(rate: u32) -> Result<String, Box<dyn Error>> {
     play(&frame_times, Rate::hz(rate)?).picture()
 }
 
-/// Runs the game loop. A game with a window measures the frame time, and draws where this one takes notes.
+/// Runs the game loop. A game with a window would measure the frame time, and draw where this one records data.
 fn play(frame_times: &[Duration], rate: Rate) -> Run {
     let mut simulation = Simulation::new(rate);
     let mut game = Game::new(&mut simulation.physics);
     let mut frames = Vec::new();
-    // The bar goes to standard error, and is hidden if that is not a terminal.
+    // The bar is drawn on standard error, and hidden if that is not a terminal.
     let bar = ProgressBar::new(frame_times.len() as u64).with_finish(ProgressFinish::AndClear);
     for &frame_time in frame_times.iter().progress_with(bar) {
         game.collect_input(simulation.clock().real_time() + frame_time);
@@ -96,7 +96,8 @@ fn play(frame_times: &[Duration], rate: Rate) -> Run {
     }
 }
 
-/// Returns the frame times of a real render loop, and one stall. The file has comments, a header and a number per line.
+/// Returns the frame times of a real render loop, with one stall added. The file has comments, a header, and one
+/// number per line.
 fn recorded_with_a_stall() -> Vec<Duration> {
     let lines = include_str!("frame-times.csv").lines();
     let milliseconds = lines.filter_map(|line| line.parse::<f64>().ok());

@@ -1,4 +1,5 @@
-//! The summary and the picture of a run. They compare two renderers: one draws the latest step, one interpolated poses.
+//! The summary and the picture of a run. They compare two renderers. One draws the latest step, the other interpolated
+//! poses.
 
 use std::error::Error;
 use std::fmt;
@@ -12,16 +13,16 @@ use plotters::prelude::*;
 use crate::game::{DRONE_SPEED, Game};
 use crate::picture::{self, Area, BLUE, FONT, GREY, RED};
 
-/// The number of frames in a strip of the summary, a character each.
+/// The number of frames in a strip of the summary. Each frame is one character.
 pub const STRIP: usize = 60;
 
-/// The number of frames in the picture, which are the last ones of a run.
+/// The number of frames in the picture: the last frames of a run.
 const IN_PICTURE: usize = 16;
 
 /// The width of the numbers beside the left panel, in pixels.
 const POSITIONS: u32 = 80;
 
-/// A renderer, given by the position at which it draws the drone.
+/// A renderer, represented by the position at which it draws the drone.
 type Renderer = fn(&DrawnFrame) -> Vector;
 
 pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
@@ -29,7 +30,7 @@ pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
     ("interpolated", BLUE, |it| it.interpolated),
 ];
 
-/// Where the two renderers draw the drone in one frame.
+/// The positions at which the two renderers draw the drone in one frame.
 pub struct DrawnFrame {
     /// Real time at the end of the frame.
     end: Duration,
@@ -79,19 +80,20 @@ impl Run {
         speeds.collect()
     }
 
-    /// Returns the frame times in milliseconds, of each frame except the first.
+    /// Returns the time of each frame except the first, in milliseconds.
     fn frame_times(&self) -> Vec<f32> {
         let frames = self.frames.iter().skip(1);
         frames.map(|frame| frame.time.as_secs_f32() * 1e3).collect()
     }
 
-    /// Returns the index of the longest frame. The first frame does not count, as nothing has moved before it.
+    /// Returns the index of the longest frame. The first frame does not count, because a speed needs two frames.
     fn longest(&self) -> usize {
         let indices = 1..self.frames.len();
         indices.max_by_key(|&i| self.frames[i].time).unwrap_or(0)
     }
 
-    /// Returns the points of a curve: how far a renderer moves the drone in the last frames, in metres over milliseconds.
+    /// Returns the points of a curve: the distance that a renderer has moved the drone, in metres, against the time in
+    /// milliseconds. The curve covers the last frames of the run.
     fn distances(&self, renderer: Renderer) -> Vec<(f32, f32)> {
         let frames = &self.frames[self.frames.len().saturating_sub(IN_PICTURE)..];
         let points = frames.iter().map(|frame| {
@@ -101,7 +103,8 @@ impl Run {
         points.collect()
     }
 
-    /// Returns an SVG with a panel for each renderer: the drone's position in each frame, and a line of even motion.
+    /// Returns an SVG with a panel for each renderer. A panel shows the drone's position in each frame, and a line for
+    /// even motion.
     pub fn picture(&self) -> Result<String, Box<dyn Error>> {
         picture::svg(&[], |area| {
             let (width, _) = area.dim_in_pixel();
@@ -212,7 +215,8 @@ impl fmt::Display for Run {
     }
 }
 
-/// Returns a character per value. `usual` has the fourth of eight heights. The highest also stands for larger values.
+/// Returns one character per value, in eight heights. The value `usual` has the fourth height. Values too large for the
+/// scale get the eighth.
 fn strip(values: &[f32], usual: f32) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let height = |value: &f32| (value / usual * 3.0).round() as usize;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const BALL_EVERY: u64 = 12;
 const MOST_BALLS: usize = 20;
 
-/// The player's input in one step. Nothing else is recorded of a device.
+/// The player's input in one step. Nothing else from the input devices is recorded.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Input {
     /// The stick, from -1 to 1 on both axes.
@@ -69,7 +69,7 @@ impl Game {
         (simulation, Self { player, balls })
     }
 
-    /// Applies the game's rules to a step, in the same way for play, recording and replay.
+    /// Applies the game's rules to a step. Recording and replay use the same function.
     pub fn step(&mut self, physics: &mut Physics, step: Step, input: Input) {
         let [x, z] = input.walk;
         let push = Vector::new(x, 0.0, z) * 15.0;
@@ -110,14 +110,14 @@ impl Game {
         Ok(())
     }
 
-    /// Changes the clock's settings between frames, as a menu would: slow motion now and then. The recording contains
-    /// these settings.
+    /// Changes the clock's settings between frames, as a menu would. The game is in slow motion now and then. The
+    /// recording contains these settings.
     pub fn set_clock(simulation: &mut Simulation) -> Result<(), evenstep::SpeedError> {
         let is_slow = simulation.clock().real_time().as_secs() % 10 == 9;
         simulation.set_speed(if is_slow { 0.25 } else { 1.0 })
     }
 
-    /// Returns the frame time of a display that is not quite even.
+    /// Returns the frame time of a slightly uneven display.
     pub fn frame_time(number: u64) -> Duration {
         Duration::from_micros(9_000 + number * 7_919 % 15_000)
     }

@@ -1,11 +1,11 @@
-//! Records a game, and replays it from its beginning or from any tick. The replay finds the first tick and body that
-//! differ.
+//! Records a game, and replays it from its beginning or from any tick. A replay finds the first tick and the first body
+//! that differ from the recording.
 //!
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- record target/replay.bin`
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- play target/replay.bin`
 //!
-//! `--break-at TICK` changes one bit of one velocity in that tick. The replay then names the tick and the body, and
-//! exits with 1.
+//! `--break-at TICK` changes one bit of one velocity in that tick. The replay then names the tick and the body, and the
+//! program exits with code 1.
 #![allow(
     clippy::cast_precision_loss,
     reason = "small counts become positions in metres"
@@ -55,10 +55,10 @@ struct PlayOptions {
     /// The first tick of the replay
     #[arg(long, value_name = "TICK", default_value_t = 0)]
     from: u64,
-    /// The speed: 1 is that of the game, 2 is twice as fast. As fast as possible if not given
+    /// The speed: 1 is the speed of the game, 2 is twice as fast. Without it, the replay runs as fast as it can
     #[arg(long, value_parser = speed)]
     speed: Option<f64>,
-    /// Changes the last bit of a ball's velocity in this tick, for the replay to find
+    /// Changes the last bit of a ball's velocity in this tick, to test that the replay finds it
     #[arg(long, value_name = "TICK")]
     break_at: Option<u64>,
 }
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Replays a recording, and returns where the replay differed.
+/// Runs the command, and returns the differences that a replay found.
 fn run(options: Options) -> Result<Vec<Divergence>, Box<dyn Error>> {
     match options.command {
         Command::Record { file, seconds } => {
@@ -177,7 +177,7 @@ fn play_frame(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a host's own loop: each frame stays on the screen as long as it took"
+    reason = "a game loop: each frame stays on the screen for its frame time"
 )]
 fn show_for(time: Duration) {
     std::thread::sleep(time);

@@ -4,8 +4,8 @@
 //! An input is bytes. A [`Target`] interprets an input, mutates it and runs it. The seed and the run's number identify
 //! a run, so that it can be repeated.
 //!
-//! The law: a file that loads without an error runs sixty steps, and nothing panics in evenstep. Rapier's panics are
-//! counted by location.
+//! The law is that a file that loads without an error runs sixty steps, and that nothing panics in evenstep. Rapier's
+//! panics are counted by location.
 
 // Counts, and breaches of the law.
 mod tally;
@@ -19,7 +19,7 @@ mod seal;
 mod worlds;
 // A game that plays a loaded state.
 mod play;
-// The kinds of inputs, and how they are run.
+// The kinds of inputs.
 mod targets;
 // Runs by number.
 mod runs;

@@ -26,7 +26,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Debug, Parser)]
 struct Options {
     target: Target,
-    /// The duration in seconds. The default is 10.
+    /// The duration in seconds. The default is 10, or no limit with `--runs`.
     #[arg(long)]
     seconds: Option<u64>,
     /// The number of runs.
@@ -41,13 +41,13 @@ struct Options {
     /// A folder with the first inputs. The default is `corpus/<target>` of this package.
     #[arg(long)]
     corpus: Option<PathBuf>,
-    /// Runs one file, and prints its panics.
+    /// Runs this input once, and prints its panics.
     #[arg(long)]
     input: Option<PathBuf>,
-    /// Writes the input of the first run to a file instead.
+    /// Writes the input of the first run to this file, and runs nothing.
     #[arg(long)]
     write: Option<PathBuf>,
-    /// Does the runs in this process, writes the number of each here, and reports in lines of JSON.
+    /// Does the runs in this process, writes the number of each to this file, and reports in lines of JSON.
     #[arg(long, hide = true)]
     mark: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         );
     }
     println!(
-        "  at most {} bytes allocated per byte of a file",
+        "  at most {} bytes allocated per byte of a file, by loads above 1 MB",
         tally.most_bytes
     );
     Ok(if tally.is_fine(options.target.has_states()) {

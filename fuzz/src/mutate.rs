@@ -1,4 +1,4 @@
-//! Mutations of inputs, with the mutators of `mutatis`. It makes custom ones easy, has a seed, and needs no
+//! Mutations of inputs, with the crate `mutatis`. It makes custom mutators easy, takes a seed, and needs no
 //! instrumented build.
 
 use mutatis::{Candidates, Context, Mutate, Result};
@@ -10,7 +10,7 @@ pub struct Bytes {
     pub words: &'static [&'static [u8]],
 }
 
-/// Bytes that postcard and Rapier may stumble upon.
+/// Bytes that may cause trouble in postcard and Rapier.
 pub const WORDS: &[&[u8]] = &[
     &[0],
     &[1],
@@ -27,7 +27,7 @@ pub const WORDS: &[&[u8]] = &[
     &0.0_f32.to_le_bytes(),
 ];
 
-/// Words that readers of text may stumble upon.
+/// Words that may cause trouble in readers of text.
 pub const TEXT: &[&[u8]] = &[
     b"0",
     b"-1",
@@ -92,7 +92,7 @@ impl Mutate<Vec<u8>> for Bytes {
             candidates.mutation(|context| {
                 let word = *context.rng().choose(self.words).unwrap_or(&&[][..]);
                 let at = self.place(context, bytes);
-                // The word replaces bytes of the same length, one byte or none.
+                // The word replaces as many bytes as it has, one byte, or none.
                 let over = *context.rng().choose(&[word.len(), 1, 0]).unwrap_or(&0);
                 let end = (at + over).min(bytes.len());
                 bytes.splice(at..end, word.iter().copied());
@@ -116,7 +116,7 @@ impl Mutate<Vec<u8>> for Bytes {
 
 /// Mutates a document of serde: numbers, lengths of lists, variants and options.
 pub struct Tree {
-    /// The whole document, from which parts are copied to other places.
+    /// The whole document, from which parts are copied to other positions.
     pub whole: Value,
 }
 
@@ -129,7 +129,7 @@ impl Mutate<Value> for Tree {
             })?;
         }
         candidates.mutation(|context| {
-            // A part of the same kind fits more often.
+            // A part of the same kind is more often valid.
             let mut parts = Vec::new();
             collect(&self.whole, &mut parts);
             let alike =

@@ -16,14 +16,14 @@ pub struct Panic {
     pub is_ours: bool,
 }
 
-/// Parts of the paths of Rapier, and of evenstep's sources and tests.
+/// Parts of paths that identify Rapier, and the folder of evenstep's sources and tests.
 const RAPIERS: [&str; 2] = ["/rapier3d-", "/parry3d-"];
 static EVENSTEP: LazyLock<String> = LazyLock::new(|| {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).display().to_string()
 });
 
-/// How many panics at one location are examined closely, because a backtrace is slow.
+/// The number of panics at one location for which a backtrace is captured, which is slow.
 const LOOKS: usize = 20;
 
 thread_local! {
@@ -33,7 +33,7 @@ thread_local! {
 /// The last panic in any thread. A panic of a physics thread is resumed here.
 static LAST_OF_ALL: Mutex<Option<Panic>> = Mutex::new(None);
 
-/// Keeps panics out of the terminal, unless `is_loud`, and remembers their locations.
+/// Records the location of each panic, and prints nothing unless `is_loud`.
 pub fn hush(is_loud: bool) {
     let known: Mutex<BTreeMap<String, Vec<Panic>>> = Mutex::new(BTreeMap::new());
     set_hook(Box::new(move |info| {
@@ -54,12 +54,12 @@ pub fn hush(is_loud: bool) {
     }));
 }
 
-/// Calls the function, and returns its panic.
+/// Calls the function, and returns its result or its panic.
 pub fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| {
         let elsewhere = || LAST_OF_ALL.lock().ok().and_then(|mut panic| panic.take());
         LAST.take().or_else(elsewhere).unwrap_or(Panic {
-            place: "a panic that no hook has seen".into(),
+            place: "a panic that the hook did not record".into(),
             is_ours: true,
         })
     })
@@ -67,7 +67,7 @@ pub fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
 
 fn place(info: &PanicHookInfo) -> String {
     let location = info.location();
-    location.map_or("nowhere".into(), |at| {
+    location.map_or("unknown location".into(), |at| {
         format!("{}:{}", short(at.file()), at.line())
     })
 }
@@ -81,7 +81,7 @@ fn short(path: &str) -> &str {
 }
 
 fn look(at: String, backtrace: &str, info: &PanicHookInfo) -> Panic {
-    // This hook is in evenstep's sources, too.
+    // This hook is also in evenstep's sources.
     let after_hook = backtrace
         .lines()
         .skip_while(|line| !line.contains("rust_begin_unwind"));

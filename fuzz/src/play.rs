@@ -11,7 +11,7 @@ use crate::tally::Tally;
 /// The number of steps after a load.
 const STEPS: u64 = 60;
 
-/// The maximum number of frames in which a state has to run these steps.
+/// The maximum number of frames for these steps.
 const FRAMES: u64 = 150;
 
 /// Runs steps, with an action now and then.
@@ -22,7 +22,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     let mut made = 0;
     for number in 0..FRAMES {
         simulation.begin_frame(Duration::from_millis(17));
-        // Some frames end before all of their due steps.
+        // Some frames end before all due steps have run.
         for _ in 0..4 {
             let Some(step) = simulation.next_step() else {
                 break;
@@ -61,7 +61,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     tally.operations += 3;
 }
 
-/// Returns whether a body is where no game has one. Interpolation between such positions may overflow.
+/// Returns whether a body has a pose or a velocity that no game has. Interpolation with such values may overflow.
 fn is_strange(body: &RigidBody) -> bool {
     let (pose, velocities) = (body.position(), body.vels());
     let size = pose.translation.length() + velocities.linvel.length() + velocities.angvel.length();
@@ -69,7 +69,7 @@ fn is_strange(body: &RigidBody) -> bool {
     size > 1e9 || (pose.is_finite() && !is_turned)
 }
 
-/// Limits the iterations. A state may ask for any number of them, which takes long and is no fault of evenstep.
+/// Limits the solver's iterations. A state may ask for any number of them. That is slow, but no fault of evenstep.
 fn moderate(simulation: &mut Simulation) {
     let parameters = simulation.physics.rapier().integration_parameters;
     let counts = [

@@ -17,14 +17,14 @@ pub struct Runs {
     inputs: Vec<Vec<u8>>,
 }
 
-/// How many changes an input usually has.
+/// The usual number of changes to an input.
 const CHANGES: usize = 5;
 
 impl Runs {
     /// Creates runs that begin with the target's own inputs, and with the files of a folder if it exists.
     ///
     /// # Errors
-    /// If the folder or a file of it cannot be read.
+    /// If the folder or a file in it cannot be read.
     pub fn new(target: Target, seed: u64, corpus: &Path) -> io::Result<Self> {
         let mut inputs = target.seeds();
         if corpus.is_dir() {
@@ -60,7 +60,7 @@ impl Runs {
         input
     }
 
-    /// Returns how many runs have unchanged inputs.
+    /// Returns the number of runs with unchanged inputs.
     #[must_use]
     pub fn unchanged(&self) -> u64 {
         self.inputs.len() as u64

@@ -1,4 +1,4 @@
-//! Valid checksums. Their offsets are found by trying, because evenstep's formats are private.
+//! Valid checksums. Their offsets are found by trial, because evenstep's formats are private.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes of a saved state.
 const STATE: &[u8] = b"evenstep";
 
-/// The size of a chunk's kind and length, and of its header with the checksum.
+/// The size of a chunk's kind and length, and of its whole header, which adds the checksum.
 const KIND_AND_LEN: usize = 1 + 4;
 const CHUNK_HEADER: usize = KIND_AND_LEN + 4;
 
@@ -19,7 +19,9 @@ struct Places {
 }
 
 static PLACES: LazyLock<Places> = LazyLock::new(|| {
-    let state = Simulation::default().save().expect("it can be saved");
+    let state = Simulation::default()
+        .save()
+        .expect("the state can be saved");
     let sum = (STATE.len()..200).find(|at| state[*at..at + 8] == sum(&state, *at, 8));
     let len = (state.len() as u64).to_le_bytes();
     let len = (STATE.len()..200).find(|at| state[*at..at + 8] == len);
@@ -31,8 +33,8 @@ static PLACES: LazyLock<Places> = LazyLock::new(|| {
 
 /// The offset of the first chunk of a recording.
 static CHUNKS_AT: LazyLock<usize> = LazyLock::new(|| {
-    let recorder = Recorder::new(Vec::new(), RecorderSettings::default()).expect("a Vec takes it");
-    let bytes = recorder.finish().expect("a Vec takes it");
+    let recorder = Recorder::new(Vec::new(), RecorderSettings::default()).expect("a Vec grows");
+    let bytes = recorder.finish().expect("a Vec grows");
     bytes.len() - CHUNK_HEADER
 });
 
@@ -64,7 +66,7 @@ pub struct Chunks {
     pub chunks: Vec<Chunk>,
 }
 
-/// The kind and the contents.
+/// A chunk: its kind and its contents.
 pub type Chunk = (u8, Vec<u8>);
 
 impl Chunks {

@@ -23,7 +23,7 @@ pub struct Tally {
     pub broken: BTreeMap<String, u64>,
     /// Runs that ended the process.
     pub ended: BTreeMap<String, Vec<u64>>,
-    /// The most bytes that a load allocated, per byte of the file.
+    /// The most bytes that a load allocated per byte of the file, if it allocated more than a megabyte.
     pub most_bytes: u64,
 }
 
@@ -46,8 +46,8 @@ impl Tally {
         }
     }
 
-    /// Counts a loaded file, and checks the memory that it takes: a multiple of the file's size, plus the memory that
-    /// serde reserves in advance. Serde reserves at most a mebibyte per list, and lists can be nested.
+    /// Counts a loaded file, and checks the memory that the load takes. It may take a multiple of the file's size, plus
+    /// the memory that serde reserves in advance: at most a mebibyte per list, and lists can be nested.
     pub fn load<T, E: fmt::Display>(
         &mut self,
         len: usize,

@@ -1,4 +1,4 @@
-//! Runs every target's first inputs, and every input that has found a defect, once.
+//! Runs once every target's first inputs, and every input that has found a defect.
 
 use std::path::Path;
 

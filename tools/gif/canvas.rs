@@ -1,7 +1,7 @@
-//! Half a picture: flat shapes in space and lines of text, as a camera sees them.
+//! One half of the picture. A camera sees flat shapes in space, and lines of text are drawn over them.
 //!
-//! Everything is filled without anti-aliasing into a picture three times as wide and high. Each pixel is then the mean
-//! of nine. So adjacent shapes leave no gap, and colours are mixed in whole numbers.
+//! Everything is drawn without anti-aliasing at three times the width and height. Each pixel is then the mean of nine.
+//! So adjacent shapes leave no gap, and colours are mixed in whole numbers.
 
 use evenstep::rapier::prelude::*;
 use tiny_skia::{
@@ -13,7 +13,7 @@ use crate::letters;
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// The width of a half, in pixels.
+/// The width of one half of the picture, in pixels.
 pub const WIDTH: usize = 396;
 pub const HEIGHT: usize = 330;
 const OVERSAMPLING: usize = 3;
@@ -26,7 +26,7 @@ const LIGHT: Vector = Vector::new(0.35, 0.85, 0.4);
 /// The number of shades of a colour. A GIF has 256 colours in total.
 const SHADES: f32 = 6.0;
 
-/// Looks from the front, from above and from the right.
+/// A camera that looks from the front, from above and from the right.
 struct Camera {
     /// The position, in metres.
     eye: Vector,
@@ -50,12 +50,12 @@ impl Camera {
         }
     }
 
-    /// Returns the distance in front of the eye, in metres.
+    /// Returns the distance in front of the camera, in metres.
     fn depth(&self, point: Vector) -> f32 {
         (self.eye - point).dot(self.back)
     }
 
-    /// Projects a point to pixels from the left and from the top.
+    /// Projects a point. The result is in pixels from the left and from the top.
     fn project(&self, point: Vector) -> Point {
         let scale = 640.0 / self.depth(point);
         let seen = point - self.eye;
@@ -85,7 +85,7 @@ impl Canvas {
         Self { pixmap, camera }
     }
 
-    /// Returns the distance of a point in front of the eye, in metres.
+    /// Returns the distance of a point in front of the camera, in metres.
     pub fn depth(&self, point: Vector) -> f32 {
         self.camera.depth(point)
     }

@@ -20,7 +20,7 @@ const TEXT: Rgb = [214, 220, 230];
 const LEFT_TEXT: Rgb = [255, 150, 110];
 const RIGHT_TEXT: Rgb = [110, 226, 160];
 
-/// The left end of all text, and the baselines: the caption is at the top, the rate at the foot.
+/// The left end of all text, and the baselines. The caption is at the top, and the rate at the bottom.
 const MARGIN: f32 = 16.0;
 const CAPTION_Y: f32 = 38.0;
 const RATE_Y: f32 = 310.0;
@@ -35,7 +35,7 @@ const SIDES: [[Vector; 3]; 6] = [
     [Vector::NEG_Z, Vector::X, Vector::Y],
 ];
 
-/// Draws a frame. Returns red, green and blue of each pixel, row by row.
+/// Draws a frame. Returns the red, green and blue of each pixel, row by row.
 pub fn frame(log: &[Row], frame: u32) -> Vec<Rgb> {
     let [left, right] = [Half::Left, Half::Right].map(|half| {
         let rows = log
@@ -53,7 +53,7 @@ fn draw_half(half: Half, mut rows: Vec<&Row>) -> Vec<Rgb> {
     for step in STAIRS {
         draw_step(&mut canvas, step);
     }
-    // The stairs go down towards the eye, so no step hides anything on another.
+    // The stairs descend towards the camera, so no step hides bodies on another.
     for row in &rows {
         draw_shadow(&mut canvas, row);
     }
@@ -125,13 +125,13 @@ fn draw_ball(canvas: &mut Canvas, row: &Row) {
     }
 }
 
-/// The number of corners of a circle.
+/// The number of corners of the polygon that stands for a circle.
 const RING: usize = 24;
 
-/// Returns cosines and sines of a whole circle, with its first corner at both ends.
+/// Returns the cosines and sines of the corners of a circle. The first corner is also the last.
 fn ring() -> [[f32; 2]; RING + 1] {
-    // The angle is 15 degrees. Only sums and products of these numbers are used, because a platform's functions may
-    // differ.
+    // The cosine and sine of 15 degrees. All others are sums and products of them, because trigonometric functions may
+    // differ between platforms.
     let (cos, sin) = (0.965_925_8, 0.258_819_04);
     let mut at = [1.0, 0.0];
     let mut next = || {
@@ -142,12 +142,12 @@ fn ring() -> [[f32; 2]; RING + 1] {
     std::array::from_fn(|_| next())
 }
 
-/// Returns the part from one pole to the other.
+/// Returns the half of the ring from one pole to the other.
 fn half_ring() -> Vec<[f32; 2]> {
     ring()[..=RING / 2].to_vec()
 }
 
-/// Draws the shadow straight down, onto each step below.
+/// Draws the body's shadow, straight down, onto each step below.
 fn draw_shadow(canvas: &mut Canvas, row: &Row) {
     let at = row.position();
     for face in shadow_faces(row) {
@@ -181,7 +181,7 @@ fn shadow_faces(row: &Row) -> Vec<Vec<Vector>> {
     }
 }
 
-/// Returns the part of a polygon on the side where the distance is positive.
+/// Returns the part of a polygon whose distance is positive.
 fn clip(corners: &[Vector], distance: impl Fn(Vector) -> f32) -> Vec<Vector> {
     let mut kept = Vec::new();
     let next = corners.iter().cycle().skip(1);

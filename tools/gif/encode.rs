@@ -38,7 +38,7 @@ pub fn encode(frames: &[Vec<Rgb>], width: u16, height: u16) -> Result<Vec<u8>, E
     Ok(bytes)
 }
 
-/// Returns the 255 most frequent colours, and for every colour the nearest of them.
+/// Returns the 255 most frequent colours, and maps every colour to the nearest of these.
 fn palette(frames: &[Vec<Rgb>]) -> (Vec<Rgb>, BTreeMap<Rgb, u8>) {
     let mut counts = BTreeMap::new();
     for pixel in frames.iter().flatten() {

@@ -1,10 +1,10 @@
 //! The letters of the captions, as lines.
 
-/// The number of pixels from the top of an `h` to its foot.
+/// The number of pixels from the top of an `h` to its bottom.
 pub const BASELINE: f32 = 12.0;
 
-/// Returns lines from point to point. Each point is two digits in base 36: pixels to the right and down from the upper
-/// left corner.
+/// Returns lines from point to point. Each point is two digits in base 36, which count pixels to the right and down
+/// from the upper left corner.
 fn strokes(letter: char) -> &'static str {
     match letter {
         ' ' => "",

@@ -1,11 +1,11 @@
-//! The animation at the top of the README. It has the same bodies at 10 Hz, drawn at the latest step and interpolated
-//! by evenstep. At 60 Hz the eye sees the same judder, but a GIF of 50 frames per second cannot show it.
+//! Draws the animation at the top of the README. Both halves have the same bodies at 10 Hz. One draws the latest step,
+//! the other is interpolated by evenstep. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
 //!
 //! `cargo run --release --example gif --features enhanced-determinism`
 //!
 //! The program runs two simulations, writes the pose of each body in each frame to `docs/evenstep.csv`, and draws
-//! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if the log or the picture
-//! in `docs` differs by a byte from what it would write.
+//! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if a byte of the log or
+//! the picture in `docs` is out of date.
 //!
 //! The bytes are the same on every machine. The simulation uses Rapier's feature `enhanced-determinism`. The picture
 //! depends only on the log's whole numbers, and is drawn with sums, products, quotients and square roots of floats,
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !options.check {
             fs::write(path, &bytes)?;
         } else if fs::read(path)? != bytes {
-            return Err(format!("{path} is out of date").into());
+            return Err(format!("{path} is out of date: run this program without --check").into());
         }
         println!("{path}: {} bytes", bytes.len());
     }

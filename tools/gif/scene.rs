@@ -1,4 +1,4 @@
-//! Balls and crates that fall down some stairs, and the log of their poses in each frame.
+//! Balls and crates that tumble down stairs, and the log of their poses in each frame.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step};
 use serde::{Deserialize, Serialize};
 
-/// 50 frames per second. The delays of a GIF are whole hundredths of a second, and browsers slow down delays below two.
+/// The frame time at 50 Hz. The delays of a GIF are whole hundredths of a second, and browsers lengthen those below two.
 const FRAME_TIME: Duration = Duration::from_millis(20);
 /// The same bodies are inserted every 1.5 s, so the picture loops.
 const LOOP_STEPS: u64 = 15;
 pub const LOOP_FRAMES: u32 = 75;
-/// The number of loops before the one in the picture, until the first bodies have left.
+/// The number of loops before the one in the picture. In these the first bodies leave the picture.
 const LOOPS_BEFORE: u32 = 3;
 /// Bodies below this height, in metres, are below the picture.
 const BOTTOM: f32 = -4.0;
@@ -20,7 +20,7 @@ pub const BALL_RADIUS: f32 = 0.42;
 pub const CRATE_HALF: f32 = 0.38;
 /// Half the width of the stairs, in metres.
 pub const STAIRS_HALF_Z: f32 = 1.3;
-/// The steps of the stairs, each from an x to another and up to a y, in metres.
+/// The steps of the stairs. Each has a left end and a right end along x, and a height, in metres.
 pub const STAIRS: [[f32; 3]; 4] = [
     [-6.0, -2.4, 1.6],
     [-2.4, -0.6, 0.6],
@@ -53,7 +53,7 @@ impl Half {
     }
 }
 
-/// The pose of a body in a frame. It has whole numbers, so that the picture depends on nothing else.
+/// The pose of a body in a frame. It has only whole numbers, because the picture must depend on nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     pub half: Half,
@@ -116,7 +116,7 @@ struct Body {
 const ARRIVALS: [(u64, Shape, f32, f32); 2] =
     [(0, Shape::Ball, 2.4, 0.6), (8, Shape::Crate, 3.2, -0.6)];
 
-/// Returns the log of one loop, both halves.
+/// Returns the log of one loop, for both halves.
 pub fn log() -> Vec<Row> {
     [Half::Left, Half::Right]
         .into_iter()
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Returns how far each body moves from frame to frame, in tenths of a millimetre, as a list for each body.
+    /// Returns a list for each body: its motion from frame to frame, in tenths of a millimetre.
     fn ways(half: Half) -> Vec<Vec<f32>> {
         let log = log_of(half, LOOPS_BEFORE);
         let mut arrivals: Vec<u64> = log.iter().map(|row| row.arrival).collect();

@@ -1,5 +1,5 @@
-//! Checks that a peer does what is measured: it steps when a step is due, displays moving bodies between their last two
-//! states, and lets resting ones sleep.
+//! Checks that a peer does its work: it steps when a step is due, displays moving bodies between their last two states,
+//! and lets resting bodies sleep.
 
 use evenstep::rapier::math::Pose;
 
@@ -7,12 +7,12 @@ use crate::dim;
 use crate::peer::{FRAME, FRAMES_PER_STEP, Peer};
 use crate::scene::Scene;
 
-/// Frames of one step each before the checks: 3 s, in which all resting bodies fall asleep. Rapier needs 2 s for it,
-/// avian 0.5 s.
+/// The number of steps before the checks, one per frame. They take 3 s, in which all resting bodies fall asleep. Rapier
+/// needs 2 s for this, and avian 0.5 s.
 pub const SETTLING_STEPS: u32 = 180;
 
-/// The tolerance of a displayed pose, as a fraction of the motion between two states. A frame is 0.25 of it, and the
-/// last state is never nearer than 0.125.
+/// The tolerance of a displayed pose, as a fraction of the motion between two states. A frame is 0.25 of that motion,
+/// and no displayed pose is nearer than 0.125 to a state.
 const TOLERANCE: f32 = 0.01;
 
 /// Advances a new peer to the beginning of the measurement: half a frame before a step.
@@ -55,7 +55,7 @@ fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
             // The value is not a number if the body does not move at all.
             assert!(
                 (way - alpha).abs() < TOLERANCE,
-                "body {body} is shown at {way} of its way, not at {alpha}"
+                "body {body} is displayed at {way} of its motion, not at {alpha}"
             );
         }
     }
@@ -64,7 +64,7 @@ fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
 /// Checks that all resting bodies are asleep at their start, and all moving ones are awake.
 ///
 /// # Panics
-/// If they are not.
+/// If a body does not.
 pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
     for (body, start) in scene.bodies().enumerate() {
         let is_asleep = peer.is_asleep(body);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "is shown at 1 of its way")]
+    #[should_panic(expected = "is displayed at 1 of its motion")]
     fn the_latest_state_is_not_taken_for_interpolation() {
         let mut peer = (BARE.build)(SCENE);
         settle(&mut *peer);

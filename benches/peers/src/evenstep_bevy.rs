@@ -1,4 +1,4 @@
-//! evenstep in Bevy: all the glue that it takes, and the table that leads from a body to its entity.
+//! evenstep in Bevy: the whole glue, with the map from bodies to entities.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ struct Physics {
 #[derive(Component)]
 struct Body(BodyKey);
 
-/// Before transforms are propagated: what this frame shows otherwise than the frame before.
+/// Writes the poses that changed since the last frame, before Bevy propagates transforms.
 fn advance(time: Res<Time>, mut physics: ResMut<Physics>, mut transforms: Query<&mut Transform>) {
     let Physics {
         simulation,
@@ -75,7 +75,7 @@ impl InBevy {
 
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.app.world().get::<Body>(self.of_body[body]);
-        let key = component.expect("spawned with one").0;
+        let key = component.expect("every entity has a body").0;
         self.simulation()
             .physics
             .body(key)

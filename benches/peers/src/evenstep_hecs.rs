@@ -1,4 +1,4 @@
-//! evenstep in hecs, by its own module for it: a renderer reads [`RenderPose`].
+//! evenstep in hecs, with its module `entities`. A renderer reads [`RenderPose`].
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
     })
 }
 
-/// An empty simulation without gravity, at the rate of all.
+/// Returns an empty simulation without gravity, at the step rate of all peers.
 pub fn simulation() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
@@ -49,7 +49,7 @@ pub fn simulation() -> Simulation {
 impl InHecs {
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.world.get::<&components::Body>(self.of_body[body]);
-        let key = component.expect("spawned with one").key();
+        let key = component.expect("every entity has a body").key();
         self.simulation
             .physics
             .body(key)
@@ -73,7 +73,7 @@ impl Peer for InHecs {
 
     fn shown(&self, body: usize) -> Pose {
         let pose = self.world.get::<&RenderPose>(self.of_body[body]);
-        pose.expect("spawned with one").0
+        pose.expect("every entity has a pose").0
     }
 
     fn state(&self, body: usize) -> Pose {

@@ -1,4 +1,4 @@
-//! Bevy without a window, a renderer and a clock.
+//! Bevy without a window, a renderer or a clock.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use evenstep::rapier::math::Pose;
 use crate::dim;
 use crate::peer::STEPS_PER_SECOND;
 
-/// Time, schedules and the propagation of transforms: what every game with Bevy has.
+/// Creates an app with time, schedules and transform propagation, as in every Bevy game.
 pub fn app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin))
@@ -17,20 +17,20 @@ pub fn app() -> App {
     app
 }
 
-/// Does what a runner does before the first frame, and runs a frame of no time, in which plugins take the bodies over.
+/// Prepares the app as a runner does, then runs a frame of zero length in which the plugins create the bodies.
 pub fn start(app: &mut App) {
     app.finish();
     app.cleanup();
     frame(app, Duration::ZERO);
 }
 
-/// A frame of a given time.
+/// Runs a frame of this length.
 pub fn frame(app: &mut App, time: Duration) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(time));
     app.update();
 }
 
-/// Where a renderer finds an entity.
+/// Returns the pose at which a renderer draws an entity.
 pub fn shown(app: &App, entity: Entity) -> Pose {
     let transform = app.world().get::<GlobalTransform>(entity);
     dim::read(transform.expect("every body has a transform"))

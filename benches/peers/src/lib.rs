@@ -1,18 +1,17 @@
-//! The same scenes in evenstep and in the physics plugins of Bevy, frame by frame, side by side.
+//! Runs the same scenes in evenstep and in the physics plugins for Bevy, frame by frame.
 //!
-//! Every [`Peer`] is built, checked to show what it is said to show, and then [measured](measure())
-//! in turn with all the others.
+//! Every [`Peer`] is built and checked. Then it is [measured](measure()) in turn with all the others.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-// What depends on the number of dimensions.
+// The parts that depend on the number of dimensions.
 mod dim;
 // The scenes.
 mod scene;
-// What all have in common.
+// The interface of all peers.
 mod peer;
-// What all of Bevy's have in common.
+// The parts that the peers in Bevy share.
 mod headless;
-// Rapier's step and nothing else.
+// Rapier's bare step.
 mod bare;
 // evenstep, with a write into hecs.
 mod evenstep_hecs;
@@ -22,11 +21,11 @@ mod evenstep_bevy;
 mod rapier_plugin;
 // avian's plugins.
 mod avian;
-// Whether a peer does what is measured.
+// Checks of the peers.
 mod check;
-// How long its frames take.
+// The measurement.
 mod measure;
-// The report for a reader.
+// The tables.
 mod report;
 
 pub use measure::{Measured, Run, Sample, measure};

@@ -1,4 +1,4 @@
-//! All peers in turn, frame by frame, so that what disturbs the machine disturbs all alike.
+//! Runs all peers in turn, frame by frame, so that disturbances of the machine affect all of them alike.
 
 use std::time::Instant;
 
@@ -6,45 +6,44 @@ use crate::check::{check, check_sleep, settle, steps_due};
 use crate::peer::{BARE, FRAME, FRAMES_PER_STEP, KINDS, Kind, Peer};
 use crate::scene::Scene;
 
-/// What a run of one scene gives. The samples of all are of the same rounds, in the same order.
+/// The result of a run of one scene. The samples of all peers come from the same rounds, in the same order.
 pub struct Run {
     /// The scene.
     pub scene: Scene,
-    /// Rapier's own step. It is timed, but shows nothing.
+    /// Rapier's bare step. It is timed, but displays nothing.
     pub bare: Vec<Sample>,
     /// All peers, in the order of [`KINDS`].
     pub peers: Vec<Measured>,
 }
 
-/// What a run gives of one peer.
+/// The result of one peer.
 pub struct Measured {
-    /// Which peer.
+    /// The peer.
     pub kind: Kind,
-    /// With the scene.
+    /// The samples with the whole scene.
     pub full: Vec<Sample>,
-    /// With one body at rest, which is what a frame costs as such.
+    /// The samples with one sleeping body, which are the fixed cost of a frame.
     pub one: Vec<Sample>,
 }
 
-/// One round: twice the frames from one step to the next. Each time is the mean of its frames, in
-/// nanoseconds.
+/// The times of one round, which has the frames of two steps. Each is a mean, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Sample {
     /// The time of a frame without a step.
     pub without_a_step: f64,
     /// The time of a frame with one step.
     pub with_a_step: f64,
-    /// What the engine itself took of a frame with one step, where a clock inside tells that.
+    /// The engine's part of a frame with one step, for peers with a clock inside.
     pub engine: Option<f64>,
 }
 
 /// Runs all peers for a number of rounds.
 ///
-/// In every other step all take their turns backwards: nobody always finds the caches as the same
-/// neighbour left them.
+/// The order of the peers is reversed after each step, so that no peer always finds the caches as the same peer left
+/// them.
 ///
 /// # Panics
-/// If a peer does not do what is measured, before or after.
+/// If a peer fails its checks before or after the measurement.
 #[must_use]
 pub fn measure(scene: Scene, rounds: usize) -> Run {
     let full = KINDS.map(|kind| Entrant::new(kind, scene));
@@ -123,7 +122,7 @@ impl Entrant {
         self.peer.frame(FRAME);
         let time = start.elapsed().as_secs_f64() * 1e9;
         assert_eq!(self.peer.steps(), steps_due, "steps of {}", self.kind.name);
-        let sample = self.samples.last_mut().expect("the round pushed one");
+        let sample = self.samples.last_mut().expect("the round has a sample");
         if steps_due == 0 {
             sample.without_a_step += time / f64::from(2 * (FRAMES_PER_STEP - 1));
         } else {

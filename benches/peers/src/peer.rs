@@ -1,4 +1,4 @@
-//! A physics world with its ECS, driven by hand.
+//! A physics world with its ECS, whose frames the benchmark runs.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ pub const STEPS_PER_SECOND: u32 = 60;
 /// Frames from one step to the next: the first has the step, the others have none.
 pub const FRAMES_PER_STEP: u32 = 4;
 
-/// The time of a measured frame: 1/240 s, rounded up, so that no step comes a frame late.
+/// The length of a measured frame: 1/240 s, rounded up, so that no step is a frame late.
 pub const FRAME: Duration = Duration::from_nanos(4_166_667);
 
-/// One way to run a scene.
+/// A kind of peer.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// The name in the report.
     pub name: &'static str,
-    /// Whether its engine is Rapier, so that Rapier's bare step is a part of its frames.
+    /// Whether its engine is Rapier, so that its frames contain Rapier's step.
     pub is_rapier: bool,
-    /// Whether frames between two steps show something between two states.
+    /// Whether it displays poses between two states.
     pub interpolates: bool,
-    /// Makes it.
+    /// Creates the peer with a scene.
     pub build: fn(Scene) -> Box<dyn Peer>,
 }
 
-/// Rapier's own step in a loop: what the peers that run Rapier have in common.
+/// Rapier's step in a loop, which all peers with Rapier have in common.
 pub const BARE: Kind = Kind {
     name: "Rapier's bare step",
     is_rapier: true,
@@ -37,7 +37,7 @@ pub const BARE: Kind = Kind {
     build: bare::build,
 };
 
-/// All peers. The first is the reference of the others.
+/// All peers. The others are compared with the first.
 pub const KINDS: [Kind; 4] = [
     Kind {
         name: "evenstep in hecs",

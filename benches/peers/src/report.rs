@@ -55,9 +55,9 @@ pub fn with_a_step(run: &Run) -> String {
     let head = [
         &format!("{}: frame with one step", describe(run.scene)),
         "µs",
-        "less bare step and one asleep, ns per body",
-        "engine, by a clock inside, µs",
-        "rest, less that of one asleep, ns per body",
+        "minus the bare step and one asleep, ns per body",
+        "engine, by the clock inside, µs",
+        "minus the engine and one asleep, ns per body",
     ];
     table(&head, std::iter::once(bare).chain(rows))
 }

@@ -5,10 +5,10 @@ use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use crate::dim;
 
-/// The distance between two bodies in metres, larger than two of them.
+/// The distance between two bodies in metres. It is larger than the size of two bodies.
 const SPACING: f32 = 4.0;
 
-/// Some bodies that fly and spin for ever, and some at rest, which fall asleep.
+/// Some bodies that always fly and spin, and some at rest, which fall asleep.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
     /// The number of bodies that fly and spin. They never sleep.
@@ -22,7 +22,7 @@ pub struct Scene {
 pub struct Body {
     /// The position, in metres.
     pub at: Vector,
-    /// The velocity in m/s. All moving bodies have the same, so that none meets another.
+    /// The velocity in m/s. All moving bodies have the same velocity, so that no two collide.
     pub linvel: Vector,
     /// The angular velocity in rad/s.
     pub angvel: AngVector,

@@ -1,4 +1,4 @@
-//! The game of the start for Bevy, in `bevy_rapier`, for the book's chapter on moving over.
+//! The game of `examples/starts/bevy`, written with `bevy_rapier`, for the book's chapter on moving from it.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn run_frames(app: &mut App, count: u32) -> f32 {
         .query_filtered::<&GlobalTransform, With<Player>>();
     let heights = (0..count).map(|_| {
         app.update();
-        let player = player.single(app.world()).expect("there is one");
+        let player = player.single(app.world()).expect("there is one player");
         player.translation().y
     });
     heights.fold(f32::MIN, f32::max)
@@ -73,7 +73,7 @@ fn the_box_jumps_once() {
     keys(&mut app, |keys| keys.press(KeyCode::Space));
     run_frames(&mut app, 1);
     keys(&mut app, |keys| keys.clear());
-    // 6 m/s lead to 1.8 m, and back to the floor after 1.2 s.
+    // A jump at 6 m/s rises 1.8 m, and is back on the floor after 1.2 s.
     let height = run_frames(&mut app, 200) - rest;
     assert!((1.6..2.0).contains(&height), "{height}");
     let height = run_frames(&mut app, 200) - rest;

@@ -22,7 +22,7 @@ const COLOURS: [(&str, RGBColor); 9] = [
     ("draw", RGBColor(60, 150, 80)),
 ];
 
-/// A span that was entered and left. Times are in milliseconds.
+/// A finished span. Times are in milliseconds.
 struct Span {
     name: String,
     depth: usize,
@@ -80,7 +80,7 @@ fn colour(name: &str) -> RGBColor {
     known.map_or(BLACK, |(_, colour)| *colour)
 }
 
-/// Reads spans from pairs of events: entered ("B") and left ("E").
+/// Reads spans from pairs of events: entry ("B") and exit ("E").
 fn spans(events: &[Value], frames: std::ops::Range<u64>) -> Vec<Span> {
     let mut open: Vec<(&str, f64)> = Vec::new();
     let mut frame = None;

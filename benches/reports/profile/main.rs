@@ -74,7 +74,7 @@ fn run() -> (u64, Dropped) {
 
     let (mut steps, mut dropped) = (0, Dropped::default());
     for number in 1..=150 {
-        // A frame of 22 ms has one step or two. A frame of 90 ms has five or six.
+        // A frame of 22 ms has one or two steps. A frame of 90 ms has five or six.
         let millis = if number == HELD_UP { 90 } else { 22 };
         let frame = simulation.advance(Duration::from_millis(millis), |physics, step| {
             let wind = Vector::X * (step.tick % 60) as f32 / 60.0;

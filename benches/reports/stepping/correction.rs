@@ -1,4 +1,4 @@
-//! Plots what is displayed after a rollback.
+//! Plots the displayed poses after a rollback.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,9 +12,9 @@ use super::scenes::space;
 
 const FRAME: Duration = Duration::from_micros(6_944);
 
-const THERE: &str = "it is never removed";
+const THERE: &str = "the body is never removed";
 
-/// A time in seconds, and the sideways offset of the body from then on, in metres.
+/// A time in seconds, and the change of the body's sideways position at that time, in metres.
 type Aside = (f64, f32);
 
 pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
@@ -45,7 +45,7 @@ fn with_half_life(millis: u64) -> Correction {
     correction
 }
 
-/// Returns the sideways position that each frame displays, for a body that rollbacks move sideways.
+/// Returns the sideways position in each frame, for a body that rollbacks move sideways.
 fn sides(correction: Correction, asides: &[Aside]) -> Result<Vec<(f64, f64)>, RewindError> {
     let mut simulation = space(60);
     simulation.correction = correction;

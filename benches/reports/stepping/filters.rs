@@ -11,7 +11,7 @@ struct Figures {
     uneven: f64,
     /// The largest change.
     worst: f64,
-    /// The largest difference between the sum of filtered frame times and real time.
+    /// The largest difference between the sum of the filtered frame times and real time.
     off: f64,
 }
 

@@ -3,10 +3,10 @@
 //!
 //! `cargo run --release --example stepping_report`
 //!
-//! With `--filters`, it prints how even the captures' frames are behind each filter of frame times. With `--preview`,
-//! it compares extrapolation with a step that a copy of the state runs ahead. Results: README.md in this folder. With
-//! `--correction`, it draws what is displayed after a rollback: docs/book/src/correction-time.svg. The plots of a
-//! report are there, too.
+//! With `--filters`, it prints how even the captures' frames are after each filter of frame times. With `--preview`,
+//! it compares extrapolation with a step that a copy of the state runs ahead. README.md in this folder has the results.
+//! With `--correction`, it plots the displayed poses after a rollback. The book has copies of the plots, in
+//! docs/book/src.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../../tests/scenes/mod.rs"]
@@ -52,10 +52,10 @@ struct Options {
     /// Compare extrapolation with previews instead, and print that table
     #[arg(long, conflicts_with_all = ["frame_times", "seed", "output"])]
     preview: bool,
-    /// Print how even the captures are behind each filter of frame times instead
+    /// Print how even the captures are after each filter of frame times instead
     #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
     filters: bool,
-    /// Draw a plot of what is displayed after a rollback instead
+    /// Plot the displayed poses after a rollback instead
     #[arg(long, conflicts_with_all = ["frame_times", "seed", "preview", "filters"])]
     correction: bool,
 }
@@ -197,14 +197,14 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
         );
     }
     println!(
-        "ends: how many different ones over the traces, to the bit; apart: how far from each other \
-         the watched body ends\noff course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
+        "ends: the number of different end states over the traces, to the bit; apart: the distance between the ends \
+         of the watched body\noff course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
          the rendered body on the curve, own capture; first effect: mean over all traces, from an \
          input to the first frame that shows any of it; cost: 1,000 mixed bodies, mean"
     );
 }
 
-/// Returns the distance between the final positions of the watched body over the traces, in metres.
+/// Returns the largest distance between the final positions of the watched body over the traces, in metres.
 fn apart<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> f32 {
     let last = |row: &Row| row.outcome.samples.last().map(|sample| sample.2);
     let places: Vec<_> = rows.filter_map(last).collect();

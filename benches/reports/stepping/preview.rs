@@ -6,7 +6,7 @@ use evenstep::{Rate, RateError};
 
 use super::scenes::preview::{Figures, WAYS, latency, measure, scenes};
 
-/// Measures all ways to display a frame, at 60 Hz and at 30 Hz, and prints the results.
+/// Measures each method of displaying a frame, at 60 Hz and at 30 Hz, and prints the results.
 pub fn print(length: Duration) -> Result<(), RateError> {
     for hz in [60, 30] {
         let rate = Rate::hz(hz)?;

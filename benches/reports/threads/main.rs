@@ -1,6 +1,6 @@
 //! Measures how even the steps of a [`Runner`] are on this machine, how far behind the present frames are displayed,
-//! how the thread affects the frame rate, and how long a button press takes to reach the picture. It compares an
-//! [`Overlap`] and a simulation without a thread, and prints a table in Markdown.
+//! how the thread affects the frame rate, and how long a button press takes to affect the picture. Measures the same
+//! with an [`Overlap`] and without a thread, and prints a table in Markdown.
 //!
 //! `cargo run --release --all-features --example threads_report`
 #![allow(missing_docs, reason = "a program")]
@@ -17,16 +17,16 @@ use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 
-/// The time at the start that is not measured, until the delay of the display is right.
+/// The time at the start that is not measured, in which the delay of the display settles.
 const START: Duration = Duration::from_millis(200);
 
-/// A display of 144 Hz.
+/// The frame time of a display of 144 Hz.
 const FRAME: Duration = Duration::from_nanos(6_944_444);
 
 /// Measures how even the steps of a thread are, and how it affects the frame rate.
 #[derive(Parser)]
 struct Options {
-    /// The length of each of the ten runs, in seconds
+    /// The length of each of the twelve runs, in seconds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// The number of crates in the large pile. A step of it should take longer than a frame
@@ -34,7 +34,7 @@ struct Options {
     crates: usize,
 }
 
-/// When each step was due, began and ended.
+/// The times at which each step was due, began and ended.
 struct Steps {
     times: Vec<(Duration, Instant, Instant)>,
     /// The body that a button press moves, and its speed from the next step on.
@@ -102,7 +102,7 @@ impl Button {
         }
     }
 
-    /// Returns the speed to set if it changes. Called at the beginning of a frame.
+    /// Returns the speed to set if it changes. Call it at the beginning of a frame.
     fn poll(&mut self) -> Option<f32> {
         if self.pressed.is_none() && self.next <= self.start.elapsed() {
             self.pressed = Some((self.next, self.shown));
@@ -128,7 +128,7 @@ impl Button {
         run.full.push(since);
         self.pressed = None;
         self.presses += 1;
-        // The pause is long enough for the marker to come to rest, and not synchronised with anything.
+        // The pause is long enough for the marker to come to rest, and is not synchronised with frames or steps.
         let pause = 150_000 + self.presses * 7_919 % 33_333;
         self.next = now + Duration::from_micros(pause);
         Some(0.0)
@@ -138,8 +138,8 @@ impl Button {
 /// The measurements of a run, in milliseconds, sorted at the end.
 #[derive(Default)]
 struct Run {
-    /// The times from a press to the first frame that shows any of its effect, and to the first that shows all of its
-    /// first step.
+    /// The times from a press to the first frame that displays any of its effect, and to the first that displays all
+    /// of its first step.
     first: Vec<f64>,
     full: Vec<f64>,
     late: Vec<f64>,
@@ -157,11 +157,11 @@ fn main() {
     let options = Options::parse();
     let length = Duration::from_secs(options.seconds);
     println!(
-        "Steps of 60 Hz, frames of 144 Hz, {length:?} each. Times in ms: p50 / p99 / p99.9 / longest.\n"
+        "Steps at 60 Hz, frames at 144 Hz, {length:?} per run. Times in ms: p50 / p99 / p99.9 / longest.\n"
     );
     println!(
-        "| pile | slack | a step takes | it begins late by | behind | starved frames | the game's thread \
-         spends on a frame | from frame to frame | frames a second | dropped | first effect | full effect |"
+        "| pile | slack | step time | step begins late by | behind | starved frames | game's thread per frame \
+         | frame to frame | frames per second | dropped | first effect | full effect |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for count in [1_000, options.crates] {
@@ -295,7 +295,7 @@ fn alone(count: usize, length: Duration) -> Run {
     run
 }
 
-/// Runs frames at the rate of a display. Returns for how many of them `frame` returned `true`.
+/// Runs frames at the rate of a display. Returns the number of frames for which `frame` returned `true`.
 fn at_144_hz(
     length: Duration,
     run: &mut Run,

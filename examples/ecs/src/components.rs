@@ -9,7 +9,7 @@ pub struct Number(pub u32);
 #[derive(Clone, Copy, Debug, ::bevy_ecs::component::Component, ::shipyard::Component)]
 pub struct Player;
 
-/// Moves to and fro.
+/// Marks the platform, which moves to and fro.
 #[derive(Clone, Copy, Debug, ::bevy_ecs::component::Component, ::shipyard::Component)]
 pub struct Platform;
 

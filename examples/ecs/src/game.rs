@@ -1,6 +1,6 @@
 //! The rules of the game, without an ECS: the level, spawning and despawning, and motion.
 //!
-//! Every rule depends on the tick, so a run is the same at every frame rate. A rule for several bodies takes them
+//! Every rule depends on the tick, so a run is the same at every frame rate. A rule for several bodies visits them
 //! [`in_order`], because each ECS iterates entities in a different order.
 
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ enum Input {
     Jump(bool),
 }
 
-/// The data from which an ECS makes an entity.
+/// The data from which an ECS creates an entity.
 pub struct Thing {
     /// The number of things that were created before this one.
     pub number: u32,
@@ -66,7 +66,7 @@ pub enum Part {
     Doomed,
 }
 
-/// A failure in a run, in the systems before the step of this tick.
+/// A mishap in a run. It happens in the systems before the step of this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// The first system panics, once.
@@ -75,7 +75,7 @@ pub enum Mishap {
     Restart(u64),
 }
 
-/// An entity, the number and part of its thing, and its body.
+/// An entity, with the number and the part of its thing, and its body.
 pub type Made<E> = (E, u32, Part, Option<BodyKey>);
 
 /// A body that a rollback has restored, and the thing that it belongs to.
@@ -149,7 +149,7 @@ impl Game {
         }
     }
 
-    /// Returns what the bodies without an entity belong to.
+    /// Returns the things to which the bodies without an entity belong.
     pub fn lost<E: Copy>(&self, bodies: &[BodyKey], made: &[Made<E>]) -> Vec<Lost<E>> {
         let lost = |key: &BodyKey| {
             let (number, part) = self.known[key];
@@ -164,7 +164,7 @@ impl Game {
         bodies.iter().map(lost).collect()
     }
 
-    /// Reads the input that the devices reported before the end of a frame. Called once per frame.
+    /// Reads the input that the devices reported before the end of a frame. Call it once per frame.
     pub fn feed(&mut self, end: Duration) {
         while let Some((ms, input)) = SCRIPT.get(self.played) {
             let time = Duration::from_millis(*ms);
@@ -176,7 +176,7 @@ impl Game {
         }
     }
 
-    /// Returns the things that the level begins with.
+    /// Returns the things in the level at its start.
     pub fn level(&mut self) -> Vec<Thing> {
         let mut things = vec![
             self.thing(
@@ -202,7 +202,7 @@ impl Game {
         things
     }
 
-    /// Returns a crate: four stacks have five, and the platform has one stack of four.
+    /// Returns a crate. Four stacks have five crates each, and the platform has one stack of four.
     fn a_crate(&mut self, i: u8) -> Thing {
         let (stack, level) = (f32::from(i / 5), f32::from(i % 5));
         let at = if i < 20 {

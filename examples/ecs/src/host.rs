@@ -1,4 +1,4 @@
-//! The common interface of all five games: it takes frames and returns an outcome.
+//! The common interface of the five games. It takes frames and returns an outcome.
 
 use std::time::Duration;
 
@@ -119,7 +119,7 @@ impl Outcome {
             assert_eq!(
                 key.is_some(),
                 pose.is_some(),
-                "an entity has a pose exactly if it has a body"
+                "an entity must have a pose if and only if it has a body"
             );
             key.zip(*pose)
         };

@@ -1,6 +1,6 @@
-//! One small game in five ECSs, with evenstep's loop inside each of them.
+//! One small game in five ECSs. Each contains evenstep's simulation and runs its loop.
 //!
-//! Each ECS has a folder. Its `glue.rs` connects the ECS to evenstep and contains nothing of the game. Its `mod.rs`
+//! Each ECS has a folder. Its `glue.rs` connects the ECS to evenstep and contains no game code. Its `mod.rs`
 //! contains the game's systems, which call the shared [rules](game).
 #![expect(missing_docs, reason = "the names explain the parts of the game")]
 

@@ -1,4 +1,4 @@
-//! Two kinds of misuse of the loop: systems that panic, and systems that replace the simulation.
+//! Tests two kinds of misuse of the loop: systems that panic, and systems that replace the simulation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use evenstep_ecs::host::{ALL, Host, frames};
 /// The length of a frame of five steps.
 const FRAME: Duration = Duration::from_nanos(83_333_334);
 
-/// The tick of the third step of a frame, after all input.
+/// The tick of the third step of a frame, after the end of the input.
 const TICK: u64 = 452;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The same game in five ECSs, with several patterns of frames, ends with the same bits.
+//! Checks that one game ends with the same bits in five ECSs and with several patterns of frames.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn every_entity_is_shown_where_its_body_is() {
     }
 }
 
-/// Input comes late, so balls are spawned too early. After the steps are resimulated, they never were.
+/// Late input makes balls spawn too early. Resimulation with the right input corrects that.
 #[test]
 fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
     for ecs in ALL {
@@ -72,7 +72,7 @@ const LEVEL: u32 = 3 + CRATES + PICKUPS;
 const CRATES: u32 = 24;
 const PICKUPS: u32 = 4;
 
-/// Checks that the scene exercises all that it is meant to.
+/// Checks that the scene spawns, despawns and removes as it is meant to.
 #[test]
 fn entities_come_and_go() {
     let outcome = ALL[0].play(&frames(60, LENGTH));

@@ -1,5 +1,6 @@
-//! The CPU time of a second of 144 frames and 60 steps until all poses are on their way to the graphics card: as pairs that
-//! it blends, and as matrices from the CPU. Beside them the same second without a renderer. Bytes are printed first.
+//! Measures the CPU time of one second (144 frames and 60 steps) until all poses are submitted to the graphics card: as
+//! pairs that it blends, and as matrices from the CPU. For comparison, it measures the same second without a renderer.
+//! It prints the number of bytes first.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -21,9 +22,9 @@ fn pairs(gpu: &Gpu, simulation: &mut Simulation, instances: &mut Instances) -> u
     let mut bytes = 0;
     for _ in 0..FRAMES {
         frame(simulation);
-        let data = simulation.render_data().expect("it is kept");
+        let data = simulation.render_data().expect("render data is kept");
         let upload = instances.upload(gpu, data, simulation.removed());
-        bytes += upload.expect("there is room").bytes;
+        bytes += upload.expect("every body has a slot").bytes;
         gpu.queue.submit([]);
     }
     bytes
@@ -51,10 +52,10 @@ fn matrices(
 }
 
 fn upload(criterion: &mut Criterion) {
-    let gpu = Gpu::open().expect("a graphics card, or a software rasteriser");
+    let gpu = Gpu::open().expect("this needs a graphics card or a software rasteriser");
     println!("on {}", gpu.name);
     for count in [1_000, 10_000, 100_000_u32] {
-        let mut group = criterion.benchmark_group("a second of 144 frames and 60 steps");
+        let mut group = criterion.benchmark_group("one second of 144 frames and 60 steps");
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         let mut bare = spinners(count as usize);
         let mut with_pairs = spinners(count as usize);

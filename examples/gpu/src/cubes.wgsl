@@ -1,4 +1,4 @@
-// Draws a cube at each pose, and writes how far it has moved on the screen since the last picture.
+// Draws a cube at each pose, and writes its motion on the screen since the previous picture.
 
 struct Camera {
     now: mat4x4f,
@@ -71,7 +71,7 @@ fn pixel(in: Corner) -> Pixel {
     let light = 0.35 + 0.65 * max(dot(normalize(in.normal), normalize(vec3f(0.4, 0.8, 0.5))), 0.0);
     var out: Pixel;
     out.color = vec4f(light * vec3f(0.95, 0.66, 0.25), 1.0);
-    // In units of half the picture.
+    // The unit is half the picture's size.
     out.velocity = in.now.xy / in.now.w - in.before.xy / in.before.w;
     return out;
 }

@@ -1,4 +1,4 @@
-//! Draws a cube at each pose into a picture, and how far each pixel has moved.
+//! Draws a picture with a cube at each pose, and a picture of the motion vector of each pixel.
 
 use bytemuck::{Pod, Zeroable, cast_slice};
 use evenstep::rapier::glamx::Vec3;
@@ -9,10 +9,10 @@ use wgpu::TextureFormat;
 use crate::gpu::Gpu;
 use crate::instances::Instances;
 
-/// Rows of a picture that is read back are multiples of 256 bytes wide: so it is 64 pixels or a multiple.
+/// wgpu copies rows whose length is a multiple of 256 bytes, so the width is a multiple of 64 pixels (4 bytes each).
 const ROW: u32 = 64;
 
-/// World space to clip space, in this picture and in the one before.
+/// The transformations from world space to clip space, for this picture and for the previous one.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Camera {
@@ -21,7 +21,7 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// A camera at rest.
+    /// Creates a camera at rest.
     pub fn looking(from: Vec3, to: Vec3, aspect: f32) -> Self {
         let projection = directx::perspective(0.8, aspect, 0.1, 1_000.0);
         let view = projection * view::look_at_mat4(from, to, Vec3::Y);
@@ -35,7 +35,7 @@ pub struct Picture {
     pub width: u32,
     /// Red, green, blue and opacity.
     pub rgba: Vec<u8>,
-    /// How far each pixel has moved since the picture before, in units of half the picture.
+    /// The motion of each pixel since the previous picture, in units of half the picture's size.
     pub velocities: Vec<[f32; 2]>,
 }
 
@@ -49,7 +49,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Creates targets of so many pixels. The width is rounded up to a multiple of 64.
+    /// Creates targets of this size in pixels. The width is rounded up to a multiple of 64.
     pub fn new(gpu: &Gpu, width: u32, height: u32) -> Self {
         let width = width.div_ceil(ROW) * ROW;
         let formats = [TextureFormat::Rgba8Unorm, TextureFormat::Rg32Float];
@@ -98,7 +98,7 @@ impl Renderer {
             entries: &entries,
         });
         let views = (self.targets.each_ref()).map(|it| it.create_view(&Default::default()));
-        // Behind the bodies it is black, and nothing moves.
+        // The background is black, and does not move.
         let attachments = views.each_ref().map(|view| {
             Some(wgpu::RenderPassColorAttachment {
                 view,
@@ -130,7 +130,7 @@ impl Renderer {
         gpu.queue.submit([encoder.finish()]);
     }
 
-    /// Waits for the picture.
+    /// Waits for the picture, and reads it back.
     pub fn read(&self, gpu: &Gpu) -> Picture {
         let [rgba, velocities] = (self.targets.each_ref()).map(|target| self.bytes(gpu, target));
         Picture {
@@ -163,7 +163,8 @@ impl Renderer {
 }
 
 impl Picture {
-    /// Returns the motion of a pixel, given from the middle of the picture in units of half its size, with y up.
+    /// Returns the motion of the pixel at a position. The origin is the middle of the picture, the unit is half its
+    /// size, and y is up.
     pub fn velocity(&self, x: f32, y: f32) -> [f32; 2] {
         let height = self.velocities.len() as u32 / self.width;
         let column = ((0.5 + 0.5 * x) * self.width as f32) as u32;

@@ -6,7 +6,7 @@ use std::fmt;
 use pollster::block_on;
 use wgpu::BufferUsages as Usage;
 
-/// A device, with or without a window. A software rasteriser will do.
+/// A graphics device, with or without a window. It may be a software rasteriser.
 pub struct Gpu {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
@@ -58,11 +58,11 @@ impl Gpu {
         encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
         self.queue.submit([encoder.finish()]);
         copy.slice(..).map_async(wgpu::MapMode::Read, |result| {
-            result.expect("the device works");
+            result.expect("the buffer can be mapped");
         });
         let done = self.device.poll(wgpu::PollType::wait_indefinitely());
         done.expect("the device works");
         let bytes = copy.slice(..).get_mapped_range();
-        bytes.expect("it is mapped").to_vec()
+        bytes.expect("the buffer is mapped").to_vec()
     }
 }

@@ -10,7 +10,7 @@ use wgpu::BufferUsages as Usage;
 
 use crate::gpu::Gpu;
 
-/// As many threads as a workgroup of the shader has.
+/// The number of threads in a workgroup of the shader.
 const WORKGROUP: u32 = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -34,11 +34,11 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
-/// What a frame has uploaded.
+/// The uploads of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Upload {
     pub bytes: usize,
-    /// Whether the pairs were among it.
+    /// Whether the frame uploaded pairs.
     pub has_pairs: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Instances {
     exception_slots: wgpu::Buffer,
     exceptions: wgpu::Buffer,
     jumped: wgpu::Buffer,
-    /// The poses of this picture, and of the one before.
+    /// The poses of this picture and of the previous one.
     pub poses: wgpu::Buffer,
     pub poses_before: wgpu::Buffer,
     bindings: wgpu::BindGroup,
@@ -59,7 +59,7 @@ pub struct Instances {
     passes: [wgpu::ComputePipeline; 3],
     slot_of: SecondaryMap<BodyKey, u32>,
     free: Vec<u32>,
-    /// The slots in use, or used before.
+    /// The number of slots that are or were in use.
     len: u32,
     capacity: u32,
     order_version: u64,
@@ -67,7 +67,7 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Creates buffers for so many bodies.
+    /// Creates buffers for up to `capacity` bodies.
     pub fn new(gpu: &Gpu, capacity: u32) -> Self {
         let pose = size_of::<PoseFloats>();
         let list = |size: usize| {
@@ -123,7 +123,7 @@ impl Instances {
         }
     }
 
-    /// Returns how many slots to draw.
+    /// Returns the number of slots to draw.
     pub fn len(&self) -> u32 {
         self.len
     }
@@ -132,12 +132,12 @@ impl Instances {
         self.len == 0
     }
 
-    /// Returns where the pose of a body is in the buffers.
+    /// Returns the index of a body's pose in the buffers.
     pub fn slot(&self, key: BodyKey) -> Option<u32> {
         self.slot_of.get(key).copied()
     }
 
-    /// Uploads what changed in a frame, and blends its poses. `removed` is the list of bodies that it removed.
+    /// Uploads the changes of a frame, and blends its poses. `removed` lists the bodies that were removed in the frame.
     pub fn update(
         &mut self,
         gpu: &Gpu,
@@ -163,7 +163,7 @@ impl Instances {
         Ok(upload)
     }
 
-    /// Uploads what changed in a frame.
+    /// Uploads the changes of a frame.
     pub fn upload(
         &mut self,
         gpu: &Gpu,
@@ -209,7 +209,7 @@ impl Instances {
             jumped: jumped.len() as u32,
         };
         write(&self.counts, bytemuck::bytes_of(&counts));
-        // Only now, because no body of this frame may take a slot that it empties.
+        // These slots become free at the end, because this frame writes zeros into them. No new body may have them yet.
         self.free.extend(gone);
         Ok(Upload {
             has_pairs,
@@ -217,7 +217,7 @@ impl Instances {
         })
     }
 
-    /// Returns the slot of a body, which may be a new one.
+    /// Returns the slot of a body, or gives it a new one.
     fn slot_for(&mut self, key: BodyKey) -> Result<u32, Full> {
         if let Some(slot) = self.slot_of.get(key) {
             return Ok(*slot);
@@ -235,7 +235,7 @@ impl Instances {
     }
 }
 
-/// A uniform, lists to read, and the two lists of poses.
+/// Creates the layout: a uniform buffer, read-only lists, and the two lists of poses.
 fn layout(gpu: &Gpu, buffers: usize) -> wgpu::BindGroupLayout {
     let entries: Vec<_> = (0..buffers)
         .map(|binding| wgpu::BindGroupLayoutEntry {

@@ -1,4 +1,4 @@
-// Blends the poses of a frame into a buffer with a slot for each body. `evenstep_blend` is put before this source.
+// Blends the poses of a frame into a buffer with a slot for each body. `evenstep_blend` comes from the source before it.
 
 struct Counts {
     alpha: f32,
@@ -14,7 +14,7 @@ struct Counts {
 @group(0) @binding(4) var<storage, read> exception_slots: array<u32>;
 @group(0) @binding(5) var<storage, read> exceptions: array<EvenstepPose>;
 @group(0) @binding(6) var<storage, read> jumped: array<u32>;
-// The poses of this picture, and of the one before.
+// The poses of this picture and of the previous one.
 @group(0) @binding(7) var<storage, read_write> poses: array<EvenstepPose>;
 @group(0) @binding(8) var<storage, read_write> poses_before: array<EvenstepPose>;
 
@@ -32,7 +32,7 @@ fn replace(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// A body that jumped has no motion.
+// Removes the motion vectors of bodies that jumped.
 @compute @workgroup_size(64)
 fn jump(@builtin(global_invocation_id) id: vec3u) {
     if id.x < counts.jumped {

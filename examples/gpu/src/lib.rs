@@ -1,5 +1,5 @@
-//! Bodies drawn from poses that the graphics card blends: two poses are uploaded per moving body and step, and one number
-//! per frame.
+//! Draws bodies from poses that the graphics card blends. Two poses are uploaded per moving body and step, and one
+//! number per frame.
 
 mod draw;
 mod gpu;

@@ -1,4 +1,5 @@
-//! 100,000 spinning bodies whose poses the graphics card blends. Every pose is read back and compared with the crate's.
+//! Draws 100,000 spinning bodies whose poses the graphics card blends. Reads every pose back, and compares it with that
+//! of `Simulation::pose`.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,13 +13,13 @@ use gpu::{Camera, Gpu, Instances, Renderer, side, spinners};
 #[derive(Parser)]
 #[command(about)]
 struct Options {
-    /// How many bodies spin.
+    /// The number of spinning bodies.
     #[arg(long, default_value_t = 100_000)]
     bodies: usize,
-    /// How many frames at 144 per second.
+    /// The number of frames, at 144 Hz.
     #[arg(long, default_value_t = 24)]
     frames: u32,
-    /// Where the last picture goes.
+    /// The file for the picture of the last frame.
     #[arg(long, default_value = "target/pictures/gpu.png")]
     picture: PathBuf,
 }
@@ -33,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut uploaded, mut with_pairs, mut largest) = (0, 0, 0.0_f32);
     for _ in 0..options.frames {
         simulation.advance(Duration::from_secs(1) / 144, |_, _| ());
-        let data = simulation.render_data().ok_or("it is kept")?;
+        let data = simulation.render_data().ok_or("render data is off")?;
         let upload = instances.update(&gpu, data, simulation.removed())?;
         uploaded += upload.bytes;
         with_pairs += u32::from(upload.has_pairs);
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let frames = options.frames;
     println!(
-        "{frames} frames, {with_pairs} with pairs, {} kB each on average",
+        "{frames} frames, {with_pairs} of them with pairs; {} kB per frame on average",
         uploaded / 1_000 / frames.max(1) as usize
     );
     println!("largest difference from `pose()`: {largest:.1e}");
@@ -66,18 +67,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     println!("{}", options.picture.display());
     if largest > 1e-6 {
-        return Err("the poses of the graphics card are not those of the crate".into());
+        return Err("the poses on the graphics card differ from those of `pose()`".into());
     }
     Ok(())
 }
 
-/// Returns the largest difference of a component between poses that were read back and those of the crate.
+/// Returns the largest difference of any component between the poses that were read back and those of the simulation.
 fn difference(simulation: &Simulation, instances: &Instances, poses: &[u8]) -> f32 {
     let poses: &[PoseFloats] = bytemuck::cast_slice(poses);
     let bodies = simulation.physics.bodies();
     let difference = |key: BodyKey| {
-        let slot = instances.slot(key).expect("it was displayed");
-        let expected = evenstep::pose_floats(&simulation.pose(key).expect("it was displayed"));
+        let slot = instances.slot(key).expect("every body has a slot");
+        let expected = evenstep::pose_floats(&simulation.pose(key).expect("every body has a pose"));
         let pairs = poses[slot as usize].into_iter().zip(expected);
         pairs
             .map(|(one, other)| (one - other).abs())

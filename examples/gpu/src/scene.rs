@@ -23,7 +23,7 @@ pub fn spinners(count: usize) -> Simulation {
     simulation
 }
 
-/// Returns how many of the bodies stand along an edge of the cube.
+/// Returns the number of bodies along an edge of the cube.
 pub fn side(count: usize) -> usize {
     let mut sides = 1..;
     sides.find(|side: &usize| side.pow(3) >= count).unwrap_or(1)

@@ -54,15 +54,15 @@ pub fn run(input: &[u8], tally: &mut Tally) {
 fn one<S: Strategy>(strategy: S, runner: &mut TestRunner) -> S::Value {
     strategy
         .new_tree(runner)
-        .expect("it rejects nothing")
+        .expect("no case is rejected")
         .current()
 }
 
-// The clock, in whole nanoseconds.
+// A model of the clock, in whole nanoseconds.
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    /// A frame of this many milliseconds, and how many of its steps are taken. If `None`, `advance` takes all of them.
+    /// A frame of this many milliseconds, and the number of its steps that run. If `None`, `advance` runs them all.
     Frame(u64, Option<u64>),
     /// Steps per second. Each rate divides a second.
     Rate(u32),
@@ -88,7 +88,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// The expected readings of a clock, by its definition.
+/// The expected readings of a clock, computed from its definition.
 struct Model {
     tick: u64,
     new_tick: Option<u64>,
@@ -215,7 +215,7 @@ fn frame(
         simulation.begin_frame(time);
         assert_eq!(simulation.clock().due(), due);
         for _ in 0..made {
-            let step = simulation.next_step().expect("it is due");
+            let step = simulation.next_step().expect("a step is due");
             assert_eq!(step.is_last, ticks.len() as u64 + 1 == due);
             ticks.push(step.tick);
             simulation.make_step();
@@ -249,7 +249,7 @@ fn frame(
 
 // The same game in every loop.
 
-/// The game's part in the steps, whatever owns its simulation.
+/// The game's part in the steps. It works with every owner of the simulation.
 struct Player(Run);
 
 impl Player {
@@ -259,7 +259,7 @@ impl Player {
         std::mem::swap(&mut self.0.simulation.physics, physics);
     }
 
-    /// Returns the result: the bits before each step, and the keys of all bodies until then.
+    /// Returns the result: the bits before each step, and the keys of all bodies that have existed.
     fn outcome(mut self) -> (Vec<u64>, Vec<BodyKey>) {
         self.0.before.truncate(TICKS as usize);
         (self.0.before, self.0.keys)

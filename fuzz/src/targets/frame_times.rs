@@ -32,7 +32,7 @@ pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
     )
 }
 
-/// Checks that a clock counts the whole time of the frames, as steps and the rest.
+/// Checks that the steps and the remainder of a clock add up to the time of the frames.
 pub fn run(input: &[u8], tally: &mut Tally) {
     let Some(times) = tally.load(input.len(), || reader::read(input)) else {
         return;

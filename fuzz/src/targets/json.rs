@@ -81,7 +81,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Mutates the text, or the document that it holds.
+/// Mutates the text, or the document in it.
 pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
     let as_text: bool = session.generate()?;
     match serde_json::from_slice::<Value>(input) {

@@ -1,10 +1,10 @@
-//! The kinds of inputs, and how they are run.
+//! The kinds of inputs. Each creates, mutates and runs its inputs.
 
 // States.
 mod saved;
 // Plain types.
 mod json;
-// Runs as files.
+// Recordings.
 mod recordings;
 // Programs of calls.
 mod calls;

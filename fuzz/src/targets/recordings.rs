@@ -1,4 +1,4 @@
-//! Recordings of a recorder or a flight recorder, which are then changed.
+//! Recordings from a recorder or a flight recorder, which are then mutated.
 
 use std::io::Write;
 use std::time::Duration;
@@ -154,7 +154,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     let _ = Recording::read(kept);
 }
 
-/// How many frames of a recording are played.
+/// The number of frames of a recording that are played.
 const FRAMES: usize = 60;
 
 fn play(

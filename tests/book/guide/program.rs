@@ -1,7 +1,8 @@
 use rapier3d::prelude::*;
 use std::collections::HashMap;
 
-/// Longer frames slow the simulation down, so that one slow frame does not cause another. In seconds.
+/// The longest frame time in seconds. Longer frames slow the simulation down, so that one slow frame does not cause
+/// another.
 const MAX_FRAME_TIME: f32 = 0.25;
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Opens a window with falling crates, and records how long each frame took.
 //!
-//! The loop is a usual one: handle the window's events, advance the physics by the last frame time, draw, present. The
-//! recorded times are those from one present to the next.
+//! The loop is a usual one: handle the window's events, advance the physics by the last frame time, draw and present.
+//! The recorded times are from one present to the next.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -94,11 +94,11 @@ fn drop_anew(physics: &mut Physics, crates: &[BodyKey]) {
             4.0 + row,
             0.1 * (row % 7.0),
         );
-        physics.teleport(key, at).expect("no crate is removed");
+        physics.teleport(key, at).expect("crates are never removed");
     }
 }
 
-/// Draws crates as turned squares, seen along z.
+/// Draws crates as rotated squares, seen along z.
 fn draw(simulation: &Simulation, crates: &[BodyKey], pixels: &mut [u32]) {
     pixels.fill(0x0018_2028);
     for (&key, i) in crates.iter().zip(0u32..) {
@@ -119,7 +119,7 @@ fn draw(simulation: &Simulation, crates: &[BodyKey], pixels: &mut [u32]) {
     }
 }
 
-/// Fills a square, given by its centre and half its side in metres, and the direction of one side.
+/// Fills a square with this centre and half side in metres, and this direction of one side.
 fn square(pixels: &mut [u32], at: (f32, f32), half: f32, along: (f32, f32), colour: u32) {
     let centre = (ORIGIN.0 + at.0 * SCALE, ORIGIN.1 - at.1 * SCALE);
     let reach = half * SCALE * 1.5;
@@ -150,7 +150,7 @@ fn capture(options: &Options, times: &[Duration]) -> Result<String, std::fmt::Er
     )?;
     writeln!(
         text,
-        "# {WIDTH}x{HEIGHT}, and are dropped anew every {ROUND} s; the loop aims at {} frames a second. The first",
+        "# {WIDTH}x{HEIGHT}, and are dropped again every {ROUND} s. The loop aims at {} frames per second. The first",
         options.fps
     )?;
     writeln!(text, "# {START} frames are left out.")?;

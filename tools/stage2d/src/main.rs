@@ -1,7 +1,7 @@
-//! Lays out the package `evenstep2d` as it is published, in `target/evenstep2d`.
+//! Lays out the package `evenstep2d` for publication, in `target/evenstep2d`.
 //!
-//! Its sources are those of `evenstep`, outside its folder, but cargo packs only files inside. So this program copies
-//! both into one folder, from which cargo packs and publishes:
+//! It has the same sources as `evenstep`, which are outside its folder, but cargo packs only files inside. So this
+//! program copies the package and the sources into one folder, from which cargo packs and publishes:
 //!
 //! ```sh
 //! cargo run --manifest-path tools/stage2d/Cargo.toml
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = stage.join("evenstep2d");
     fs::create_dir_all(&package)?;
 
-    // The settings that it shares with the other package, such as versions.
+    // The settings that both packages share, such as versions.
     let mut workspace: Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     workspace.retain(|key, _| key == "workspace");
     fs::write(stage.join("Cargo.toml"), workspace.to_string())?;

@@ -48,7 +48,7 @@ pub fn frame(world: &mut World, time: Duration) {
         }
     }
     world.resource_mut::<Scene>().simulation.end_frame();
-    world.run_system_cached(sync).expect("it is a system");
+    world.run_system_cached(sync).expect("`sync` is a system");
 }
 
 fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
@@ -56,7 +56,7 @@ fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) ->
     Ok(())
 }
 
-/// On a despawn, and when the component is removed or replaced.
+/// Runs on a despawn, and when the component is removed or replaced.
 fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
     let Scene { simulation, owners } = &mut *scene;
     owners.release(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);

@@ -47,7 +47,7 @@ impl Stage {
         entity
     }
 
-    /// Despawns the entity; `release` removes its body.
+    /// Despawns the entity. `release` removes its body.
     pub fn despawn(&mut self, entity: Entity) {
         self.entities.despawn(entity);
         let body = self.bodies.remove(entity);

@@ -1,4 +1,4 @@
-//! evenstep in hecs, joined by evenstep's `Entities`.
+//! evenstep in hecs, connected with evenstep's `Entities`.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Stage {
     pub entities: Entities,
 }
 
-/// Your game's systems. `G` is whatever else they need.
+/// Your game's systems. `G` is the other data that they need.
 pub type Systems<G> = fn(&mut Stage, &mut G, Step);
 
 impl Stage {

@@ -1,4 +1,4 @@
-//! evenstep in shipyard. The simulation is in a unique, and deletions are tracked.
+//! evenstep in shipyard. The simulation is in a unique storage, and deletions are tracked.
 
 use std::time::Duration;
 
@@ -44,10 +44,10 @@ pub fn frame(world: &World, time: Duration) {
     world.run(|mut scene: SceneMut| scene.simulation.begin_frame(time));
     while let Some(step) = world.run(|mut scene: SceneMut| scene.simulation.next_step()) {
         world.add_unique(CurrentStep(step));
-        world.run_workload(BEFORE_STEP).expect("the game's systems");
+        world.run_workload(BEFORE_STEP).expect("the workload runs");
         world.run(release);
         if world.run(|mut scene: SceneMut| scene.simulation.make_step()) {
-            world.run_workload(AFTER_STEP).expect("the game's systems");
+            world.run_workload(AFTER_STEP).expect("the workload runs");
             world.run(release);
         }
     }
@@ -55,7 +55,7 @@ pub fn frame(world: &World, time: Duration) {
     world.run(sync);
 }
 
-/// In each step, so that bodies of deleted entities go at the same tick at every frame rate.
+/// Runs in each step, so that bodies of deleted entities are removed at the same tick at every frame rate.
 fn release(mut scene: SceneMut, mut bodies: ViewMut<Body>) {
     let Scene { simulation, owners } = &mut *scene;
     for (entity, body) in bodies.deleted() {

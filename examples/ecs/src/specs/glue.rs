@@ -52,8 +52,8 @@ fn simulation(world: &mut World) -> &mut Simulation {
     &mut world.get_mut::<Scene>().unwrap().simulation
 }
 
-/// In each step, so that bodies of deleted entities go at the same tick at every frame rate. An event holds only
-/// the index of an entity, which another entity may have by now.
+/// Runs in each step, so that bodies of deleted entities are removed at the same tick at every frame rate. An event
+/// holds only the index of an entity, which another entity may have by now.
 fn release(world: &mut World) {
     world.maintain();
     let bodies = world.read_storage::<Body>();
@@ -73,7 +73,7 @@ fn sync(world: &World) {
         poses.remove(entity);
     }
     for (entity, pose) in owners.moved(simulation) {
-        // Refused for an entity that is already dead.
+        // This fails for an entity that is already dead, which needs no pose.
         let _ = poses.insert(entity, RenderPose(pose));
     }
 }

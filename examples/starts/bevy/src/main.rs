@@ -1,4 +1,4 @@
-//! A box that jumps and turns, in Bevy. The space bar makes it jump, too.
+//! A box that jumps and turns, in Bevy. The space bar also makes it jump.
 
 mod plugin;
 
@@ -11,7 +11,7 @@ use plugin::{BeforeStep, Body, PhysicsPlugin, Simulation};
 #[derive(Component)]
 struct Player;
 
-/// Presses of the space bar. A frame may have no step, or several: the queue gives each press to one step.
+/// Presses of the space bar. A frame may have no step or several, so the queue gives each press to exactly one step.
 #[derive(Resource)]
 struct Presses(InputQueue<()>);
 

@@ -1,10 +1,10 @@
 //! evenstep in Bevy. Copy this file into your game, and add systems to [`BeforeStep`] and [`AfterStep`].
 //!
-//! - **Time.** A frame takes the time of `Time<Real>`. Pause and speed are settings of the [`Simulation`]:
-//!   `Time<Virtual>` and `Time<Fixed>` neither change nor act here. In the systems of a step, `physics.current_step()`
-//!   has the tick and `dt`, while `Res<Time>` still has the time of the frame.
+//! - **Time.** The frame time is that of `Time<Real>`. Pause and speed are settings of the [`Simulation`].
+//!   `Time<Virtual>` and `Time<Fixed>` do not affect it, and it does not affect them. In the systems of a step,
+//!   `physics.current_step()` has the tick and `dt`, while `Res<Time>` still has the time of the frame.
 //! - **Poses.** Each frame writes the displayed pose of the bodies that moved into the `Transform`s of their entities.
-//!   The pose is in world space, so these entities have no parent. The scale is yours.
+//!   The pose is in world space, so these entities must not have a parent. The plugin does not change the scale.
 //! - **Despawned entities.** The body of an entity that is despawned, or loses its [`Body`], is removed at once.
 //! - **Removed bodies.** If a body is removed, its entity loses its [`Body`] at the end of the frame. The entity stays
 //!   with its last pose, because a game may still need its other components. To despawn both, despawn the entity.
@@ -22,11 +22,11 @@ pub struct BeforeStep;
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AfterStep;
 
-/// The simulation. To use another rate than 60 Hz, or to start another level, insert a new one, and new [`Owners`].
+/// The simulation. For another rate than 60 Hz, or for another level, insert a new simulation and new [`Owners`].
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct Simulation(pub evenstep::Simulation);
 
-/// The entities of the bodies, for events and ray casts: `owners.entity(key)`.
+/// The entities of the bodies. For events and ray casts, use `owners.entity(key)`.
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct Owners(pub evenstep::Owners<Entity>);
 
@@ -46,7 +46,7 @@ impl Plugin for PhysicsPlugin {
             .init_schedule(AfterStep)
             .add_observer(link)
             .add_observer(unlink)
-            // Between `PreUpdate`, which reads the devices, and `Update`, which sees the new poses.
+            // This is between `PreUpdate`, which reads the devices, and `Update`, which sees the new poses.
             .add_systems(
                 RunFixedMainLoop,
                 frame.in_set(RunFixedMainLoopSystems::FixedMainLoop),
@@ -67,7 +67,7 @@ fn frame(world: &mut World) -> Result {
     Ok(world.run_system_cached(sync)?)
 }
 
-/// Records the entity's body. An entity that is spawned after the frame's steps is displayed in that frame, too.
+/// Records the entity's body. An entity that is spawned after the frame's steps is also displayed in that frame.
 fn link(
     at: On<Insert<Body>>,
     mut bodies: Query<(&Body, &mut Transform)>,
@@ -109,7 +109,8 @@ fn sync(
     }
 }
 
-/// With evenstep2d: `pose.translation.extend(transform.translation.z)` and `Quat::from_rotation_z(pose.rotation.angle())`.
+/// Writes the displayed pose. With evenstep2d, write `pose.translation.extend(transform.translation.z)` and
+/// `Quat::from_rotation_z(pose.rotation.angle())`.
 fn write(pose: Pose, transform: &mut Transform) {
     transform.translation = pose.translation;
     transform.rotation = pose.rotation;

@@ -1,4 +1,4 @@
-//! The plugin, without a window: frame times are set by hand.
+//! Tests the plugin without a window. Frame times are set by hand.
 
 #[path = "../src/plugin.rs"]
 mod plugin;
@@ -30,7 +30,7 @@ fn count_after(simulation: Res<Simulation>, mut ticks: ResMut<Ticks>) {
     ticks.after.push(simulation.physics.tick());
 }
 
-/// 100 Hz without gravity, so that a step is 10 ms and a body moves by hand-computed distances.
+/// Creates a game at 100 Hz without gravity, so that a step is 10 ms, and distances can be computed by hand.
 fn app() -> App {
     let rate = evenstep::Rate::hz(100).unwrap();
     let mut simulation = evenstep::Simulation::new(rate);
@@ -73,7 +73,7 @@ fn spawn(app: &mut App) -> (Entity, BodyKey) {
     (app.world_mut().spawn(Body(key)).id(), key)
 }
 
-/// Returns the displayed x, as the renderer gets it.
+/// Returns the displayed x that the renderer gets.
 fn x(app: &App, entity: Entity) -> f32 {
     let transform = app.world().get::<GlobalTransform>(entity).unwrap();
     transform.translation().x
@@ -117,7 +117,7 @@ fn a_transform_keeps_its_scale_and_is_written_when_spawned() {
         .insert(body, ColliderBuilder::ball(0.5));
     let scale = Transform::from_scale(Vec3::splat(2.0));
     let wall = app.world_mut().spawn((Body(key), scale)).id();
-    // No frame has run since, as for an entity that is spawned in `Update`.
+    // No frame has run since then. An entity that is spawned in `Update` is in the same situation.
     assert_eq!(
         *app.world().get::<Transform>(wall).unwrap(),
         scale.with_translation(Vec3::X * 3.0)
@@ -226,7 +226,7 @@ fn the_simulation_has_its_own_pause_and_speed() {
     assert_eq!(physics(&app).tick(), 2);
     assert!(is_near(x(&app, ball), 1.0), "{}", x(&app, ball));
 
-    // Bevy's own pause and speed do nothing here.
+    // Bevy's pause and speed have no effect here.
     app.world_mut().resource_mut::<Time<Virtual>>().pause();
     frame(&mut app, MS(10));
     assert!(is_near(x(&app, ball), 1.5), "{}", x(&app, ball));

@@ -1,6 +1,6 @@
 //! A box that jumps and turns, drawn by Fyrox.
 
-// Scenery and looks: replace this module with your own scene.
+// The scene. Replace this module with yours.
 mod scene;
 
 use std::time::Instant;
@@ -37,7 +37,7 @@ impl Plugin for Game {
         let frame_time = last.elapsed();
         *last += frame_time;
         simulation.advance(frame_time, |physics, step| {
-            // Before each step: forces, input, spawn and despawn.
+            // Runs before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(*body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(*body, Vector::ONE * 0.3);

@@ -16,7 +16,7 @@ impl EventHandler for Game {
         // The time since the last call. ggez calls `update` once per frame.
         let frame_time = context.time.delta();
         self.simulation.advance(frame_time, |physics, step| {
-            // Before each step: forces, input, spawn and despawn.
+            // Runs before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(self.body, 0.5);

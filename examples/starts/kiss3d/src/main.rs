@@ -32,7 +32,7 @@ async fn main() {
     loop {
         let now = Instant::now();
         simulation.advance(now - last, |physics, step| {
-            // Before each step: forces, input, spawn and despawn.
+            // Runs before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(body, Vector::ONE * 0.3);

@@ -25,7 +25,7 @@ async fn main() {
     let mut timer = FrameTimer::new(now());
     loop {
         simulation.advance(timer.frame(now()), |physics, step| {
-            // Before each step: forces, input, spawn and despawn.
+            // Runs before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(body, 0.5);

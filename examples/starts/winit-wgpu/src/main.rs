@@ -1,6 +1,6 @@
 //! A box that jumps, in a winit window, drawn by wgpu.
 
-// All wgpu code: replace this module with your own renderer.
+// All code for wgpu. Replace this module with your renderer.
 mod screen;
 
 use std::time::Instant;
@@ -37,7 +37,7 @@ impl ApplicationHandler for Game {
                 let frame_time = now - self.last;
                 self.last = now;
                 self.simulation.advance(frame_time, |physics, step| {
-                    // Before each step: forces, input, spawn and despawn.
+                    // Runs before each step: forces, input, spawn and despawn.
                     if step.tick % 90 == 0 {
                         let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
                         pushed.unwrap();

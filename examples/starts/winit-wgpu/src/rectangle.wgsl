@@ -1,4 +1,4 @@
-// A triangle that covers the viewport: all of it is painted.
+// A triangle that covers the whole viewport.
 @vertex
 fn corner(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
     return vec4f(f32(index / 2) * 4.0 - 1.0, f32(index % 2) * 4.0 - 1.0, 0.0, 1.0);

@@ -51,7 +51,7 @@ impl Screen {
         self.surface.configure(&self.device, &self.config);
     }
 
-    /// Draws rectangles, each given by its centre and its size, in metres, with y up.
+    /// Draws rectangles. Each is a centre and a size, in metres, with y up.
     pub fn draw(&self, rectangles: &[[f32; 4]]) {
         self.window.request_redraw();
         let (Success(picture) | Suboptimal(picture)) = self.surface.get_current_texture() else {
