@@ -34,7 +34,7 @@ function fail(reason) {
     text.id = "failure";
     const message = globalThis.panicMessage ?? reason?.message ?? reason;
     text.textContent = `This page has failed: ${message}`;
-    document.body.append(text);
+    document.body.prepend(text);
 }
 addEventListener("error", (event) => fail(event.error ?? event.message));
 addEventListener("unhandledrejection", (event) => fail(event.reason));
@@ -75,5 +75,6 @@ export async function loadGame(name) {
         loading.remove();
         document.getElementById("without").hidden = false;
         document.getElementById("canvas").hidden = true;
+        document.getElementById("hint").hidden = true;
     }
 }

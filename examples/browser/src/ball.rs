@@ -12,6 +12,8 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, Pointe
 use crate::clock::{PageClock, document, each_frame, on};
 use crate::panics::report_panics;
 
+/// The physics rate, in Hz. It is low, so that the stutter of the latest step is obvious.
+const RATE: u32 = 10;
 /// Half the width of the scene, in metres.
 const HALF: f32 = 4.0;
 /// The height of the scene above the floor, in metres.
@@ -78,7 +80,7 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
 
 impl Page {
     fn new() -> Self {
-        let mut simulation = Simulation::new(Rate::hz(10).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(RATE).unwrap());
         let physics = &mut simulation.physics;
         for y in [-1.0, HEIGHT + 1.0] {
             let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);
@@ -114,24 +116,21 @@ impl Page {
     }
 }
 
-/// Lets the ball run to and fro. It hops where it lands.
+/// Lets the ball run to and fro, before a step. It hops where it lands.
 fn run(physics: &mut Physics, ball: BodyKey, jumps: bool) {
     let body = physics.body_mut(ball).expect("the ball stays");
     let Vector { x, y, .. } = body.translation();
     let mut velocity = body.linvel();
-    // A step before the edge.
-    if x.abs() > HALF - RADIUS - RUN / 10.0 {
-        velocity.x = -RUN.copysign(x);
-    } else {
-        // Landing slows it down.
-        velocity.x = RUN.copysign(velocity.x);
-    }
+    let is_at_edge = x.abs() > HALF - RADIUS - RUN / RATE as f32;
+    // Landing has slowed it down.
+    velocity.x = RUN.copysign(if is_at_edge { -x } else { velocity.x });
     if jumps {
         velocity.y = JUMP;
     } else if y < RADIUS + 0.05 && velocity.y < 0.1 {
         velocity.y = HOP;
     }
     body.set_linvel(velocity, true);
+    body.set_angvel(Vector::NEG_Z * (velocity.x / RADIUS), true);
 }
 
 /// Draws both pictures, one above the other. Each has a floor, marks where the ball was drawn recently, and the ball.
