@@ -7,7 +7,7 @@ use std::rc::Rc;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Delivery, InputQueue, Physics, Rate, Simulation};
 use wasm_bindgen::prelude::*;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent};
+use web_sys::{CanvasRenderingContext2d, Event, HtmlCanvasElement, KeyboardEvent, PointerEvent};
 
 use crate::clock::{PageClock, document, each_frame, on};
 use crate::panics::report_panics;
@@ -49,8 +49,7 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
     let page = Rc::new(RefCell::new(Page::new()));
     let pressed = Rc::clone(&page);
     on(&canvas, "pointerdown", move |event: PointerEvent| {
-        let page = &mut *pressed.borrow_mut();
-        page.presses.push(page.clock.stamp(&event), ());
+        pressed.borrow_mut().press(&event);
     });
     let pressed = Rc::clone(&page);
     on(&document(), "keydown", move |event: KeyboardEvent| {
@@ -60,20 +59,17 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
             .is_none_or(|element| element.tag_name() == "BODY");
         if event.code() == "Space" && is_free {
             event.prevent_default();
-            let page = &mut *pressed.borrow_mut();
-            page.presses.push(page.clock.stamp(&event), ());
+            pressed.borrow_mut().press(&event);
         }
     });
-    let context = canvas
-        .get_context("2d")?
-        .expect("every browser has 2D canvases");
+    let context = canvas.get_context("2d")?.unwrap();
     let context: CanvasRenderingContext2d = context.unchecked_into();
     each_frame(move |stamp| {
         let page = &mut *page.borrow_mut();
         let poses = page.frame(stamp);
         page.trail.push_front(poses);
         page.trail.truncate(TRAIL);
-        draw(&context, &canvas, &page.trail).expect("sizes are positive");
+        draw(&context, &canvas, &page.trail).unwrap();
     });
     Ok(())
 }
@@ -100,6 +96,10 @@ impl Page {
         }
     }
 
+    fn press(&mut self, event: &Event) {
+        self.presses.push(self.clock.stamp(event), ());
+    }
+
     /// Runs a frame. Returns two poses of the ball: after the latest step, and between the last two steps.
     fn frame(&mut self, stamp: f64) -> [Pose; 2] {
         let frame_time = self.clock.frame(stamp);
@@ -109,16 +109,13 @@ impl Page {
         });
         let latest = self.simulation.physics.body(self.ball);
         let interpolated = self.simulation.pose(self.ball);
-        [
-            *latest.expect("the ball stays").position(),
-            interpolated.expect("the ball stays"),
-        ]
+        [*latest.unwrap().position(), interpolated.unwrap()]
     }
 }
 
 /// Lets the ball run to and fro, before a step. It hops where it lands.
 fn run(physics: &mut Physics, ball: BodyKey, jumps: bool) {
-    let body = physics.body_mut(ball).expect("the ball stays");
+    let body = physics.body_mut(ball).unwrap();
     let Vector { x, y, .. } = body.translation();
     let mut velocity = body.linvel();
     let is_at_edge = x.abs() > HALF - RADIUS - RUN / RATE as f32;

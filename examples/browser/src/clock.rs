@@ -43,8 +43,8 @@ impl PageClock {
     /// receives the event `firstframe`.
     pub fn frame(&mut self, stamp: f64) -> Duration {
         if !std::mem::replace(&mut self.has_started, true) {
-            let event = Event::new("firstframe").expect("the name is valid");
-            document().dispatch_event(&event).expect("the event is new");
+            let event = Event::new("firstframe").unwrap();
+            document().dispatch_event(&event).unwrap();
         }
         let now = time(stamp);
         // Firefox requests a frame now and then while the page is hidden.

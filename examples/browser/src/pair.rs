@@ -33,7 +33,7 @@ pub struct Match {
     state: Rc<RefCell<State>>,
 }
 
-/// What happens at the table.
+/// The state of a table.
 enum State {
     /// The other player is not connected.
     Waiting,
