@@ -223,6 +223,18 @@ impl Browser {
         self.client.execute(body, Vec::new()).await.unwrap()
     }
 
+    /// Runs a module in the page, which shares the page's modules. Scripts of Firefox's driver do not.
+    pub async fn module(&self, code: &str) {
+        let script = format!(
+            "const script = document.createElement('script');
+            script.type = 'module';
+            script.textContent = {};
+            document.body.append(script);",
+            json!(code)
+        );
+        self.script(&script).await;
+    }
+
     /// Returns what a function in the page, given by its body, passes to its first argument.
     pub async fn script_async(&self, body: &str) -> Value {
         self.client.execute_async(body, Vec::new()).await.unwrap()
@@ -258,22 +270,6 @@ impl Browser {
             .script("return document.getElementById('failure')?.textContent")
             .await;
         text.as_str().map(str::to_owned)
-    }
-
-    /// Returns the results of a function body in each frame, for some seconds.
-    pub async fn measure(&self, body: &str, seconds: f64) -> Vec<Value> {
-        let script = format!(
-            "const measure = () => {{ {body} }};
-            const [done, rows, end] = [arguments[0], [], performance.now() + 1000 * {seconds}];
-            const frame = (stamp) => {{
-                if (stamp > end) {{ done(rows); return; }}
-                rows.push(measure());
-                requestAnimationFrame(frame);
-            }};
-            requestAnimationFrame(frame);"
-        );
-        let rows = self.script_async(&script).await;
-        rows.as_array().unwrap().clone()
     }
 
     /// Waits until the page has drawn this many more frames.

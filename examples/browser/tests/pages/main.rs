@@ -29,8 +29,7 @@ macro_rules! in_browsers {
 }
 
 in_browsers! {
-    ball::it_moves_in_every_second_of_a_minute_and_stays_in_the_picture,
-    ball::it_is_drawn_between_its_steps,
+    ball::it_moves_in_every_frame_of_a_minute_and_stays_in_the_picture,
     ball::a_press_and_the_space_bar_make_it_jump,
     ball::it_pauses_while_it_is_hidden,
     ball::a_recording_is_replayed_on_the_desktop,
