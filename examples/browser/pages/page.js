@@ -75,6 +75,5 @@ export async function loadGame(name) {
         loading.remove();
         document.getElementById("without").hidden = false;
         document.getElementById("canvas").hidden = true;
-        document.getElementById("hint").hidden = true;
     }
 }

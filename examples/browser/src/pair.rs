@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use evenstep::Simulation;
 use evenstep::rapier::math::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::packets::{Carrier, Packets};
@@ -54,6 +55,8 @@ impl Match {
             .get_context("2d")?
             .expect("every browser has 2D canvases");
         let context: CanvasRenderingContext2d = context.unchecked_into();
+        let (simulation, arena) = Arena::start();
+        draw(&context, &canvas, &simulation, &arena);
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));
         each_frame(move |stamp| {
             let frame_time = clock.frame(stamp);
@@ -66,7 +69,10 @@ impl Match {
                 false => Buttons(held.get()),
             };
             match peer.frame(frame_time, buttons) {
-                Ok(_) => draw(&context, &canvas, peer),
+                Ok(_) => {
+                    let player = &peer.player;
+                    draw(&context, &canvas, &player.simulation, player.game());
+                }
                 Err(error) => *state = State::Failed(error.to_string()),
             }
         });
@@ -141,27 +147,23 @@ fn held_keys() -> Rc<Cell<u8>> {
     held
 }
 
-fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &Peer<Arena>) {
+fn draw(
+    context: &CanvasRenderingContext2d,
+    canvas: &HtmlCanvasElement,
+    simulation: &Simulation,
+    arena: &Arena,
+) {
     let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
     context.clear_rect(0.0, 0.0, width, height);
     let scale = width.min(height) / (2.0 * HALF);
-    let player = &peer.player;
-    for (key, body) in player
-        .simulation
-        .physics
-        .bodies()
-        .filter(|(_, body)| body.is_dynamic())
-    {
-        let Some(pose) = player.simulation.pose(key) else {
+    let bodies = simulation.physics.bodies();
+    for (key, body) in bodies.filter(|(_, body)| body.is_dynamic()) {
+        let Some(pose) = simulation.pose(key) else {
             continue;
         };
-        let number = player
-            .game()
-            .players
-            .iter()
-            .position(|player| *player == key);
+        let number = arena.players.iter().position(|player| *player == key);
         context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
-        let collider = &player.simulation.physics.rapier().colliders[body.colliders()[0]];
+        let collider = &simulation.physics.rapier().colliders[body.colliders()[0]];
         let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;
         let Vector { x, z, .. } = pose.translation;
         let (x, y) = (
