@@ -38,7 +38,7 @@ pub struct Match {
 enum State {
     /// The other player is not connected.
     Waiting,
-    Playing(Peer<Arena>),
+    Playing(Box<Peer<Arena>>),
     /// The match cannot continue, for this reason.
     Failed(String),
 }
@@ -83,8 +83,8 @@ impl Match {
     pub fn join(&self, socket: WebSocket) -> Result<(), JsValue> {
         let packets = Packets::new(Socket::new(socket), evenstep::fingerprint());
         let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
-        self.state
-            .replace(State::Playing(peer.map_err(|error| error.to_string())?));
+        let peer = peer.map_err(|error| error.to_string())?;
+        self.state.replace(State::Playing(Box::new(peer)));
         Ok(())
     }
 

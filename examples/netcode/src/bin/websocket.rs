@@ -51,7 +51,9 @@ impl Carrier for Socket {
             match self.socket.read() {
                 Ok(Message::Binary(packet)) => packets.push(packet.into()),
                 Ok(_) => (),
-                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => {
+                    break;
+                }
                 Err(_) => {
                     self.page_has_left.set(true);
                     break;
