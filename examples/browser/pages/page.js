@@ -1,4 +1,4 @@
-// What all pages have: the times of their frames, a message if something fails, and what those in three dimensions need.
+// What all pages have: the download with its progress, the times of their frames, and a message if something fails.
 
 // The lengths of the frames, in milliseconds, by the stamps of requestAnimationFrame.
 globalThis.frameTimes = [];
@@ -19,31 +19,61 @@ if (new URLSearchParams(location.search).has("log")) {
 }
 
 // They are saved in PresentMon's format, which the stepping report reads.
-const link = document.createElement("a");
-link.id = "times";
-link.textContent = "save frame times";
-link.download = "frame-times.csv";
-link.href = "#";
+const link = document.getElementById("times");
 link.addEventListener("click", () => {
     const lines = frameTimes.map((time) => time.toFixed(3));
     const file = new Blob([["MsBetweenPresents", ...lines, ""].join("\n")], { type: "text/csv" });
     link.href = URL.createObjectURL(file);
 });
-document.body.append(link);
+
+const loading = document.getElementById("loading");
 
 function fail(reason) {
+    loading.remove();
     const text = document.getElementById("failure") ?? document.createElement("p");
     text.id = "failure";
     const message = globalThis.panicMessage ?? reason?.message ?? reason;
     text.textContent = `This page has failed: ${message}`;
-    document.body.append(text);
+    document.body.prepend(text);
 }
 addEventListener("error", (event) => fail(event.error ?? event.message));
 addEventListener("unhandledrejection", (event) => fail(event.reason));
 
-// Kiss3d's shaders need more than WebGL has.
-export async function requireWebGpu() {
-    if (!await navigator.gpu?.requestAdapter()) {
-        throw new Error("it draws by WebGPU, which this browser or its graphics driver does not have");
+// Loads the WebAssembly with this name, shows the progress, and returns what it exports. The clock of the page sends
+// the event after which the picture is there.
+export async function load(name) {
+    const [word, bar] = loading.childNodes;
+    const { default: init, size, ...exported } = await import(`./${name}.js`);
+    const response = await fetch(`${name}_bg.wasm`);
+    if (!response.ok) {
+        throw new Error(`${response.url} answers ${response.status}`);
+    }
+    let received = 0;
+    const counter = new TransformStream({
+        transform(bytes, rest) {
+            received += bytes.length;
+            bar.value = received / size;
+            rest.enqueue(bytes);
+        },
+        flush() {
+            word.data = "Starting ";
+            bar.removeAttribute("value");
+        },
+    });
+    const headers = { "Content-Type": "application/wasm" };
+    const counted = new Response(response.body.pipeThrough(counter), { headers });
+    document.addEventListener("firstframe", () => requestAnimationFrame(() => loading.remove()));
+    await init({ module_or_path: counted });
+    return exported;
+}
+
+// The same for a game in three dimensions. Kiss3d's shaders read storage buffers, which WebGL does not have.
+export async function loadGame(name) {
+    if (await navigator.gpu?.requestAdapter()) {
+        await load(name);
+    } else {
+        loading.remove();
+        document.getElementById("without").hidden = false;
+        document.getElementById("canvas").hidden = true;
     }
 }

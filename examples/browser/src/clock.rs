@@ -19,6 +19,7 @@ pub struct PageClock {
     timer: FrameTimer,
     filter: FrameFilter,
     was_hidden: Rc<Cell<bool>>,
+    has_started: bool,
 }
 
 impl PageClock {
@@ -34,11 +35,17 @@ impl PageClock {
             timer: FrameTimer::new(time(frame_stamp())),
             filter: FrameFilter::automatic(),
             was_hidden,
+            has_started: false,
         }
     }
 
-    /// Returns the time of the frame that begins at a timestamp of `requestAnimationFrame`.
+    /// Returns the time of the frame that begins at a timestamp of `requestAnimationFrame`. In the first frame, the page
+    /// receives the event `firstframe`.
     pub fn frame(&mut self, stamp: f64) -> Duration {
+        if !std::mem::replace(&mut self.has_started, true) {
+            let event = Event::new("firstframe").unwrap();
+            document().dispatch_event(&event).unwrap();
+        }
         let now = time(stamp);
         // Firefox requests a frame now and then while the page is hidden.
         if self.was_hidden.replace(document().hidden()) {

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use evenstep::Simulation;
 use evenstep::rapier::math::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::packets::{Carrier, Packets};
@@ -27,57 +28,106 @@ const COLOURS: [&str; 3] = ["#d66c20", "#246ebe", "#7d8794"];
 /// The keys, in the order of the bits of [`Buttons`].
 const KEYS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 
-/// A match of two, seen from above. The page is the second player, who uses the arrow keys.
+/// A table for matches of two, seen from above. The page is the second player, who uses the arrow keys.
 #[wasm_bindgen]
 pub struct Match {
-    peer: Rc<RefCell<Peer<Arena>>>,
+    state: Rc<RefCell<State>>,
+}
+
+/// The state of a table.
+enum State {
+    /// The other player is not connected.
+    Waiting,
+    Playing(Box<Peer<Arena>>),
+    /// The match cannot continue, for this reason.
+    Failed(String),
 }
 
 #[wasm_bindgen]
 impl Match {
-    /// Plays on a canvas against the program at a WebSocket address. With `by_script` the example's script plays.
+    /// Creates a table that is drawn on a canvas. With `by_script` the example's script plays.
     #[wasm_bindgen(constructor)]
-    pub fn new(canvas: HtmlCanvasElement, url: &str, by_script: bool) -> Result<Self, JsValue> {
+    pub fn new(canvas: HtmlCanvasElement, by_script: bool) -> Result<Self, JsValue> {
         report_panics();
-        let packets = Packets::new(Socket::connect(url)?, evenstep::fingerprint());
-        let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
-        let peer = Rc::new(RefCell::new(peer.map_err(|error| error.to_string())?));
+        let state = Rc::new(RefCell::new(State::Waiting));
         let held = held_keys();
         let context = canvas
             .get_context("2d")?
             .expect("every browser has 2D canvases");
         let context: CanvasRenderingContext2d = context.unchecked_into();
-        let (mut clock, playing) = (PageClock::new(), Rc::clone(&peer));
+        let (simulation, arena) = Arena::start();
+        draw(&context, &canvas, &simulation, &arena);
+        let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));
         each_frame(move |stamp| {
-            let peer = &mut *playing.borrow_mut();
+            let frame_time = clock.frame(stamp);
+            let state = &mut *playing.borrow_mut();
+            let State::Playing(peer) = state else {
+                return;
+            };
             let buttons = |tick| match by_script {
                 true => Buttons::of_script(1, tick),
                 false => Buttons(held.get()),
             };
-            if let Err(error) = peer.frame(clock.frame(stamp), buttons) {
-                wasm_bindgen::throw_str(&error.to_string());
+            match peer.frame(frame_time, buttons) {
+                Ok(_) => {
+                    let player = &peer.player;
+                    draw(&context, &canvas, &player.simulation, player.game());
+                }
+                Err(error) => *state = State::Failed(error.to_string()),
             }
-            draw(&context, &canvas, peer);
         });
-        Ok(Self { peer })
+        Ok(Self { state })
     }
 
-    /// Returns the number of steps so far.
-    #[wasm_bindgen(getter)]
-    pub fn tick(&self) -> f64 {
-        self.peer.borrow().player.simulation.physics.tick() as f64
+    /// Starts a match against the program at the other end of an open WebSocket.
+    pub fn join(&self, socket: WebSocket) -> Result<(), JsValue> {
+        let packets = Packets::new(Socket::new(socket), evenstep::fingerprint());
+        let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
+        let peer = peer.map_err(|error| error.to_string())?;
+        self.state.replace(State::Playing(Box::new(peer)));
+        Ok(())
     }
 
-    /// Returns how many checksums differed from the other peer's.
+    /// Ends the match, because the other player has left. The picture stays, and so does the reason of a failure.
+    pub fn leave(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if matches!(state, State::Playing(_)) {
+            *state = State::Waiting;
+        }
+    }
+
+    /// Returns why the match cannot continue.
     #[wasm_bindgen(getter)]
-    pub fn desyncs(&self) -> usize {
-        self.peer.borrow().desyncs
+    pub fn failure(&self) -> Option<String> {
+        match &*self.state.borrow() {
+            State::Failed(reason) => Some(reason.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of steps so far, if a match is played.
+    #[wasm_bindgen(getter)]
+    pub fn tick(&self) -> Option<f64> {
+        self.of_peer(|peer| Some(peer.player.simulation.physics.tick() as f64))
+    }
+
+    /// Returns how many checksums differed from the other peer's, if a match is played.
+    #[wasm_bindgen(getter)]
+    pub fn desyncs(&self) -> Option<usize> {
+        self.of_peer(|peer| Some(peer.desyncs))
     }
 
     /// Returns the checksum of the state before a step, in hexadecimal digits, once it can no longer change.
     pub fn checksum(&self, tick: f64) -> Option<String> {
-        let sum = self.peer.borrow().confirmed_checksum(tick as u64);
+        let sum = self.of_peer(|peer| peer.confirmed_checksum(tick as u64));
         sum.map(|sum| format!("{sum:016x}"))
+    }
+
+    fn of_peer<T>(&self, property: impl Fn(&Peer<Arena>) -> Option<T>) -> Option<T> {
+        match &*self.state.borrow() {
+            State::Playing(peer) => property(peer),
+            _ => None,
+        }
     }
 }
 
@@ -97,27 +147,23 @@ fn held_keys() -> Rc<Cell<u8>> {
     held
 }
 
-fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &Peer<Arena>) {
+fn draw(
+    context: &CanvasRenderingContext2d,
+    canvas: &HtmlCanvasElement,
+    simulation: &Simulation,
+    arena: &Arena,
+) {
     let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
     context.clear_rect(0.0, 0.0, width, height);
     let scale = width.min(height) / (2.0 * HALF);
-    let player = &peer.player;
-    for (key, body) in player
-        .simulation
-        .physics
-        .bodies()
-        .filter(|(_, body)| body.is_dynamic())
-    {
-        let Some(pose) = player.simulation.pose(key) else {
+    let bodies = simulation.physics.bodies();
+    for (key, body) in bodies.filter(|(_, body)| body.is_dynamic()) {
+        let Some(pose) = simulation.pose(key) else {
             continue;
         };
-        let number = player
-            .game()
-            .players
-            .iter()
-            .position(|player| *player == key);
+        let number = arena.players.iter().position(|player| *player == key);
         context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
-        let collider = &player.simulation.physics.rapier().colliders[body.colliders()[0]];
+        let collider = &simulation.physics.rapier().colliders[body.colliders()[0]];
         let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;
         let Vector { x, z, .. } = pose.translation;
         let (x, y) = (
@@ -138,8 +184,7 @@ struct Socket {
 }
 
 impl Socket {
-    fn connect(url: &str) -> Result<Self, JsValue> {
-        let socket = WebSocket::new(url)?;
+    fn new(socket: WebSocket) -> Self {
         socket.set_binary_type(BinaryType::Arraybuffer);
         let received = Rc::new(RefCell::new(Vec::new()));
         let inbox = Rc::clone(&received);
@@ -148,7 +193,7 @@ impl Socket {
                 inbox.borrow_mut().push(Uint8Array::new(&packet).to_vec());
             }
         });
-        Ok(Self { socket, received })
+        Self { socket, received }
     }
 }
 

@@ -106,24 +106,28 @@ impl Kind {
         Server::start(Command::new(program).arg("--port=0"), before)
     }
 
-    /// Returns the options of the browser. They select a software renderer, because test machines have no graphics
-    /// card. Without them neither browser has WebGPU there.
-    fn options(self) -> (&'static str, Value) {
+    /// Returns the options of the browser. For WebGPU they select a software renderer, because test machines have no
+    /// graphics card.
+    fn options(self, has_webgpu: bool) -> (&'static str, Value) {
         match self {
             Self::Chromium => {
-                let arguments = [
+                let mut arguments = vec![
                     "--headless=new",
                     "--no-sandbox",
                     "--disable-dev-shm-usage",
                     "--window-size=800,640",
                     "--touch-events=enabled",
-                    "--enable-unsafe-webgpu",
-                    "--use-webgpu-adapter=swiftshader",
-                    // Without these three options WebGPU draws, but the result is not displayed.
-                    "--enable-features=Vulkan",
-                    "--use-vulkan=swiftshader",
-                    "--use-angle=swiftshader",
                 ];
+                if has_webgpu {
+                    arguments.extend([
+                        "--enable-unsafe-webgpu",
+                        "--use-webgpu-adapter=swiftshader",
+                        // Without these three options WebGPU draws, but the result is not displayed.
+                        "--enable-features=Vulkan",
+                        "--use-vulkan=swiftshader",
+                        "--use-angle=swiftshader",
+                    ]);
+                }
                 // The driver lets hidden pages continue, unlike a user's browser.
                 let excluded = ["disable-background-timer-throttling"];
                 let options = json!({ "args": arguments, "excludeSwitches": excluded });
@@ -132,8 +136,8 @@ impl Kind {
             Self::Firefox => {
                 let arguments = ["-headless", "--width=800", "--height=640"];
                 let preferences = json!({
-                    "dom.webgpu.enabled": true,
-                    "gfx.webgpu.ignore-blocklist": true,
+                    "dom.webgpu.enabled": has_webgpu,
+                    "gfx.webgpu.ignore-blocklist": has_webgpu,
                 });
                 let options = json!({ "args": arguments, "prefs": preferences });
                 ("moz:firefoxOptions", options)
@@ -149,6 +153,15 @@ pub struct Browser {
 
 /// Opens a page, and runs a test with it.
 pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
+    run_with(kind, true, page, test);
+}
+
+/// Does the same without WebGPU.
+pub fn run_without_webgpu(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
+    run_with(kind, false, page, test);
+}
+
+fn run_with(kind: Kind, has_webgpu: bool, page: &str, test: impl AsyncFnOnce(&Browser)) {
     let site = Server::start(
         Command::new(env!("CARGO_BIN_EXE_site")).args(["--serve-only", "--port", "0"]),
         "serving at ",
@@ -159,7 +172,7 @@ pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
         .enable_all()
         .build();
     let runtime = runtime.unwrap();
-    let browser = runtime.block_on(Browser::open(kind, port));
+    let browser = runtime.block_on(Browser::open(kind.options(has_webgpu), port));
     let result = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             let url = format!("{}{page}", site.address);
@@ -194,8 +207,7 @@ impl WebDriverCompatibleCommand for DevTools {
 }
 
 impl Browser {
-    async fn open(kind: Kind, port: &str) -> Self {
-        let (name, options) = kind.options();
+    async fn open((name, options): (&str, Value), port: &str) -> Self {
         let mut capabilities = Capabilities::new();
         capabilities.insert(name.into(), options);
         let mut builder = ClientBuilder::new(HttpConnector::new());
@@ -209,6 +221,23 @@ impl Browser {
     /// Returns the result of a function in the page, given by its body.
     pub async fn script(&self, body: &str) -> Value {
         self.client.execute(body, Vec::new()).await.unwrap()
+    }
+
+    /// Runs a module in the page, which shares the page's modules. Scripts of Firefox's driver do not.
+    pub async fn module(&self, code: &str) {
+        let script = format!(
+            "const script = document.createElement('script');
+            script.type = 'module';
+            script.textContent = {};
+            document.body.append(script);",
+            json!(code)
+        );
+        self.script(&script).await;
+    }
+
+    /// Returns what a function in the page, given by its body, passes to its first argument.
+    pub async fn script_async(&self, body: &str) -> Value {
+        self.client.execute_async(body, Vec::new()).await.unwrap()
     }
 
     /// Waits until the function with this body returns true.
@@ -241,22 +270,6 @@ impl Browser {
             .script("return document.getElementById('failure')?.textContent")
             .await;
         text.as_str().map(str::to_owned)
-    }
-
-    /// Returns the results of a function body in each frame, for some seconds.
-    pub async fn measure(&self, body: &str, seconds: f64) -> Vec<Value> {
-        let script = format!(
-            "const measure = () => {{ {body} }};
-            const [done, rows, end] = [arguments[0], [], performance.now() + 1000 * {seconds}];
-            const frame = (stamp) => {{
-                if (stamp > end) {{ done(rows); return; }}
-                rows.push(measure());
-                requestAnimationFrame(frame);
-            }};
-            requestAnimationFrame(frame);"
-        );
-        let rows = self.client.execute_async(&script, Vec::new()).await;
-        rows.unwrap().as_array().unwrap().clone()
     }
 
     /// Waits until the page has drawn this many more frames.

@@ -2,8 +2,11 @@
 //!
 //! `cargo run --release --manifest-path examples/netcode/Cargo.toml --bin websocket`
 
+use std::cell::Cell;
 use std::error::Error;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -31,19 +34,30 @@ const FRAME_TIME: Duration = Duration::from_micros(16_667);
 /// The number of ticks between two printed checksums.
 const CHECK_EVERY: u64 = 60;
 
-/// This end of a WebSocket. After the other end has left, packets are lost.
-struct Socket(WebSocket<TcpStream>);
+/// This end of a WebSocket. After the page has left, packets are lost.
+struct Socket {
+    socket: WebSocket<TcpStream>,
+    page_has_left: Rc<Cell<bool>>,
+}
 
 impl Carrier for Socket {
     fn send(&mut self, packet: Vec<u8>) {
-        let _ = self.0.send(Message::binary(packet));
+        let _ = self.socket.send(Message::binary(packet));
     }
 
     fn receive(&mut self) -> Vec<Vec<u8>> {
         let mut packets = Vec::new();
-        while let Ok(message) = self.0.read() {
-            if let Message::Binary(packet) = message {
-                packets.push(packet.into());
+        loop {
+            match self.socket.read() {
+                Ok(Message::Binary(packet)) => packets.push(packet.into()),
+                Ok(_) => (),
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => {
+                    break;
+                }
+                Err(_) => {
+                    self.page_has_left.set(true);
+                    break;
+                }
             }
         }
         packets
@@ -59,13 +73,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))?;
     println!("waiting at ws://{}", listener.local_addr()?);
     let socket = tungstenite::accept(listener.accept()?.0)?;
+    // Another page waits until this program is started again.
+    drop(listener);
     socket.get_ref().set_nodelay(true)?;
     socket.get_ref().set_nonblocking(true)?;
 
-    let packets = Packets::new(Socket(socket), evenstep::fingerprint());
+    let page_has_left = Rc::default();
+    let socket = Socket {
+        socket,
+        page_has_left: Rc::clone(&page_has_left),
+    };
+    let packets = Packets::new(socket, evenstep::fingerprint());
     let mut peer = Peer::new(Arena::start(), 0, packets, DISCONNECT)?;
     let (start, mut last, mut checked) = (Instant::now(), Instant::now(), 0);
-    while start.elapsed() < Duration::from_secs(args.seconds) {
+    while !page_has_left.get() && start.elapsed() < Duration::from_secs(args.seconds) {
         let now = Instant::now();
         peer.frame(now - last, |tick| Buttons::of_script(0, tick))?;
         last = now;

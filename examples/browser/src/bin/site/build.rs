@@ -1,14 +1,15 @@
 //! Builds the pages. Each is a package that is compiled and bound to JavaScript.
 
 use std::error::Error;
-use std::fs;
-use std::io::Write;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
+
+use crate::compress::compress;
 
 /// A page's WebAssembly.
 struct Page {
@@ -61,6 +62,8 @@ const PROFILE: [&str; 9] = [
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
 ];
+/// The picture for browsers without WebGPU, in the folder of the book.
+const PICTURE: &str = "evenstep.gif";
 const TARGET: &str = "wasm32-unknown-unknown";
 /// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
@@ -74,26 +77,54 @@ pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     }
     fs::create_dir_all(out)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in fs::read_dir(root.join("pages"))? {
-        let file = file?;
-        fs::copy(file.path(), out.join(file.file_name()))?;
-    }
+    copy_static(&root.join("pages"), out)?;
+    fs::copy(root.join("../../docs/book/src").join(PICTURE), out.join(PICTURE))?;
     for page in pages {
-        let wasm = page.compile(root)?;
-        (Bindgen::new().input_path(wasm).out_name(page.name))
+        page.build(root, out)?;
+    }
+    Ok(())
+}
+
+/// Copies the HTML and scripts, each with its compressed copies.
+fn copy_static(from: &Path, out: &Path) -> io::Result<()> {
+    for file in fs::read_dir(from)? {
+        let name = file?.file_name();
+        let copy = out.join(&name);
+        fs::copy(from.join(&name), &copy)?;
+        compress(&copy)?;
+    }
+    Ok(())
+}
+
+impl Page {
+    /// Builds the page, and prints the sizes of its WebAssembly and the time that it took.
+    #[expect(clippy::disallowed_methods, reason = "people wait by the wall clock")]
+    fn build(&self, root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+        let start = Instant::now();
+        let wasm = self.compile(root)?;
+        (Bindgen::new().input_path(wasm).out_name(self.name))
             .web(true)?
             .typescript(false)
             .omit_default_module_path(false)
             .remove_name_section(true)
             .remove_producers_section(true)
             .generate(out)?;
-        let wasm = out.join(format!("{}_bg.wasm", page.name));
-        page.report(&wasm)?;
+        let wasm = out.join(format!("{}_bg.wasm", self.name));
+        let script = out.join(format!("{}.js", self.name));
+        let size = usize::try_from(fs::metadata(&wasm)?.len())?;
+        // The page displays the progress of the download. A compressed response does not tell the size.
+        let mut end = OpenOptions::new().append(true).open(&script)?;
+        writeln!(end, "export const size = {size};")?;
+        compress(&script)?;
+        let [brotli, gzip] = compress(&wasm)?;
+        let [size, gzip, brotli] = [size, gzip, brotli].map(|size| size / 1000);
+        let (name, time) = (self.name, start.elapsed().as_secs());
+        println!(
+            "{name}: {size} kB, with gzip {gzip} kB, with brotli {brotli} kB; built in {time} s"
+        );
+        Ok(())
     }
-    Ok(())
-}
 
-impl Page {
     fn compile(&self, root: &Path) -> Result<PathBuf, Box<dyn Error>> {
         let package = root.join("..").join(self.package);
         let target = root.join("../../target/pages");
@@ -109,15 +140,5 @@ impl Page {
             return Err(format!("{} could not be built; {advice}", self.name).into());
         }
         Ok(target.join(TARGET).join("page").join(self.wasm))
-    }
-
-    /// Prints the sizes. Static hosts compress with gzip at least.
-    fn report(&self, wasm: &Path) -> Result<(), Box<dyn Error>> {
-        let bytes = fs::read(wasm)?;
-        let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
-        compressed.write_all(&bytes)?;
-        let [whole, small] = [bytes.len(), compressed.finish()?.len()].map(|size| size / 1000);
-        println!("{}: {whole} kB, compressed {small} kB", self.name);
-        Ok(())
     }
 }

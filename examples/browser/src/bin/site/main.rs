@@ -2,6 +2,8 @@
 
 // The pages, and how each is built.
 mod build;
+// Compressed copies of the files.
+mod compress;
 // A server of files, for this machine.
 mod serve;
 

@@ -1,0 +1,112 @@
+//! The playground and the platformer.
+
+use std::time::Duration;
+
+use crate::browser::{self, Kind, Part, differing};
+
+pub fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
+    browser::run(kind, "playground.html", async |browser| {
+        let title = "return document.querySelector('canvas').getAttribute('alt')";
+        browser
+            .wait_for(&format!("{title}?.includes('evenstep')"))
+            .await;
+        let picture = async |name| {
+            // The software renderer may take a second for each frame.
+            browser.wait_for_frames(5).await;
+            browser
+                .picture(&format!("playground-{name}-{kind:?}"))
+                .await
+        };
+        let moving = [picture("first").await, picture("second").await];
+        browser.key(' ', true).await;
+        browser.key(' ', false).await;
+        browser
+            .wait_for(&format!("{title}.includes('(paused)')"))
+            .await;
+        let paused = [picture("paused").await, picture("later").await];
+        // The area between each half's overlay and the plot.
+        let rows = [0.25, 0.6];
+        for columns in [[0.0, 0.32], [0.34, 0.65]] {
+            let [moved, stood] = [&moving, &paused]
+                .map(|[one, other]| differing([one, other], Part { columns, rows }));
+            println!("{columns:?}: {moved} of the pixels differ, {stood} in a pause");
+            assert!(moved > 0.005, "{columns:?}: {moved} of the pixels differ");
+            assert_eq!(stood, 0.0, "{columns:?}: the picture moves in a pause");
+        }
+    });
+}
+
+pub fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {
+    browser::run(kind, "platformer.html?log", async |browser| {
+        let start = browser.wait_for_row(|row| row.frame > 5).await;
+        let end = browser
+            .wait_for_row(|row| row.real_time > start.real_time + 2.0)
+            .await;
+        let (steps, time) = ((end.tick - start.tick) as f64, end.time - start.time);
+        // The last step is only partly displayed.
+        assert!(
+            (steps / 60.0 - time).abs() < 1.0 / 60.0 + 1e-6,
+            "{steps} steps in {time} s"
+        );
+
+        let started = browser.picture(&format!("platformer-start-{kind:?}")).await;
+        browser.key('w', true).await;
+        let there = browser
+            .wait_for_row(|row| row.hero[2] < start.hero[2] - 2.0)
+            .await;
+        browser.key('w', false).await;
+        let stopped = browser
+            .wait_for_row(|row| row.time > there.time + 0.5)
+            .await;
+        let later = browser
+            .wait_for_row(|row| row.time > stopped.time + 0.5)
+            .await;
+        assert_eq!(stopped.hero, later.hero, "the hero walks without a key");
+        let walked = browser.picture(&format!("platformer-{kind:?}")).await;
+        let all = Part {
+            columns: [0.0, 1.0],
+            rows: [0.0, 1.0],
+        };
+        let moved = differing([&started, &walked], all);
+        println!("{moved} of the pixels differ after the walk");
+        assert!(moved > 0.05, "{moved} of the pixels differ after a walk");
+
+        let before = browser.wait_for_row(|_| true).await.frame;
+        let hidden = browser.hide_for(Duration::from_secs(8)).await;
+        assert!(hidden, "another tab hides the page");
+        let after = browser.wait_for_row(|row| row.frame > before + 20).await;
+        let rows = browser.rows().await;
+        let shown: Vec<_> = rows
+            .iter()
+            .filter(|row| (before..=after.frame).contains(&row.frame))
+            .collect();
+        let longest = shown
+            .windows(2)
+            .map(|pair| pair[1].real_time - pair[0].real_time);
+        let longest = longest.fold(0.0, f64::max);
+        println!("the longest frame about a hidden page: {longest} s");
+        assert!(
+            longest < 4.0,
+            "a frame of {longest} s, as long as the page was hidden"
+        );
+    });
+}
+
+/// Headless Firefox passes no touches to the page.
+#[test]
+pub fn chromium_fingers_walk_and_jump() {
+    browser::run(Kind::Chromium, "platformer.html?log", async |browser| {
+        let start = browser.wait_for_row(|row| row.frame > 5).await;
+        browser.finger("touchStart", Some([100, 250])).await;
+        browser.finger("touchMove", Some([100, 150])).await;
+        browser
+            .wait_for_row(|row| row.hero[2] < start.hero[2] - 1.0)
+            .await;
+        browser.finger("touchEnd", None).await;
+        browser.finger("touchStart", Some([500, 250])).await;
+        browser.finger("touchEnd", None).await;
+        browser
+            .wait_for_row(|row| row.hero[1] > start.hero[1] + 1.0)
+            .await;
+    });
+}

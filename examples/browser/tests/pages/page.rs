@@ -1,0 +1,127 @@
+//! What every page has.
+
+use serde_json::json;
+
+use crate::browser::{self, Kind};
+
+const PAGES: [&str; 4] = [
+    "index.html",
+    "pair.html",
+    "playground.html",
+    "platformer.html",
+];
+
+/// Defines the function `covering` in the page. It returns pairs of parts of a document that cover each other, and parts
+/// that are wider than the page. The names of the halves are on the picture on purpose.
+const COVERING: &str = "
+    function covering(page) {
+        const kinds = 'h1, h2, p:not(#loading), li, pre, canvas, button, footer > *';
+        const parts = [...page.querySelectorAll(kinds)].filter((part) => part.checkVisibility());
+        const found = [];
+        parts.forEach((one, i) => {
+            const a = one.getBoundingClientRect();
+            if (a.right > page.documentElement.clientWidth + 1) {
+                found.push(`${one.outerHTML} is too wide`);
+            }
+            for (const other of parts.slice(i + 1)) {
+                const b = other.getBoundingClientRect();
+                const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                const isMeant = one.contains(other) || one.id === 'ball' && other.closest('#halves');
+                if (width > 1 && height > 1 && !isMeant) {
+                    found.push(`${one.outerHTML} and ${other.outerHTML}`);
+                }
+            }
+        });
+        return found;
+    }";
+
+/// Returns a script that opens a page in a frame as wide as a phone, and passes the frame's document to a function
+/// with this body.
+fn on_phone(page: &str, body: &str) -> String {
+    format!(
+        "const done = arguments[0];
+        const frame = document.createElement('iframe');
+        frame.style = 'position: fixed; inset: 0; width: 390px; height: 600px; border: 0';
+        frame.src = '{page}';
+        frame.onload = () => done((({{ contentDocument: page }}) => {{ {body} }})(frame));
+        document.body.append(frame);"
+    )
+}
+
+pub fn no_part_covers_another_on_a_phone(kind: Kind) {
+    for page in PAGES {
+        // The empty page does not compete for the processor.
+        browser::run(kind, "page.css", async |browser| {
+            let script = on_phone(page, &format!("{COVERING} return covering(page);"));
+            let found = browser.script_async(&script).await;
+            browser.picture(&format!("phone-{page}-{kind:?}")).await;
+            assert_eq!(found, json!([]), "{page}");
+        });
+    }
+}
+
+pub fn each_half_has_its_name(kind: Kind) {
+    browser::run(kind, "index.html", async |browser| {
+        let names =
+            "const { top, height } = document.getElementById('ball').getBoundingClientRect();
+            return [...document.querySelectorAll('#halves b')].map((name) => {
+                const place = name.getBoundingClientRect();
+                const half = (y) => Math.floor((y - top) / height * 2);
+                return [name.textContent, half(place.top), half(place.bottom)];
+            });";
+        let names = browser.script(names).await;
+        assert_eq!(names, json!([["latest step", 0, 0], ["evenstep", 1, 1]]));
+    });
+}
+
+/// Loads the page of the ball in a frame, and notes each value of its bar.
+pub fn the_bar_counts_what_arrives(kind: Kind) {
+    browser::run(kind, "page.css", async |browser| {
+        let script = "const done = arguments[0];
+            const frame = document.createElement('iframe');
+            frame.src = 'index.html';
+            document.body.append(frame);
+            const values = [];
+            const find = () => {
+                const page = frame.contentDocument;
+                const bar = page.querySelector('#loading progress');
+                if (bar === null) {
+                    setTimeout(find);
+                    return;
+                }
+                const note = () => values.push(Number(bar.getAttribute('value') ?? -1));
+                new MutationObserver(note).observe(bar, { attributes: true });
+                page.addEventListener('firstframe', () => done(values));
+            };
+            find();";
+        let values = browser.script_async(script).await;
+        println!("{values}");
+        let values = values.as_array().unwrap().iter();
+        let values: Vec<_> = values.map(|value| value.as_f64().unwrap()).collect();
+        let (end, counted) = values.split_last().unwrap();
+        assert_eq!(*end, -1.0, "no value while the program starts");
+        assert!(counted.is_sorted());
+        assert_eq!(counted.last(), Some(&1.0));
+    });
+}
+
+/// As on most machines with Linux.
+pub fn without_webgpu_games_show_a_picture_and_a_link(kind: Kind) {
+    for page in ["playground.html", "platformer.html"] {
+        browser::run_without_webgpu(kind, page, async |browser| {
+            browser
+                .wait_for("return document.querySelector('#without img')?.naturalWidth > 100")
+                .await;
+            let seen = "return ['#without img', '#without a', 'canvas', '#loading']
+                .map((part) => document.querySelector(part)?.checkVisibility() ?? false);";
+            let seen = browser.script(seen).await;
+            assert_eq!(seen, json!([true, true, false, false]), "{page}");
+            let link = browser
+                .script("return document.querySelector('#without a').href")
+                .await;
+            assert!(link.as_str().unwrap().ends_with("/index.html"), "{link}");
+            browser.picture(&format!("without-{page}-{kind:?}")).await;
+        });
+    }
+}
