@@ -1,4 +1,7 @@
-//! Rapier's debug lines at the displayed poses.
+//! Rapier's debug lines at displayed poses, or at true ones.
+//!
+//! A simulation on this thread has [`Simulation::displayed_world`](evenstep::Simulation::displayed_world) for lines at
+//! displayed poses. The lines here are drawn in the same way for a half on another thread, from copies.
 
 use evenstep::rapier::pipeline::{
     DebugColor, DebugRenderBackend, DebugRenderMode, DebugRenderObject, DebugRenderPipeline,
@@ -9,7 +12,33 @@ use evenstep::{BodyKey, Physics};
 
 use crate::shown::Shown;
 
-/// Copies of Rapier's sets, moved to the displayed poses. The simulation itself never is.
+/// The choice of debug lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DebugLines {
+    /// No lines.
+    Off,
+    /// Lines at the displayed poses, which stay on the bodies.
+    Displayed,
+    /// Lines at the poses of the last step, which wobble beside interpolated bodies.
+    True,
+}
+
+impl DebugLines {
+    /// All choices, in the order of their key.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Displayed, Self::True];
+
+    /// Returns the name in the panel.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Displayed => "displayed",
+            Self::True => "true",
+        }
+    }
+}
+
+/// Copies of Rapier's sets.
 #[derive(Clone)]
 pub struct Bones {
     bodies: RigidBodySet,
@@ -47,9 +76,9 @@ impl Bones {
         }
     }
 
-    /// Returns the lines of shapes, axes and joints at the displayed poses.
+    /// Moves the copies to the displayed poses. The simulation itself never is.
     #[must_use]
-    pub fn lines(mut self, shown: &Shown) -> Vec<Line> {
+    pub fn displayed(mut self, shown: &Shown) -> Self {
         for (handle, key) in &self.keys {
             if let Some(pose) = shown.poses.get(key)
                 && let Some(body) = self.bodies.get_mut(*handle)
@@ -57,10 +86,14 @@ impl Bones {
                 body.set_position(*pose, false);
             }
         }
-        let Self {
-            bodies, colliders, ..
-        } = &mut self;
-        bodies.propagate_modified_body_positions_to_colliders(colliders);
+        let bodies = &mut self.bodies;
+        bodies.propagate_modified_body_positions_to_colliders(&mut self.colliders);
+        self
+    }
+
+    /// Returns the lines of shapes, axes and joints.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
         let mode = DebugRenderMode::COLLIDER_SHAPES
             | DebugRenderMode::RIGID_BODY_AXES
             | DebugRenderMode::IMPULSE_JOINTS;

@@ -2,6 +2,7 @@
 
 use kiss3d::event::Key;
 
+use crate::bones::DebugLines;
 use crate::pacing::PacingSettings;
 use crate::scenes::Scene;
 use crate::strategy::Strategy;
@@ -28,8 +29,8 @@ pub struct Settings {
     pub speed: f64,
     /// Whether the simulation is paused.
     pub is_paused: bool,
-    /// Whether Rapier's debug lines are drawn.
-    pub has_lines: bool,
+    /// Rapier's debug lines.
+    pub lines: DebugLines,
     /// Whether each half displays an overlay about its frames.
     pub has_overlay: bool,
     /// Whether the panel is visible.
@@ -41,14 +42,14 @@ pub struct Settings {
 impl Default for Settings {
     /// Shows the difference at once: few steps, drawn at the latest state and interpolated.
     fn default() -> Self {
-        let choice = |strategy| Choice { strategy, rate: 30 };
+        let choice = |strategy| Choice { strategy, rate: 10 };
         Self {
-            scene: Scene::Pile,
+            scene: Scene::Spinners,
             halves: [choice(Strategy::Latest), choice(Strategy::Interpolated)],
             pacing: PacingSettings::default(),
             speed: 1.0,
             is_paused: false,
-            has_lines: false,
+            lines: DebugLines::Off,
             has_overlay: true,
             has_panel: true,
             has_keys: false,
@@ -107,7 +108,7 @@ pub enum Command {
     Portal,
     /// Shifts the origin of both worlds.
     ShiftOrigin,
-    /// Toggles debug lines.
+    /// Changes to the next of the [`DebugLines`].
     Lines,
     /// Toggles the overlay.
     Overlay,
@@ -185,8 +186,8 @@ pub const HELP: [(&str, &str); 17] = [
     ("N  B", "a crate, a bullet"),
     ("T  P", "teleport, portal"),
     ("O", "shift the origin"),
-    ("L  I", "debug lines, overlay"),
-    ("M  K", "panel, this list"),
+    ("L", "debug lines: displayed, true, off"),
+    ("I  M  K", "overlay, panel, this list"),
     ("R  V", "record and replay, back to live"),
     ("arrows", "drive the car"),
     ("mouse", "drag a body, turn, zoom"),

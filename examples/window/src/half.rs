@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
-use evenstep::{BodyKey, Frame, Rate, Simulation};
+use evenstep::{BodyKey, Frame, Headroom, Rate, Simulation};
 
 use crate::bones::Bones;
 use crate::game::{Game, Input};
@@ -30,6 +30,16 @@ pub struct Half {
     /// The input that the steps received last.
     input: Input,
     pace: Pace,
+    /// The measured time of steps on this thread, and the frames since the last record of it.
+    headroom: Headroom,
+    work: Work,
+}
+
+/// The steps of some frames.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    busy: Duration,
+    steps: u64,
 }
 
 /// The pace of a half.
@@ -128,6 +138,8 @@ impl Half {
                 speed: 1.0,
                 is_paused: false,
             },
+            headroom: Headroom::default(),
+            work: Work::default(),
         };
         half.set_strategy(strategy);
         half.show();
@@ -150,6 +162,7 @@ impl Half {
     pub fn set_strategy(&mut self, strategy: Strategy) {
         self.strategy = strategy;
         self.trouble = None;
+        self.headroom = Headroom::default();
         let (mut simulation, player) = match self.host.take().expect("the host is restored below") {
             Host::Here(here) => *here,
             Host::Thread { runner, .. } => runner.stop(),
@@ -223,14 +236,18 @@ impl Half {
         self.wants_bones = wants;
     }
 
-    /// Runs a frame of this length. A simulation on another thread uses the wall clock instead.
-    pub fn advance(&mut self, frame_time: Duration) {
+    /// Runs a frame of this length, and measures it with a clock. A simulation on another thread uses the wall clock
+    /// instead.
+    pub fn advance(&mut self, frame_time: Duration, clock: &impl Fn() -> Duration) {
+        let start = clock();
         if let Host::Here(here) = self.host_mut() {
             let (simulation, player) = &mut **here;
             if let Some(tape) = &mut player.tape {
                 tape.begin_frame(simulation, &player.game, frame_time);
             }
-            let Ok(_) = simulation.advance_with(frame_time, player);
+            let Ok(frame) = simulation.advance_with(frame_time, player);
+            self.work.steps += frame.steps;
+            self.work.busy += clock().saturating_sub(start);
         }
     }
 
@@ -278,6 +295,21 @@ impl Half {
     #[must_use]
     pub fn shown(&self) -> &Shown {
         &self.shown
+    }
+
+    /// Records how long steps took in the frames since the last record, which took this much real time.
+    pub fn record_load(&mut self, elapsed: Duration) {
+        let Work { busy, steps } = std::mem::take(&mut self.work);
+        self.headroom.record(elapsed, busy, steps);
+    }
+
+    /// Returns the time that steps take. A runner measures its thread itself.
+    #[must_use]
+    pub fn headroom(&self) -> Headroom {
+        match &self.host {
+            Some(Host::Thread { runner, .. }) => runner.headroom(),
+            _ => self.headroom,
+        }
     }
 
     /// Returns the last report of the simulation.

@@ -1,7 +1,7 @@
 //! A playground in a window: one world under two strategies of evenstep, side by side.
 //!
 //! The library runs without a window: keys, the mouse and time are passed to [`app::App`]. Only [`desk`] and [`view`]
-//! draw, and only [`live`] reads a clock.
+//! draw, and only the program reads a clock.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -55,4 +55,5 @@ pub mod desk;
 // The loop by the wall clock.
 pub mod live;
 // Pictures without a display.
+#[cfg(not(target_arch = "wasm32"))]
 pub mod offscreen;

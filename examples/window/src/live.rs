@@ -11,14 +11,20 @@ use crate::app::mouse::MouseEvent;
 use crate::controls::Command;
 use crate::desk::Desk;
 
-/// Runs until the window is closed. `frame_time` returns the time since its last call.
-pub async fn run(mut app: App, size: (u32, u32), mut frame_time: impl FnMut() -> Duration) {
+/// Runs until the window is closed. `frame_time` returns the time since its last call, and `clock` a time to measure
+/// steps with.
+pub async fn run(
+    mut app: App,
+    size: (u32, u32),
+    mut frame_time: impl FnMut() -> Duration,
+    clock: impl Fn() -> Duration,
+) {
     let mut desk = Desk::open(&mut app, size.0, size.1).await;
     let mut title = String::new();
     let mut mouse = Vec2::ZERO;
     loop {
         take_events(&desk.window, &mut app, &mut mouse);
-        app.update(frame_time());
+        app.update(frame_time(), &clock);
         if title != app.title() {
             title = app.title();
             desk.window.set_title(&title);

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::ops::Range;
 use std::path::Path;
 
+use indicatif::{ProgressBar, ProgressFinish, ProgressIterator};
+
 use crate::app::App;
 use crate::desk::Desk;
 use crate::script::Script;
@@ -21,7 +23,9 @@ pub async fn run(
 ) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(out)?;
     let mut desk = Desk::open_offscreen(&mut app, size.0, size.1).await;
-    for frame in 0..frames.end {
+    // The bar goes to standard error, and is hidden if that is not a terminal.
+    let bar = ProgressBar::new(frames.end.into()).with_finish(ProgressFinish::AndClear);
+    for frame in (0..frames.end).progress_with(bar) {
         script.play(frame, &mut app);
         app.make_frame();
         if frame < frames.start {

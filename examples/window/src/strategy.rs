@@ -47,12 +47,46 @@ impl Strategy {
             Self::SemiFixed => "semi-fixed",
             Self::FrameLocked => "frame-locked",
             Self::DisplayCounted => "display-counted",
-            Self::Latest => "fixed, latest state",
-            Self::Interpolated => "fixed, interpolated",
-            Self::Hermite => "fixed, Hermite",
-            Self::Extrapolated => "fixed, extrapolated",
+            Self::Latest => "latest step",
+            Self::Interpolated => "interpolated",
+            Self::Hermite => "Hermite curve",
+            Self::Extrapolated => "extrapolated",
             Self::Threaded => "on a thread",
         }
+    }
+
+    /// Returns the label of a half. It says which pictures need evenstep: those between two steps.
+    #[must_use]
+    pub fn label(self) -> String {
+        let name = self.name();
+        match self.smoothing() {
+            Smoothing::Latest => name.into(),
+            _ => format!("evenstep: {name}"),
+        }
+    }
+
+    /// Says what happens at this rate.
+    #[must_use]
+    pub fn description(self, rate: u32) -> String {
+        let steps = format!("{rate} steps per second");
+        let ms = 1_000 / rate.max(1);
+        match self {
+            Self::Variable => "each frame is one step, as long as the frame".into(),
+            Self::SemiFixed => format!("steps of {ms} ms, and a shorter one for the rest"),
+            Self::FrameLocked => format!("one step of {ms} ms in each frame"),
+            Self::DisplayCounted => format!("{steps}, counted in frames of the display"),
+            Self::Latest => format!("{steps}, each drawn until the next"),
+            Self::Interpolated => format!("{steps}, and every frame in between"),
+            Self::Hermite => format!("{steps}, and every frame on a curve in between"),
+            Self::Extrapolated => format!("{steps}, and every frame ahead of the last one"),
+            Self::Threaded => format!("{steps} on a thread, and every frame in between"),
+        }
+    }
+
+    /// Returns whether all steps have the length that the rate gives them.
+    #[must_use]
+    pub fn has_even_steps(self) -> bool {
+        !matches!(self, Self::Variable | Self::SemiFixed)
     }
 
     /// Returns how frames become steps.

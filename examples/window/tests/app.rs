@@ -1,25 +1,28 @@
 //! Tests the playground with keys, the mouse and frames, without a display.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use evenstep::BodyKey;
 use evenstep::rapier::math::{Pose, Vector};
+use evenstep::{BodyKey, Rate};
 use evenstep_window::app::App;
 use evenstep_window::app::mouse::MouseEvent;
-use evenstep_window::controls::{Command, Settings};
+use evenstep_window::bones::DebugLines;
+use evenstep_window::controls::{Choice, Command, Settings};
 use evenstep_window::scenes::Scene;
 use evenstep_window::script::Script;
 use evenstep_window::strategy::Strategy;
 use kiss3d::glamx::Vec2;
 
-/// Creates an app whose halves use these strategies.
+/// Creates an app whose halves use these strategies, at 30 Hz.
 fn app(scene: Scene, strategies: [Strategy; 2]) -> App {
     let mut settings = Settings {
         scene,
         ..Settings::default()
     };
     for (half, strategy) in settings.halves.iter_mut().zip(strategies) {
-        half.strategy = strategy;
+        *half = Choice { strategy, rate: 30 };
     }
     let mut app = App::new(settings);
     app.set_window(Vec2::new(1280.0, 720.0), 1.0);
@@ -64,6 +67,52 @@ fn every_scene_moves_under_every_strategy() {
             assert!(moved.count() > 0, "{scene:?} {strategy:?}");
             assert!(after.values().all(|pose| pose.translation.is_finite()));
             assert_eq!(after, poses(&app, 1), "{scene:?} {strategy:?}");
+        }
+    }
+}
+
+/// Returns whether each position is in sight. A body may fall for a moment before it returns.
+fn are_in_sight(poses: &BTreeMap<BodyKey, Pose>) -> bool {
+    let is_in_sight =
+        |place: Vector| place.x.abs().max(place.z.abs()) < 35.0 && (-20.0..50.0).contains(&place.y);
+    poses.values().all(|pose| is_in_sight(pose.translation))
+}
+
+#[test]
+fn every_scene_moves_for_more_than_a_minute_and_nothing_is_lost() {
+    let fixed = [Strategy::Latest, Strategy::Interpolated];
+    let uneven = [Strategy::Variable, Strategy::SemiFixed];
+    for scene in Scene::ALL {
+        for (strategies, rate) in [(fixed, 10), (fixed, 60), (uneven, 10)] {
+            let mut app = app(scene, strategies);
+            app.settings
+                .halves
+                .iter_mut()
+                .for_each(|half| half.rate = rate);
+            app.make_frame();
+            // As long as the plot.
+            for part in 0..28 {
+                let what = format!("{scene:?} {strategies:?} at {rate} Hz, part {part}");
+                let start = [0, 1].map(|side| poses(&app, side));
+                let mut has_moved = [false; 2];
+                for _ in 0..188 {
+                    app.make_frame();
+                    for side in [0, 1] {
+                        let now = poses(&app, side);
+                        assert!(are_in_sight(&now), "{what}: {now:?}");
+                        has_moved[side] |= start[side].iter().any(|(key, old)| {
+                            let way = |pose: &Pose| (pose.translation - old.translation).length();
+                            now.get(key).is_some_and(|pose| way(pose) > 0.1)
+                        });
+                    }
+                }
+                assert_eq!(has_moved, [true; 2], "{what}");
+                let (low, high) = app.trace().range();
+                assert!(
+                    high - low > 0.25,
+                    "{what}: the red body is at {low} to {high}"
+                );
+            }
         }
     }
 }
@@ -125,11 +174,11 @@ fn steps_back_take_the_game_with_them() {
         frames(&mut app, 200);
         if goes_back {
             // The steps cross the tick in which a ball is thrown.
-            for _ in 0..20 {
+            for _ in 0..25 {
                 app.command(Command::StepBack);
                 app.make_frame();
             }
-            for _ in 0..20 {
+            for _ in 0..25 {
                 app.command(Command::StepOnce);
                 app.make_frame();
             }
@@ -228,6 +277,47 @@ fn a_shift_of_the_origin_is_not_to_be_seen() {
 }
 
 #[test]
+fn the_plot_returns_to_the_red_body_when_the_picked_one_is_gone() {
+    let mut app = app(Scene::Pile, [Strategy::Interpolated; 2]);
+    let red = app.followed();
+    app.command(Command::Spawn);
+    frames(&mut app, 10);
+    let last = poses(&app, 0).into_keys().next_back().unwrap();
+    let at = picture(&app, 0, app.place(0, last).unwrap());
+    app.mouse(MouseEvent::Press(at));
+    app.mouse(MouseEvent::Release);
+    app.make_frame();
+    assert_eq!(app.followed(), last);
+    // The scene restarts without the crate.
+    frames(&mut app, 10 * 75);
+    assert_eq!(app.followed(), red);
+    assert!(!poses(&app, 0).contains_key(&last));
+}
+
+#[test]
+fn the_load_is_measured_with_the_clock_of_the_program() {
+    let mut app = app(Scene::Spinners, [Strategy::Latest, Strategy::Interpolated]);
+    assert_eq!(app.half(0).headroom().achieved(), None);
+    // Each frame takes 2 ms in each half.
+    let time = Cell::new(Duration::ZERO);
+    let clock = || {
+        time.set(time.get() + Duration::from_millis(2));
+        time.get()
+    };
+    for _ in 0..300 {
+        app.update(Duration::from_secs(1) / 60, &clock);
+    }
+    for side in [0, 1] {
+        let headroom = app.half(side).headroom();
+        let achieved = headroom.achieved().unwrap();
+        assert!((achieved - 30.0).abs() < 2.0, "{achieved} steps per second");
+        // The 75 frames of a second take 150 ms, and so do its 30 steps.
+        let load = headroom.load(Rate::hz(30).unwrap()).unwrap();
+        assert!((load - 0.15).abs() < 0.02, "a load of {load}");
+    }
+}
+
+#[test]
 fn what_is_spawned_and_fired_is_there_in_both_halves() {
     let mut app = app(Scene::Chain, [Strategy::Latest, Strategy::Interpolated]);
     app.make_frame();
@@ -265,26 +355,28 @@ fn interpolated_frames_move_evenly_and_the_latest_state_in_jumps() {
 }
 
 #[test]
-fn debug_lines_are_where_bodies_are_shown() {
+fn debug_lines_are_at_displayed_poses_then_at_true_ones() {
     let mut app = app(Scene::Bullets, [Strategy::Latest, Strategy::Interpolated]);
     app.command(Command::Lines);
     frames(&mut app, 62);
-    for side in [0, 1] {
-        let shown = app.half(side).shown().poses[&app.followed()].translation;
-        let ends = app
-            .lines(side)
-            .into_iter()
-            .flat_map(|line| [line.from, line.to]);
-        // The lines of the ball's shape are 0.3 m from its centre.
-        let ways = ends.map(|end| (end - shown).length());
-        let near: Vec<f32> = ways.filter(|way| (0.2..0.4).contains(way)).collect();
-        let exact = near.iter().filter(|way| (*way - 0.3).abs() < 0.003).count();
-        assert!(exact > 40, "{exact} of {}", near.len());
-        assert!(exact * 10 > near.len() * 9, "{exact} of {}", near.len());
+    // The left half displays the true poses.
+    let [truth, shown] = [0, 1].map(|side| place(&app, side));
+    assert!((truth - shown).length() > 0.005, "{truth} {shown}");
+    for expected in [[truth, shown], [truth, truth]] {
+        for (side, middle) in expected.into_iter().enumerate() {
+            let ends = app
+                .lines(side)
+                .into_iter()
+                .flat_map(|line| [line.from, line.to]);
+            // The lines of the ball's shape are 0.3 m from its centre.
+            let ways = ends.map(|end| (end - middle).length());
+            let near: Vec<f32> = ways.filter(|way| (0.2..0.4).contains(way)).collect();
+            let exact = near.iter().filter(|way| (*way - 0.3).abs() < 0.003).count();
+            assert!(exact > 40, "{exact} of {}", near.len());
+            assert!(exact * 10 > near.len() * 9, "{exact} of {}", near.len());
+        }
+        app.command(Command::Lines);
     }
-    let between = [0, 1].map(|side| place(&app, side).x);
-    assert!((between[0] - between[1]).abs() > 0.005, "{between:?}");
-    app.command(Command::Lines);
     assert!(app.lines(0).is_empty());
 }
 
@@ -345,7 +437,8 @@ fn a_script_does_what_the_keys_do() {
     }
     assert_eq!(app.half(0).strategy(), Strategy::FrameLocked);
     assert_eq!(app.half(1).strategy(), Strategy::Extrapolated);
-    assert!(app.settings.has_lines && app.settings.is_paused);
+    assert!(app.settings.is_paused);
+    assert_eq!(app.settings.lines, DebugLines::Displayed);
     let error = Script::read("0 key 3\n1 jump").expect_err("the line is not valid");
     assert_eq!(
         error.to_string(),

@@ -12,11 +12,12 @@ mod shots;
 use evenstep::rapier::math::Vector;
 use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
+use evenstep_window::layout::Layout;
 use evenstep_window::scenes::Scene;
 use evenstep_window::script::Script;
 use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
-use shots::{draw, is_grey, is_red, middle_of_red, share};
+use shots::{OVERLAY, draw, is_grey, is_red, middle_of_red, share};
 
 /// The pictures that the program draws from a script, and a playground that was driven by the same script, which tells
 /// where things must be.
@@ -66,7 +67,7 @@ impl Take {
 
     fn scenery(&self, side: usize) -> (Vec2, Vec2) {
         let area = self.app.layout().halves[side];
-        let overlay = Vec2::new(0.0, 124.0);
+        let overlay = Vec2::new(0.0, OVERLAY);
         (area.from + overlay, area.size - overlay)
     }
 }
@@ -156,25 +157,34 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
         let ink = share(&shown.last, area.from, area.size, is_ink);
         assert!(ink > 0.002, "{name}: {ink} is ink");
     }
+    let is_orange = |pixel: &Rgb<u8>| pixel.0[0] > 180 && pixel.0[2] < 110;
+    let is_blue = |pixel: &Rgb<u8>| pixel.0[2] > 150 && pixel.0[0] < 110;
     let overlay = |take: &Take, side: usize| {
         let area = take.app.layout().halves[side];
-        // Below the name of the strategy.
-        let from = area.from + Vec2::new(20.0, 44.0);
-        share(&take.last, from, Vec2::new(260.0, 60.0), is_ink)
+        // Below the label and the description of the strategy.
+        let from = area.from + Vec2::new(20.0, 60.0);
+        share(&take.last, from, Vec2::new(260.0, 60.0), |pixel| {
+            is_grey(pixel, 235..255)
+        })
     };
     for side in [0, 1] {
-        let ink = overlay(&shown, side);
-        assert!(ink > 0.01, "{ink} of the overlay is ink");
+        let paper = overlay(&shown, side);
+        assert!(paper > 0.5, "{paper} of the overlay is paper");
+        let label = layout.halves[side].from + Vec2::new(20.0, 12.0);
+        let is_label = |pixel: &Rgb<u8>| [is_orange(pixel), is_blue(pixel)][side];
+        let letters = share(&shown.last, label, Vec2::new(90.0, 24.0), is_label);
+        assert!(
+            letters > 0.05,
+            "{letters} of the label is in the colour of the half"
+        );
     }
     // Both lines of the plot are visible.
     let inner = (
         layout.plot.from + 60.0,
         layout.plot.size - Vec2::new(80.0, 75.0),
     );
-    let orange = |pixel: &Rgb<u8>| pixel.0[0] > 180 && pixel.0[2] < 110;
-    let blue = |pixel: &Rgb<u8>| pixel.0[2] > 150 && pixel.0[0] < 110;
     let plotted = share(&shown.last, layout.plot.from, layout.plot.size, |pixel| {
-        orange(pixel) || blue(pixel)
+        is_orange(pixel) || is_blue(pixel)
     });
     assert!(plotted > 0.001, "{plotted} of {inner:?}");
     let hidden = take("hidden", Scene::Pile, "0 key m\n0 key i", 30);
@@ -184,6 +194,20 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
     let size = Vec2::new(260.0, 300.0);
     let floor = share(&hidden.last, from, size, |pixel| is_grey(pixel, 90..225));
     assert!(floor > 0.2, "the picture is there instead");
+}
+
+#[test]
+fn the_first_picture_of_a_narrow_window_has_everything() {
+    let picture = &draw("narrow", Scene::Spinners, "390x844", "", 0..1)[0];
+    let layout = Layout::new(Vec2::new(390.0, 844.0), 1.0, true);
+    for half in layout.halves {
+        let red = share(picture, half.from, half.size, is_red);
+        assert!(red > 0.0005, "{red} of a half is red");
+    }
+    let ink = share(picture, layout.panel.from, layout.panel.size, |pixel| {
+        is_grey(pixel, 0..90)
+    });
+    assert!(ink > 0.01, "{ink} of the panel is ink");
 }
 
 #[test]

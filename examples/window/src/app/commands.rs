@@ -1,6 +1,7 @@
 //! The effects of keys, buttons and scripts on the playground.
 
 use crate::app::App;
+use crate::bones::DebugLines;
 use crate::controls::{Command, FRAME_RATES, RATES, SLOW, Settings};
 use crate::game::Deed;
 use crate::half::Half;
@@ -33,7 +34,7 @@ impl App {
             Command::Teleport => self.deeds.push(Deed::Teleport(self.followed)),
             Command::Portal => self.deeds.push(Deed::Portal(self.followed)),
             Command::ShiftOrigin => self.deeds.push(Deed::ShiftOrigin),
-            Command::Lines => settings.has_lines = !settings.has_lines,
+            Command::Lines => settings.lines = next(&DebugLines::ALL, settings.lines),
             Command::Keys => settings.has_keys = !settings.has_keys,
             Command::Overlay => settings.has_overlay = !settings.has_overlay,
             Command::Panel => {

@@ -11,7 +11,7 @@ use evenstep::rapier::math::Vector;
 use evenstep::{BodyKey, Rate};
 use kiss3d::glamx::Vec2;
 
-use crate::bones::Line;
+use crate::bones::{DebugLines, Line};
 use crate::controls::{Choice, Settings};
 use crate::game::{Deed, Input};
 use crate::half::{Half, Pace};
@@ -124,13 +124,17 @@ impl App {
         }
     }
 
-    /// Returns the debug lines of a half at the displayed poses. There are none if they are off or not available yet.
+    /// Returns the debug lines of a half. There are none if they are off or not available yet.
     #[must_use]
     pub fn lines(&self, side: usize) -> Vec<Line> {
         let half = &self.halves[side];
-        let bones = half.report().bones.clone();
-        let bones = bones.filter(|_| self.settings.has_lines && self.screening.is_none());
-        bones.map_or_else(Vec::new, |bones| bones.lines(half.shown()))
+        let bones = half.report().bones.as_ref();
+        let bones = bones.filter(|_| self.screening.is_none());
+        bones.map_or_else(Vec::new, |bones| match self.settings.lines {
+            DebugLines::Off => Vec::new(),
+            DebugLines::Displayed => bones.clone().displayed(half.shown()).lines(),
+            DebugLines::True => bones.lines(),
+        })
     }
 
     /// Returns another number for each displayed world, because the keys of one mean nothing in another.
@@ -182,22 +186,25 @@ impl App {
         Layout::new(size, scale, self.settings.has_panel)
     }
 
-    /// Runs the frames that fit into the real time that has passed.
-    pub fn update(&mut self, elapsed: Duration) {
+    /// Runs the frames that fit into the real time that has passed, and measures their steps with a clock.
+    pub fn update(&mut self, elapsed: Duration, clock: &impl Fn() -> Duration) {
         self.apply();
         for frame_time in self.pacing.frames(elapsed) {
-            self.frame(frame_time);
+            self.frame(frame_time, clock);
+        }
+        for half in &mut self.halves {
+            half.record_load(elapsed);
         }
     }
 
-    /// Runs one frame, whose length depends on the settings.
+    /// Runs one frame, whose length depends on the settings. Nothing is measured, so that it is the same in every run.
     pub fn make_frame(&mut self) {
         self.apply();
         let frame_time = self.pacing.frame();
-        self.frame(frame_time);
+        self.frame(frame_time, &|| Duration::ZERO);
     }
 
-    fn frame(&mut self, frame_time: Duration) {
+    fn frame(&mut self, frame_time: Duration, clock: &impl Fn() -> Duration) {
         if let Some(screening) = &mut self.screening {
             screening.advance();
             // Actions apply to the displayed world.
@@ -212,8 +219,13 @@ impl App {
         };
         for half in &mut self.halves {
             half.set_input(input.clone());
-            half.advance(frame_time);
+            half.advance(frame_time, clock);
             half.show();
+        }
+        let is_followed = |half: &Half| half.shown().poses.contains_key(&self.followed);
+        if !self.halves.iter().all(is_followed) {
+            // The body was removed, but the red one never is.
+            self.follow(self.halves[0].report().game.cast.followed);
         }
         self.write_trace();
     }
@@ -249,7 +261,7 @@ impl App {
             if choice.strategy != last.strategy {
                 half.set_strategy(choice.strategy);
             }
-            half.set_wants_bones(new.has_lines);
+            half.set_wants_bones(new.lines != DebugLines::Off);
             half.set_pace(pace(&new, side));
         }
     }
@@ -268,7 +280,7 @@ impl App {
         self.is_recording = false;
         self.screening = None;
         for (side, half) in self.halves.iter_mut().enumerate() {
-            half.set_wants_bones(self.settings.has_lines);
+            half.set_wants_bones(self.settings.lines != DebugLines::Off);
             half.set_pace(pace(&self.settings, side));
         }
     }
@@ -287,6 +299,7 @@ fn pace(settings: &Settings, side: usize) -> Pace {
     }
 }
 
-fn rate(hz: u32) -> Rate {
+/// Returns the rate of this many steps per second.
+pub(crate) fn rate(hz: u32) -> Rate {
     Rate::hz(hz.max(1)).unwrap()
 }

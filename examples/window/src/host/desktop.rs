@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use evenstep::FrameTimer;
 use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
 use evenstep_window::scenes::Scene;
@@ -20,7 +21,7 @@ use size::size;
 #[derive(Parser)]
 struct Options {
     /// The scene to begin with
-    #[arg(long, default_value = "pile", value_parser = scene)]
+    #[arg(long, default_value = "spinners", value_parser = scene)]
     scene: Scene,
     /// The size of the window or of the pictures
     #[arg(long, default_value = "1280x720", value_parser = size)]
@@ -57,7 +58,10 @@ pub async fn run() -> Result<(), Box<dyn Error>> {
         ..Settings::default()
     });
     let (Some(frames), Some(out)) = (options.offscreen, options.out) else {
-        live::run(app, options.size, clock()).await;
+        let clock = clock();
+        let mut timer = FrameTimer::new(clock());
+        let frame_time = || timer.frame(clock());
+        live::run(app, options.size, frame_time, &clock).await;
         return Ok(());
     };
     let script = match options.script {
@@ -67,14 +71,9 @@ pub async fn run() -> Result<(), Box<dyn Error>> {
     offscreen::run(app, &script, options.size, options.first..frames, &out).await
 }
 
-/// Returns a function that returns the time since its last call.
+/// Returns a clock that starts now.
 #[expect(clippy::disallowed_methods, reason = "a host's own loop")]
-fn clock() -> impl FnMut() -> Duration {
-    let mut last = Instant::now();
-    move || {
-        let now = Instant::now();
-        let time = now - last;
-        last = now;
-        time
-    }
+fn clock() -> impl Fn() -> Duration {
+    let start = Instant::now();
+    move || start.elapsed()
 }

@@ -11,6 +11,11 @@ const HALF: f32 = 0.17;
 const HEIGHT: f32 = 5.8;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
+    // With Rapier's four, a chain is limp at 10 Hz.
+    physics
+        .rapier_mut_except_bodies()
+        .integration_parameters
+        .num_solver_iterations = 16;
     let mut followed = BodyKey::default();
     for (number, x) in [-3.2, 0.0, 3.2].into_iter().enumerate() {
         let paint = Paint::Piece(number as u8);

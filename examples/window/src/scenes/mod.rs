@@ -1,6 +1,6 @@
 //! The scenes: the initial worlds, and the scenes' part in each step.
 
-// Crates in a wall, and balls that are thrown at it.
+// Crates in a wall, and a ball that is thrown at it.
 mod pile;
 // Chains of joints with a weight at their end.
 mod chain;
@@ -25,7 +25,7 @@ use crate::paint::Paint;
 /// The choice of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scene {
-    /// Crates in a wall, and balls that are thrown at it.
+    /// Crates in a wall, and a ball that is thrown at it.
     Pile,
     /// Chains of joints with a weight at their end.
     Chain,
@@ -50,10 +50,24 @@ pub struct Cast {
     pub movers: Vec<BodyKey>,
     /// The car, if there is one.
     pub car: Option<DynamicRayCastVehicleController>,
-    /// The number of bodies that were thrown or fired.
+    /// The bodies that move, as they were at the beginning.
+    pub start: Vec<Start>,
+    /// The simulated time of the last restart.
+    pub since: Duration,
+    /// The number of bodies that were thrown or fired since then.
     pub thrown: u32,
     /// Bodies that are removed after some time, each with the simulated time at which it was inserted.
     pub passing: Vec<(Duration, BodyKey)>,
+}
+
+/// A body at the beginning of a scene.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Start {
+    key: BodyKey,
+    /// The pose in the scene.
+    pose: Pose,
+    linvel: Vector,
+    angvel: Vector,
 }
 
 /// The input of a step of a scene.
@@ -91,24 +105,50 @@ impl Scene {
         }
     }
 
+    /// Returns the simulated time after which the scene restarts, in seconds, because its bodies come to rest. `None` if
+    /// they never do.
+    fn period(self) -> Option<f64> {
+        match self {
+            Self::Pile | Self::Chain => Some(10.0),
+            Self::Bullets => Some(6.0),
+            Self::Spinners | Self::Platform | Self::Vehicle => None,
+        }
+    }
+
     /// Inserts the bodies into an empty simulation.
     pub fn build(self, physics: &mut Physics) -> Cast {
         let floor = RigidBodyBuilder::fixed()
             .translation(Vector::Y * -0.5)
             .user_data(Paint::Floor.into());
         physics.insert(floor, ColliderBuilder::cuboid(FLOOR, 0.5, FLOOR));
-        match self {
+        let cast = match self {
             Self::Pile => pile::build(physics),
             Self::Chain => chain::build(physics),
             Self::Spinners => spinners::build(physics),
             Self::Platform => platform::build(physics),
             Self::Vehicle => vehicle::build(physics),
             Self::Bullets => bullets::build(physics),
+        };
+        let moving = physics.bodies().filter(|(_, body)| !body.is_fixed());
+        let start = moving.map(|(key, body)| Start {
+            key,
+            pose: *body.position(),
+            linvel: body.linvel(),
+            angvel: body.angvel(),
+        });
+        Cast {
+            start: start.collect(),
+            ..cast
         }
     }
 
     /// Runs the scene's part in a step.
     pub fn step(self, physics: &mut Physics, cast: &mut Cast, moment: Moment) {
+        let is_over = |seconds| begins_period(moment.step, seconds);
+        let is_over = self.period().is_some_and(is_over) || vehicle::is_on_its_roof(physics, cast);
+        if remove_lost(physics, cast, moment.origin) || is_over {
+            restart(physics, cast, moment);
+        }
         match self {
             Self::Pile => pile::step(physics, cast, moment),
             Self::Platform => platform::step(physics, cast, moment),
@@ -149,6 +189,53 @@ fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBui
         .translation(at)
         .user_data(paint.into());
     (body, ColliderBuilder::ball(radius))
+}
+
+/// Returns whether a position in the scene is within its bounds: from below the floor up, and to all sides. It is not if
+/// a body has fallen off the floor, or if its position is no number any more.
+fn is_inside(place: Vector) -> bool {
+    (-3.0..40.0).contains(&place.y) && place.x.abs().max(place.z.abs()) < 2.0 * FLOOR
+}
+
+/// Removes bodies that have left the scene. Returns whether the scene misses one of them.
+fn remove_lost(physics: &mut Physics, cast: &Cast, origin: Vector) -> bool {
+    let lost = physics
+        .bodies()
+        .filter(|(_, body)| !is_inside(body.translation() + origin));
+    let (missed, others): (Vec<_>, Vec<_>) = (lost.map(|(key, _)| key))
+        .partition(|key| cast.start.iter().any(|start| start.key == *key));
+    for key in others {
+        physics.remove(key);
+    }
+    !missed.is_empty()
+}
+
+/// Moves all bodies to where they were at the beginning, and removes those that came later.
+fn restart(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
+    let moving = physics.bodies().filter(|(_, body)| !body.is_fixed());
+    let moving: Vec<_> = moving.map(|(key, _)| key).collect();
+    for key in moving {
+        if !cast.start.iter().any(|start| start.key == key) {
+            physics.remove(key);
+        }
+    }
+    for start in &cast.start {
+        let pose = Pose::from_translation(-moment.origin) * start.pose;
+        place(physics, start.key, pose, start.linvel, start.angvel);
+    }
+    cast.since = moment.step.time;
+    cast.thrown = 0;
+    cast.passing.clear();
+}
+
+/// Teleports a body, and sets its velocity.
+fn place(physics: &mut Physics, key: BodyKey, pose: Pose, linvel: Vector, angvel: Vector) {
+    let placed = physics.teleport(key, pose);
+    debug_assert!(placed.is_ok(), "the body is in no multibody");
+    if let Some(body) = physics.body_mut(key) {
+        body.set_linvel(linvel, true);
+        body.set_angvel(angvel, true);
+    }
 }
 
 /// Removes bodies that are older than this number of seconds of simulated time.

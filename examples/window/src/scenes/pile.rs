@@ -1,16 +1,16 @@
-//! Crates in a wall, and balls that are thrown at it.
+//! Crates in a wall, and a ball that is thrown at it.
 
 use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
-use super::{Cast, Moment, ball, begins_period, block, remove_old};
+use super::{Cast, Moment, ball, begins_period, block, place};
 use crate::paint::Paint;
 
 const HALF: f32 = 0.4;
 const ROWS: u8 = 5;
 
-/// The simulated time between two balls, in seconds.
-const PERIOD: f64 = 2.5;
+/// The simulated time between two throws, in seconds.
+const PERIOD: f64 = 2.0;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
     for row in 0..ROWS {
@@ -24,8 +24,9 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
         }
     }
     let top = Vector::new(0.0, HALF * 2.0 * f32::from(ROWS) + 1.2, 0.0);
-    let (body, collider) = ball(top, 0.45, Paint::Followed);
-    let followed = physics.insert(body.linvel(Vector::X * 0.6), collider.restitution(0.7));
+    let (body, collider) = ball(top, 0.42, Paint::Followed);
+    let collider = collider.restitution(0.7).density(2.0);
+    let followed = physics.insert(body.linvel(Vector::X * 0.6), collider);
     Cast {
         followed,
         axis: 1,
@@ -33,8 +34,8 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     }
 }
 
+/// Throws the ball, from both sides in turn.
 pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
-    remove_old(physics, cast, moment.step, 8);
     if !begins_period(moment.step, PERIOD) {
         return;
     }
@@ -45,8 +46,12 @@ pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     };
     cast.thrown += 1;
     let at = Vector::new(side * 1.2, 2.2, side * 9.0) - moment.origin;
-    let (body, collider) = ball(at, 0.35, Paint::Piece(4));
     let velocity = Vector::new(-side * 1.6, 3.2, -side * 12.0);
-    let key = physics.insert(body.linvel(velocity), collider.density(3.0));
-    cast.passing.push((moment.step.time, key));
+    place(
+        physics,
+        cast.followed,
+        Pose::from_translation(at),
+        velocity,
+        Vector::ZERO,
+    );
 }

@@ -55,7 +55,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
 
 /// Moves both to their positions at the end of the step, so that riders feel the visible velocity.
 pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
-    let time = moment.step.end_time.as_secs_f32();
+    let time = (moment.step.end_time - cast.since).as_secs_f32();
     for (mover, key) in cast.movers.iter().enumerate() {
         let next = path(mover, time) - moment.origin;
         if let Some(body) = physics.body_mut(*key) {

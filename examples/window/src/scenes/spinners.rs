@@ -7,13 +7,13 @@ use super::Cast;
 use crate::paint::Paint;
 
 /// Revolutions per second.
-const TURNS: [f32; 4] = [0.5, 1.5, 3.0, 5.0];
+const TURNS: [f32; 4] = [0.5, 1.0, 2.0, 3.0];
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
     let mut followed = BodyKey::default();
     for (number, turns) in TURNS.into_iter().enumerate() {
         let x = (number as f32 - 1.5) * 2.7;
-        let is_followed = number == 2;
+        let is_followed = number == 1;
         let paint = if is_followed {
             Paint::Followed
         } else {

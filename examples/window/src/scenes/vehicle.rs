@@ -1,4 +1,4 @@
-//! A car with Rapier's vehicle controller. Without a driver it goes in circles.
+//! A car with Rapier's vehicle controller. Without a driver it goes round in a circle.
 
 use evenstep::Physics;
 use evenstep::rapier::control::{DynamicRayCastVehicleController, WheelTuning};
@@ -11,11 +11,17 @@ use crate::paint::Paint;
 const ENGINE: f32 = 900.0;
 /// The steering angle, in radians.
 const STEERING: f32 = 0.45;
+/// The radius of the circle, in metres.
+const CIRCLE: f32 = 6.0;
+/// The angle on the circle at which a car without a driver aims, ahead of itself, in radians.
+const AHEAD: f32 = 0.5;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
     let body = RigidBodyBuilder::dynamic()
         .translation(Vector::new(-4.5, 0.9, 4.5))
         .can_sleep(false)
+        // Without damping, the car rolls over at 10 Hz.
+        .angular_damping(4.0)
         .user_data(Paint::Followed.into());
     let hull = ColliderBuilder::cuboid(1.0, 0.22, 0.55).mass(380.0);
     let chassis = physics.insert(body, hull);
@@ -25,9 +31,9 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     let handle = physics.handle(chassis).unwrap();
     let mut car = DynamicRayCastVehicleController::new(handle);
     let tuning = WheelTuning {
-        suspension_stiffness: 30.0,
-        suspension_compression: 4.0,
-        suspension_damping: 5.0,
+        suspension_stiffness: 20.0,
+        suspension_compression: 2.0,
+        suspension_damping: 2.0,
         ..WheelTuning::default()
     };
     for (x, z) in [(0.7, 0.6), (0.7, -0.6), (-0.7, 0.6), (-0.7, -0.6)] {
@@ -45,7 +51,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     }
     let ramp = RigidBodyBuilder::fixed()
         .translation(Vector::new(1.0, 0.05, 4.6))
-        .rotation(Vector::Z * 0.16)
+        .rotation(Vector::Z * 0.13)
         .user_data(Paint::Stone.into());
     physics.insert(ramp, ColliderBuilder::cuboid(1.6, 0.1, 1.2));
     Cast {
@@ -55,17 +61,22 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     }
 }
 
+pub(super) fn is_on_its_roof(physics: &Physics, cast: &Cast) -> bool {
+    let car = cast.car.as_ref().and_then(|_| physics.body(cast.followed));
+    car.is_some_and(|car| (car.rotation() * Vector::Y).y < -0.8)
+}
+
 pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     let Some(car) = &mut cast.car else {
         return;
     };
     let is_driven = moment.drive != [0.0; 2];
-    let [forward, left] = if is_driven {
-        moment.drive
-    } else {
-        [0.35, 0.45]
+    let [forward, left] = match physics.body(cast.followed) {
+        Some(body) if !is_driven => [0.35, to_the_circle(body.position(), moment.origin)],
+        _ => moment.drive,
     };
-    let too_fast = car.current_vehicle_speed.abs() > 9.0;
+    let fastest = if is_driven { 9.0 } else { 5.0 };
+    let too_fast = car.current_vehicle_speed.abs() > fastest;
     for (number, wheel) in car.wheels_mut().iter_mut().enumerate() {
         wheel.engine_force = if too_fast { 0.0 } else { ENGINE * forward };
         wheel.steering = if number < 2 { STEERING * left } else { 0.0 };
@@ -74,4 +85,12 @@ pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     if queries.bodies.contains(car.chassis) {
         car.update_vehicle(moment.step.dt, queries);
     }
+}
+
+/// Returns the steering towards a point of the circle ahead, from -1 to 1, positive to the left.
+fn to_the_circle(car: &Pose, origin: Vector) -> f32 {
+    let place = (car.translation + origin).with_y(0.0);
+    let aim = Pose::rotation(Vector::Y * AHEAD) * (place.normalize_or_zero() * CIRCLE);
+    let aim = car.inverse() * (aim.with_y(car.translation.y) - origin);
+    (-2.0 * aim.z / aim.length().max(1.0)).clamp(-1.0, 1.0)
 }

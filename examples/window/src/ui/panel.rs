@@ -3,32 +3,29 @@
 use std::time::Duration;
 
 use kiss3d::egui::{
-    Area, ComboBox, Context, Frame, Id, Margin, Rect, RichText, ScrollArea, Slider, Ui,
+    ComboBox, Context, Id, LayerId, Rect, RichText, ScrollArea, Slider, Ui, UiBuilder,
 };
 
 use super::{GREY, GROUND, HALVES};
 use crate::app::App;
+use crate::bones::DebugLines;
 use crate::controls::{Choice, Command, FRAME_RATES, RATES, Settings};
 use crate::scenes::Scene;
 use crate::strategy::Strategy;
 
 pub fn draw(context: &Context, area: Rect, app: &mut App) {
-    let frame = Frame::new().fill(GROUND).inner_margin(Margin::same(12));
-    let size = area.size() - frame.inner_margin.sum();
-    Area::new(Id::new("panel"))
-        .fixed_pos(area.min)
-        .show(context, |ui| {
-            frame.show(ui, |ui| {
-                ui.set_min_size(size);
-                ui.set_max_size(size);
-                ScrollArea::vertical().show(ui, |ui| draw_all(ui, app));
-            });
-        });
+    let back = context.layer_painter(LayerId::background());
+    back.rect_filled(area, 0.0, GROUND);
+    let inside = UiBuilder::new().max_rect(area.shrink(12.0));
+    let mut ui = Ui::new(context.clone(), Id::new("panel"), inside);
+    let all = ScrollArea::vertical().auto_shrink(false);
+    all.show(&mut ui, |ui| draw_all(ui, app));
 }
 
 fn draw_all(ui: &mut Ui, app: &mut App) {
     ui.heading("evenstep");
     ui.label(RichText::new("one world, stepped in two ways").color(GREY));
+    ui.label(RichText::new("Drag a body, or the view. K: all keys").color(GREY));
     title(ui, "Scene");
     draw_scenes(ui, &mut app.settings);
     for (side, name) in ["Left", "Right"].into_iter().enumerate() {
@@ -142,7 +139,12 @@ fn draw_deeds(ui: &mut Ui, app: &mut App) {
         buttons(ui, app, row);
     }
     ui.horizontal(|ui| {
-        ui.checkbox(&mut app.settings.has_lines, "debug lines");
+        ui.label("debug lines");
+        for lines in DebugLines::ALL {
+            ui.selectable_value(&mut app.settings.lines, lines, lines.name());
+        }
+    });
+    ui.horizontal(|ui| {
         ui.checkbox(&mut app.settings.has_overlay, "overlay");
         ui.checkbox(&mut app.settings.has_keys, "keys");
     });

@@ -36,12 +36,20 @@ fn draw_axes(painter: &Painter, inner: Rect, app: &App) {
     } else {
         "body last picked"
     };
-    let title =
-        format!("{axis} of the {which} as each frame shows it, in metres: the last {SPAN} s");
+    let title = format!("{axis} of the {which} in each frame, in metres, over {SPAN} s");
     let text = |at, align, text: String, color| {
-        painter.text(at, align, text, FontId::proportional(12.0), color);
+        painter.text(at, align, text, FontId::proportional(12.0), color)
     };
-    text(inner.min - vec2(40.0, 20.0), Align2::LEFT_TOP, title, INK);
+    let title = text(inner.min - vec2(40.0, 20.0), Align2::LEFT_TOP, title, INK);
+    let mut right = inner.max.x;
+    for side in [1, 0] {
+        let label = app.settings.halves[side].strategy.label();
+        let at = Pos2::new(right, title.min.y);
+        // A narrow plot has no room for it.
+        if right - title.max.x > 170.0 {
+            right = text(at, Align2::RIGHT_TOP, label, HALVES[side]).min.x - 20.0;
+        }
+    }
     let (low, high) = app.trace().range();
     for part in 0..=4u8 {
         let part = f32::from(part) / 4.0;

@@ -1,8 +1,8 @@
 //! The scrubber of a replay: its frames, and where the runs diverge.
 
 use kiss3d::egui::{
-    Align2, Area, Color32, Context, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Sense, Stroke,
-    Ui, vec2,
+    Align2, Color32, Context, FontId, Id, LayerId, Painter, Pos2, Rect, Sense, Stroke, Ui,
+    UiBuilder, vec2,
 };
 
 use super::{GREY, GROUND, HALVES, INK};
@@ -13,7 +13,7 @@ const APART: Color32 = Color32::from_rgb(196, 150, 30);
 const DIFFERS: Color32 = Color32::from_rgb(200, 30, 60);
 
 pub fn draw(context: &Context, area: Rect, app: &mut App) {
-    let back = context.layer_painter(LayerId::new(Order::Middle, Id::new("under the scrubber")));
+    let back = context.layer_painter(LayerId::background());
     back.rect_filled(area, 0.0, GROUND);
     let App {
         screening, message, ..
@@ -21,18 +21,13 @@ pub fn draw(context: &Context, area: Rect, app: &mut App) {
     let Some(screening) = screening else {
         return;
     };
-    let place = area.min + vec2(14.0, 8.0);
-    Area::new(Id::new("scrubber"))
-        .order(Order::Foreground)
-        .fixed_pos(place)
-        .show(context, |ui| {
-            ui.set_width(area.width() - 28.0);
-            if let Err(error) = draw_buttons(ui, screening) {
-                *message = Some(error.to_string());
-            }
-            draw_bar(ui, screening);
-            draw_verdicts(ui, screening);
-        });
+    let inside = UiBuilder::new().max_rect(area.shrink2(vec2(14.0, 8.0)));
+    let ui = &mut Ui::new(context.clone(), Id::new("scrubber"), inside);
+    if let Err(error) = draw_buttons(ui, screening) {
+        *message = Some(error.to_string());
+    }
+    draw_bar(ui, screening);
+    draw_verdicts(ui, screening);
 }
 
 fn draw_buttons(ui: &mut Ui, screening: &mut Screening) -> Result<(), Box<dyn std::error::Error>> {

@@ -8,7 +8,10 @@ use evenstep_window::scenes::Scene;
 use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
 
-/// Runs the program with a script, without a display. Egui needs a frame to determine the size of a panel.
+/// The height of the overlay in a half, with its margin, in pixels.
+pub const OVERLAY: f32 = 160.0;
+
+/// Runs the program with a script, without a display.
 pub fn draw(
     name: &str,
     scene: Scene,
