@@ -223,14 +223,19 @@ fn keys_switch_interpolation_and_debug_lines() {
     desktop.key("q");
     desktop.key_down("w");
     desktop.wait_until("full speed", |row| row.hero.z < 8.0);
-    // How far a frame is from the path in which the hero moves in every step, and between steps not at all.
-    let off = |pair: &[table::Row]| {
-        let steps = (pair[1].tick - pair[0].tick) as f32;
-        (pair[0].hero.z - pair[1].hero.z - SPEED / 60.0 * steps).abs()
+    // The hero walks at constant speed, so every frame gives the same start of the walk: without interpolation from the
+    // number of steps, and with it from a time before the last one.
+    let start = |row: &table::Row, steps: f32| row.hero.z + SPEED / 60.0 * steps;
+    let latest = |row: &table::Row| start(row, row.tick as f32);
+    let between = |row: &table::Row| start(row, row.tick as f32 - 1.0 + row.alpha);
+    let expected = between(&desktop.frames(1)[0]);
+    let check = |of: &dyn Fn(&table::Row) -> f32| {
+        for row in desktop.frames(4) {
+            let off = of(&row) - expected;
+            assert!(off.abs() < 1e-3, "{off} m at {row:?}");
+        }
     };
-    let is_in_steps =
-        |desktop: &Desktop| desktop.frames(12).windows(2).all(|pair| off(pair) < 1e-4);
-    assert!(!is_in_steps(&desktop));
+    check(&between);
     // The next step adopts the new setting.
     let switch = |desktop: &Desktop| {
         desktop.key("i");
@@ -239,12 +244,12 @@ fn keys_switch_interpolation_and_debug_lines() {
     };
     let before = desktop.picture();
     switch(&desktop);
-    assert!(is_in_steps(&desktop));
+    check(&latest);
     let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
     let labels = [label(&before), label(&desktop.picture())];
     assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
     switch(&desktop);
-    assert!(!is_in_steps(&desktop));
+    check(&between);
     desktop.key_up("w");
 
     let lines = || {

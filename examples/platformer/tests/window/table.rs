@@ -9,6 +9,8 @@ pub struct Row {
     pub time: f64,
     /// The number of steps.
     pub tick: u64,
+    /// The displayed fraction of the way to the last state.
+    pub alpha: f32,
     /// The character's position.
     pub hero: Vector,
     /// The camera's position.
@@ -34,6 +36,7 @@ impl Row {
         Self {
             time: cells[1],
             tick: cells[2] as u64,
+            alpha: cells[3] as f32,
             hero: place(4),
             camera: place(7),
             ferry: place(10),
