@@ -135,7 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let moved = run("read", &path)?;
     println!("the second process ends with  {moved}");
     let stayed = run("stay", &path)?;
-    println!("a process that never moved it {stayed}");
+    println!("a single process ends with    {stayed}");
     fs::remove_file(&path)?;
     assert_eq!(moved, stayed);
     Ok(())

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     simulation.pause();
     println!(
-        "fell off by tick {}; rewindable ticks {:?}, {} bytes each",
+        "the ball fell off by tick {}; rewindable ticks {:?}, {} bytes each",
         simulation.physics.tick(),
         simulation.rewindable(),
         simulation.rewind_bytes() as u64

@@ -129,7 +129,7 @@ impl Game {
     }
 }
 
-/// Returns a position in layers of five by five crates, each layer a little off the one below.
+/// Returns a position in layers of five by five crates, each layer shifted a little from the one below.
 fn place_in_pile(i: u16) -> Vector {
     let [layer, row, column] = [i / 25, i / 5 % 5, i % 5].map(f32::from);
     Vector::new(

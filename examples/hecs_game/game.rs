@@ -8,7 +8,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Button, Delivery, Hooks, InputQueue, Physics, Step};
 use hecs::{Entity, World};
 
-/// The drone flies in a circle: its speed in m/s, and the radius in metres.
+/// The drone's speed in m/s, and the radius of its circle in metres.
 pub const DRONE_SPEED: f32 = 7.0;
 const DRONE_RADIUS: f32 = 8.0;
 
@@ -20,15 +20,15 @@ const BALL_LIFETIME: u64 = 240;
 
 const MOUSE_INTERVAL: Duration = Duration::from_millis(8);
 
-/// What the player's devices report.
+/// Input from the player's devices.
 enum Input {
-    /// The mouse moved: radians since its last report.
+    /// The mouse moved. This is the angle since its last report, in radians.
     Turn(f32),
     /// The jump button was pressed or released.
     Jump(bool),
 }
 
-/// Component: the tick at which the entity is despawned.
+/// A component with the tick at which its entity is despawned.
 struct DiesAt(u64);
 
 /// The game without its physics.
@@ -177,7 +177,7 @@ impl Hooks for Game {
     }
 }
 
-/// Returns a position in layers of five by five crates, each layer a little off the one below.
+/// Returns a position in layers of five by five crates, each layer shifted a little from the one below.
 fn position_in_pile(i: usize) -> Vector {
     let (layer, row, column) = (i / 25, i / 5 % 5, i % 5);
     let shift = 0.15 * (layer % 3) as f32;

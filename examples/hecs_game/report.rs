@@ -30,7 +30,7 @@ pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
     ("interpolated", BLUE, |it| it.interpolated),
 ];
 
-/// Where the two renderers draw the drone in one frame.
+/// The positions at which the two renderers draw the drone in one frame.
 pub struct DrawnFrame {
     /// Real time at the end of the frame.
     end: Duration,
@@ -92,7 +92,7 @@ impl Run {
         indices.max_by_key(|&i| self.frames[i].time).unwrap_or(0)
     }
 
-    /// Returns the points of a curve: the distance over which a renderer has moved the drone, in metres, against time in
+    /// Returns the points of a curve: the distance that a renderer has moved the drone, in metres, against the time in
     /// milliseconds. The curve covers the last frames of the run.
     fn distances(&self, renderer: Renderer) -> Vec<(f32, f32)> {
         let frames = &self.frames[self.frames.len().saturating_sub(IN_PICTURE)..];

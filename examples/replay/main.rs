@@ -1,5 +1,5 @@
-//! Records a game, and replays it from its beginning or from any tick. The replay finds the first tick and body that
-//! differ.
+//! Records a game, and replays it from its beginning or from any tick. A replay finds the first tick and the first body
+//! that differ from the recording.
 //!
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- record target/replay.bin`
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- play target/replay.bin`

@@ -1,4 +1,4 @@
-//! Two kinds of misuse of the loop: systems that panic, and systems that replace the simulation.
+//! Tests two kinds of misuse of the loop: systems that panic, and systems that replace the simulation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The same game in five ECSs, with several patterns of frames, ends with the same bits.
+//! Checks that one game ends with the same bits in five ECSs and with several patterns of frames.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn every_entity_is_shown_where_its_body_is() {
     }
 }
 
-/// Late input makes balls spawn too early. Resimulation with the input in time corrects that.
+/// Late input makes balls spawn too early. Resimulation with the right input corrects that.
 #[test]
 fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
     for ecs in ALL {

@@ -22,9 +22,9 @@ fn pairs(gpu: &Gpu, simulation: &mut Simulation, instances: &mut Instances) -> u
     let mut bytes = 0;
     for _ in 0..FRAMES {
         frame(simulation);
-        let data = simulation.render_data().expect("it is kept");
+        let data = simulation.render_data().expect("render data is kept");
         let upload = instances.upload(gpu, data, simulation.removed());
-        bytes += upload.expect("there is room").bytes;
+        bytes += upload.expect("every body has a slot").bytes;
         gpu.queue.submit([]);
     }
     bytes

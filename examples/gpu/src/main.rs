@@ -77,8 +77,8 @@ fn difference(simulation: &Simulation, instances: &Instances, poses: &[u8]) -> f
     let poses: &[PoseFloats] = bytemuck::cast_slice(poses);
     let bodies = simulation.physics.bodies();
     let difference = |key: BodyKey| {
-        let slot = instances.slot(key).expect("it was displayed");
-        let expected = evenstep::pose_floats(&simulation.pose(key).expect("it was displayed"));
+        let slot = instances.slot(key).expect("every body has a slot");
+        let expected = evenstep::pose_floats(&simulation.pose(key).expect("every body has a pose"));
         let pairs = poses[slot as usize].into_iter().zip(expected);
         pairs
             .map(|(one, other)| (one - other).abs())

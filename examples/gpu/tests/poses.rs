@@ -1,4 +1,4 @@
-//! Poses and motion vectors that are read back from the graphics card.
+//! Tests poses and motion vectors that are read back from the graphics card.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl Scene {
         self.simulation.physics.insert(body, shape)
     }
 
-    /// Compares all poses with those of the simulation.
+    /// Compares all poses with `Simulation::pose`.
     fn check(&self) {
         let bytes = self.gpu.read(&self.instances.poses);
         let poses: &[PoseFloats] = bytemuck::cast_slice(&bytes);
@@ -48,7 +48,7 @@ impl Scene {
         let keys: Vec<BodyKey> = bodies.map(|(key, _)| key).collect();
         assert!(!keys.is_empty());
         for key in &keys {
-            let slot = self.instances.slot(*key).expect("it is displayed") as usize;
+            let slot = self.instances.slot(*key).expect("every body has a slot") as usize;
             let expected = pose_floats(&self.simulation.pose(*key).unwrap());
             for (one, other) in poses[slot].iter().zip(expected) {
                 let off = (one - other).abs();
@@ -116,7 +116,7 @@ fn pixels_have_the_motion_of_their_bodies_but_no_jumps() {
     let camera = Camera::looking(Vec3::Z * 10.0, Vec3::ZERO, 1.0);
     renderer.draw(&scene.gpu, &camera, &scene.instances);
     let picture = renderer.read(&scene.gpu);
-    // Half the picture, at the front of a cube 9.65 m away, in metres: the tangent of 0.4 rad.
+    // Half the height of the picture in metres, at the front of a cube 9.65 m away. The factor is the tangent of 0.4.
     let half = 9.65 * 0.422_793_2;
     let now = scene.simulation.pose(mover).unwrap().translation;
     let moved = now.y - before.translation.y;

@@ -44,10 +44,10 @@ pub fn frame(world: &World, time: Duration) {
     world.run(|mut scene: SceneMut| scene.simulation.begin_frame(time));
     while let Some(step) = world.run(|mut scene: SceneMut| scene.simulation.next_step()) {
         world.add_unique(CurrentStep(step));
-        world.run_workload(BEFORE_STEP).expect("the game's systems");
+        world.run_workload(BEFORE_STEP).expect("the workload runs");
         world.run(release);
         if world.run(|mut scene: SceneMut| scene.simulation.make_step()) {
-            world.run_workload(AFTER_STEP).expect("the game's systems");
+            world.run_workload(AFTER_STEP).expect("the workload runs");
             world.run(release);
         }
     }

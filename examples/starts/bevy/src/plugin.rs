@@ -1,7 +1,7 @@
 //! evenstep in Bevy. Copy this file into your game, and add systems to [`BeforeStep`] and [`AfterStep`].
 //!
 //! - **Time.** The frame time is that of `Time<Real>`. Pause and speed are settings of the [`Simulation`].
-//!   `Time<Virtual>` and `Time<Fixed>` have no effect on it, and it has none on them. In the systems of a step,
+//!   `Time<Virtual>` and `Time<Fixed>` do not affect it, and it does not affect them. In the systems of a step,
 //!   `physics.current_step()` has the tick and `dt`, while `Res<Time>` still has the time of the frame.
 //! - **Poses.** Each frame writes the displayed pose of the bodies that moved into the `Transform`s of their entities.
 //!   The pose is in world space, so these entities must not have a parent. The plugin does not change the scale.
@@ -26,7 +26,7 @@ pub struct AfterStep;
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct Simulation(pub evenstep::Simulation);
 
-/// The entities of the bodies, for events and ray casts: `owners.entity(key)`.
+/// The entities of the bodies. For events and ray casts, use `owners.entity(key)`.
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct Owners(pub evenstep::Owners<Entity>);
 

@@ -73,7 +73,7 @@ fn spawn(app: &mut App) -> (Entity, BodyKey) {
     (app.world_mut().spawn(Body(key)).id(), key)
 }
 
-/// Returns the displayed x, as the renderer gets it.
+/// Returns the displayed x that the renderer gets.
 fn x(app: &App, entity: Entity) -> f32 {
     let transform = app.world().get::<GlobalTransform>(entity).unwrap();
     transform.translation().x
