@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::{Rate, Simulation};
 use rayon::prelude::*;
 
-/// One step at 60 Hz in each frame.
+/// A frame time in which exactly one step at 60 Hz is due.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 fn match_of(bodies: usize) -> Simulation {

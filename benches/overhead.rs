@@ -56,7 +56,7 @@ fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [
 
 type Habit = (&'static str, fn(&mut Physics));
 
-/// The calls that a game makes in each step if it creates its bodies through Rapier, one by one and together.
+/// The calls of a game in each step if it creates its bodies through Rapier: none, each alone, and both.
 const HABITS: [Habit; 4] = [
     ("nothing", |_| ()),
     ("track_all", Physics::track_all),

@@ -176,7 +176,7 @@ fn report_medians(name: &str, among: Vec<Duration>, alone: Vec<Duration>) {
     println!("ratio {name}: among 100000 asleep / alone = {ratio:.3}, {among:?} / {alone:?}\n");
 }
 
-/// Measures the same for a runner: the game's frames, an order that causes a physics frame without a step, and the time
+/// Measures the same for a runner: the game's frames, a call that causes a physics frame without a step, and the time
 /// from step to step on the thread.
 fn runner_among_sleepers(c: &mut Criterion) {
     let start = |hz, sleepers| {
@@ -209,7 +209,7 @@ fn runner_among_sleepers(c: &mut Criterion) {
     };
     compare(
         c,
-        "order between two steps, 1000 awake",
+        "call between two steps, 1000 awake",
         ("among 100000 asleep", || order(&mut among)),
         ("alone", || order(&mut alone)),
     );

@@ -40,7 +40,7 @@ enum Run {
         #[arg(long, default_value_t = 1_000_000)]
         bodies: u32,
     },
-    /// Bodies are inserted and removed, and no key is used twice. Rapier's own memory grows with their number
+    /// Bodies are inserted and removed, and no key is used twice. Rapier's memory grows with their number
     Spawns {
         #[arg(long, default_value_t = 10_000_000)]
         bodies: u64,
@@ -87,7 +87,7 @@ fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns frame times of 60 Hz, of 144 Hz with a hitch now and then, and of any length.
+/// Returns frame times at 60 Hz, at 144 Hz with a hitch now and then, and of random length.
 fn frame_time(pattern: usize, random: &mut Random) -> Duration {
     let any = random.next();
     Duration::from_secs_f64(match pattern {

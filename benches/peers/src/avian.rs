@@ -13,7 +13,7 @@ use crate::peer::Peer;
 use crate::scene::{Body, Scene};
 use crate::{dim, headless};
 
-/// How often avian's step ran, and how long the last one took.
+/// The number of avian's steps, and the duration of the last one.
 #[derive(Resource)]
 struct StepTimer {
     steps: u64,

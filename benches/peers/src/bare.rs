@@ -13,7 +13,7 @@ use crate::scene::Scene;
 struct Bare {
     world: PhysicsWorld,
     of_body: Vec<RigidBodyHandle>,
-    /// Time that no step has covered yet.
+    /// The time that no step has covered yet.
     left: Duration,
     steps: u64,
 }

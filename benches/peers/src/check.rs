@@ -64,7 +64,7 @@ fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
 /// Checks that all resting bodies are asleep at their start, and all moving ones are awake.
 ///
 /// # Panics
-/// If they are not.
+/// If a body does not.
 pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
     for (body, start) in scene.bodies().enumerate() {
         let is_asleep = peer.is_asleep(body);

@@ -1,4 +1,4 @@
-//! The same scenes in evenstep and in the physics plugins of Bevy, frame by frame, side by side.
+//! Runs the same scenes in evenstep and in the physics plugins for Bevy, frame by frame.
 //!
 //! Every [`Peer`] is built and checked. Then it is [measured](measure()) in turn with all the others.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

@@ -5,7 +5,7 @@ use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use crate::dim;
 
-/// The distance between two bodies in metres, larger than two of them.
+/// The distance between two bodies in metres. It is larger than the size of two bodies.
 const SPACING: f32 = 4.0;
 
 /// Some bodies that always fly and spin, and some at rest, which fall asleep.

@@ -52,7 +52,7 @@ pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
     lines_over_time(file, "height, m", &lines, Some(&hitch))
 }
 
-/// Returns when the longest frame of a trace starts, and its length.
+/// Returns the start and the length of the longest frame of a trace.
 fn longest_frame(rows: &[Row], trace: &str) -> Option<(Duration, Duration)> {
     let times = &rows.iter().find(|row| row.trace.name == trace)?.trace.times;
     let longest = (0..times.len()).max_by_key(|i| times[*i])?;

@@ -102,7 +102,7 @@ impl Button {
         }
     }
 
-    /// Returns the speed to set if it changes. Called at the beginning of a frame.
+    /// Returns the speed to set if it changes. Call it at the beginning of a frame.
     fn poll(&mut self) -> Option<f32> {
         if self.pressed.is_none() && self.next <= self.start.elapsed() {
             self.pressed = Some((self.next, self.shown));
@@ -138,8 +138,8 @@ impl Button {
 /// The measurements of a run, in milliseconds, sorted at the end.
 #[derive(Default)]
 struct Run {
-    /// The times from a press to the first frame that shows any of its effect, and to the first that shows all of its
-    /// first step.
+    /// The times from a press to the first frame that displays any of its effect, and to the first that displays all
+    /// of its first step.
     first: Vec<f64>,
     full: Vec<f64>,
     late: Vec<f64>,
@@ -295,7 +295,7 @@ fn alone(count: usize, length: Duration) -> Run {
     run
 }
 
-/// Runs frames at the rate of a display. Returns for how many of them `frame` returned `true`.
+/// Runs frames at the rate of a display. Returns the number of frames for which `frame` returned `true`.
 fn at_144_hz(
     length: Duration,
     run: &mut Run,
