@@ -81,7 +81,7 @@ fn short(path: &str) -> &str {
 }
 
 fn look(at: String, backtrace: &str, info: &PanicHookInfo) -> Panic {
-    // This hook is in evenstep's sources, too.
+    // This hook is also in evenstep's sources.
     let after_hook = backtrace
         .lines()
         .skip_while(|line| !line.contains("rust_begin_unwind"));

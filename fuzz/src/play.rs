@@ -11,7 +11,7 @@ use crate::tally::Tally;
 /// The number of steps after a load.
 const STEPS: u64 = 60;
 
-/// The maximum number of frames in which a state has to run these steps.
+/// The maximum number of frames for these steps.
 const FRAMES: u64 = 150;
 
 /// Runs steps, with an action now and then.

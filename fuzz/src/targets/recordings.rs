@@ -1,4 +1,4 @@
-//! Recordings of a recorder or a flight recorder, which are then changed.
+//! Recordings from a recorder or a flight recorder, which are then mutated.
 
 use std::io::Write;
 use std::time::Duration;
