@@ -50,7 +50,7 @@ impl Camera {
         }
     }
 
-    /// Returns the distance in front of the eye, in metres.
+    /// Returns the distance in front of the camera, in metres.
     fn depth(&self, point: Vector) -> f32 {
         (self.eye - point).dot(self.back)
     }
@@ -85,7 +85,7 @@ impl Canvas {
         Self { pixmap, camera }
     }
 
-    /// Returns the distance of a point in front of the eye, in metres.
+    /// Returns the distance of a point in front of the camera, in metres.
     pub fn depth(&self, point: Vector) -> f32 {
         self.camera.depth(point)
     }

@@ -181,7 +181,7 @@ fn shadow_faces(row: &Row) -> Vec<Vec<Vector>> {
     }
 }
 
-/// Returns the part of a polygon on the side where the distance is positive.
+/// Returns the part of a polygon whose distance is positive.
 fn clip(corners: &[Vector], distance: impl Fn(Vector) -> f32) -> Vec<Vector> {
     let mut kept = Vec::new();
     let next = corners.iter().cycle().skip(1);

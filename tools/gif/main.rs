@@ -4,8 +4,8 @@
 //! `cargo run --release --example gif --features enhanced-determinism`
 //!
 //! The program runs two simulations, writes the pose of each body in each frame to `docs/evenstep.csv`, and draws
-//! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if the log or the picture
-//! in `docs` differs by a byte from what it would write.
+//! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if a byte of the log or
+//! the picture in `docs` is out of date.
 //!
 //! The bytes are the same on every machine. The simulation uses Rapier's feature `enhanced-determinism`. The picture
 //! depends only on the log's whole numbers, and is drawn with sums, products, quotients and square roots of floats,
