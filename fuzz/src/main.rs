@@ -1,7 +1,7 @@
 //! Runs a target for a time or a number of runs.
 //!
-//! A run can end its process with a hang, a stack overflow or a failed allocation. So a child process does the runs. It
-//! is started again after the run that ended it.
+//! A run can end its process with a hang, an overflow of the stack or a failed allocation. So a child process does the
+//! runs. It is started again after the run that ended it.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Mutations of inputs, with the crate `mutatis`. It makes custom mutators easy, takes a seed, and needs no
+//! Mutations of inputs, with the crate `mutatis`. It makes custom mutations easy, takes a seed, and needs no
 //! instrumented build.
 
 use mutatis::{Candidates, Context, Mutate, Result};

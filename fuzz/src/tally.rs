@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Counts a loaded file, and checks the memory that the load takes. It may take a multiple of the file's size, plus
-    /// the memory that serde reserves in advance: at most a mebibyte per list, and lists can be nested.
+    /// the memory that serde reserves in advance: at most 1 MiB per list, and lists can be nested.
     pub fn load<T, E: fmt::Display>(
         &mut self,
         len: usize,

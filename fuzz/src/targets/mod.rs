@@ -51,7 +51,7 @@ impl Target {
 
     /// Mutates an input into another one.
     pub fn mutate(self, input: &mut Vec<u8>, session: &mut Session) {
-        // A mutator that finds nothing to change leaves the input as it is.
+        // A mutation that finds nothing to change leaves the input as it is.
         let _ = match self {
             Self::Saved => saved::mutate(input, session),
             Self::Json => json::mutate(input, session),
