@@ -116,7 +116,7 @@ fn pixels_have_the_motion_of_their_bodies_but_no_jumps() {
     let camera = Camera::looking(Vec3::Z * 10.0, Vec3::ZERO, 1.0);
     renderer.draw(&scene.gpu, &camera, &scene.instances);
     let picture = renderer.read(&scene.gpu);
-    // Half the height of the picture in metres, at the front of a cube 9.65 m away. The factor is the tangent of 0.4 rad.
+    // Half the height of the picture in metres, at the front of a cube 9.65 m away. The factor is the tangent of 0.4.
     let half = 9.65 * 0.422_793_2;
     let now = scene.simulation.pose(mover).unwrap().translation;
     let moved = now.y - before.translation.y;

@@ -78,7 +78,10 @@ pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     copy_static(&root.join("pages"), out)?;
-    fs::copy(root.join("../../docs/book/src").join(PICTURE), out.join(PICTURE))?;
+    fs::copy(
+        root.join("../../docs/book/src").join(PICTURE),
+        out.join(PICTURE),
+    )?;
     for page in pages {
         page.build(root, out)?;
     }
