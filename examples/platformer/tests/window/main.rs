@@ -125,7 +125,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(held[3].real_time < held[5].real_time);
     let [one, other] = [desktop.picture(), desktop.picture()];
     assert!(one == other, "the picture moves");
-    assert_eq!(controls(&one), controls(&start));
+    assert!(controls(&one) > 300, "{} of text", controls(&one));
     // The word 'paused' is shorter than 'full speed'.
     let word = |picture: &picture::Picture| picture.count(58..200, 90..118, is_ink);
     let words = [word(&one), word(&played)];
