@@ -259,7 +259,8 @@ fn keys_switch_interpolation_and_debug_lines() {
         [picture.count_all(is_yellow), picture.count_all(is_pink)]
     };
     let [displayed, true_poses, off] = [lines(), lines(), lines()];
-    assert_eq!(off, [0, 0]);
-    assert!(displayed[0] > 200 && displayed[1] == 0, "{displayed:?}");
-    assert!(true_poses[1] > 200 && true_poses[0] == 0, "{true_poses:?}");
+    // Coins have a few yellow pixels.
+    assert!(off[0] < 200 && off[1] == 0, "{off:?}");
+    assert!(displayed[0] > 500 && displayed[1] == 0, "{displayed:?}");
+    assert!(true_poses[0] < 200 && true_poses[1] > 500, "{true_poses:?}");
 }
