@@ -125,7 +125,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(held[3].real_time < held[5].real_time);
     let [one, other] = [desktop.picture(), desktop.picture()];
     assert!(one == other, "the picture moves");
-    assert_eq!(controls(&one), controls(&start));
+    assert!(controls(&one) > 300, "{} of text", controls(&one));
     // The word 'paused' is shorter than 'full speed'.
     let word = |picture: &picture::Picture| picture.count(58..200, 90..118, is_ink);
     let words = [word(&one), word(&played)];
@@ -259,7 +259,8 @@ fn keys_switch_interpolation_and_debug_lines() {
         [picture.count_all(is_yellow), picture.count_all(is_pink)]
     };
     let [displayed, true_poses, off] = [lines(), lines(), lines()];
-    assert_eq!(off, [0, 0]);
-    assert!(displayed[0] > 200 && displayed[1] == 0, "{displayed:?}");
-    assert!(true_poses[1] > 200 && true_poses[0] == 0, "{true_poses:?}");
+    // Coins have a few yellow pixels.
+    assert!(off[0] < 200 && off[1] == 0, "{off:?}");
+    assert!(displayed[0] > 500 && displayed[1] == 0, "{displayed:?}");
+    assert!(true_poses[0] < 200 && true_poses[1] > 500, "{true_poses:?}");
 }
