@@ -14,7 +14,7 @@ use crate::trace::FRAMES;
 const STEP: f32 = 7.0;
 const BARS: f32 = 24.0;
 const DROPPED: Color32 = Color32::from_rgb(200, 30, 60);
-/// A half that is narrower has no room for more than its label.
+/// A half that is narrower has no room for more than a small label.
 const NARROW: f32 = 250.0;
 
 pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
@@ -23,12 +23,17 @@ pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
         painter.layout(text, FontId::proportional(size), color, width - 24.0)
     };
     let choice = app.settings.halves[side];
+    let is_wide = half.width() > NARROW;
     let mut lines = vec![
-        line(choice.strategy.label(), 20.0, HALVES[side]),
+        line(
+            choice.strategy.label(),
+            if is_wide { 20.0 } else { 14.0 },
+            HALVES[side],
+        ),
         line(choice.strategy.description(choice.rate), 13.0, INK),
     ];
     let is_live = app.screening.is_none();
-    let has_more = app.settings.has_overlay && is_live && half.width() > NARROW;
+    let has_more = app.settings.has_overlay && is_live && is_wide;
     if has_more {
         let details = details(app, side).into_iter();
         lines.extend(details.map(|text| line(text, 12.0, GREY)));
@@ -108,7 +113,7 @@ fn load_text(app: &App, side: usize) -> Option<String> {
     );
     let load = headroom.load(crate::app::rate(choice.rate));
     let load = match load.filter(|_| choice.strategy.has_even_steps()) {
-        Some(load) => format!(", {:.1} % of its length", load * 100.0),
+        Some(load) => format!(", {:.2} % of its length", load * 100.0),
         None => String::new(),
     };
     Some(format!(
