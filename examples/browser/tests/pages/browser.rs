@@ -328,9 +328,11 @@ impl Browser {
         self.client.issue_cmd(command).await.unwrap();
     }
 
-    /// Shows another tab for a while. Returns whether that hid the page.
-    pub async fn hide_for(&self, time: Duration) -> bool {
-        let note = "document.addEventListener('visibilitychange', () => window.wasHidden = true)";
+    /// Shows another tab for a while. Returns how long that hid the page, in seconds.
+    pub async fn hide_for(&self, time: Duration) -> f64 {
+        let note = "document.addEventListener('visibilitychange', ({ timeStamp }) => {
+            window.hidden = document.hidden ? -timeStamp : window.hidden + timeStamp;
+        });";
         self.script(note).await;
         let page = self.client.window().await.unwrap();
         let other = self.client.new_window(true).await.unwrap().handle;
@@ -338,7 +340,8 @@ impl Browser {
         tokio::time::sleep(time).await;
         self.client.close_window().await.unwrap();
         self.client.switch_to_window(page).await.unwrap();
-        self.script("return window.wasHidden === true").await == json!(true)
+        self.wait_for("return window.hidden > 0").await;
+        self.script("return window.hidden").await.as_f64().unwrap() / 1000.0
     }
 
     /// Returns a screenshot, and stores it in a file for inspection.

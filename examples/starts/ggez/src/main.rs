@@ -31,7 +31,7 @@ impl EventHandler for Game {
         let pose = self.simulation.pose(self.body).unwrap();
         let mut canvas = Canvas::from_frame(context, Color::from_rgb(120, 180, 220));
         // Coordinates are in metres, with y up.
-        canvas.set_screen_coordinates(Rect::new(-4.0, 5.0, 8.0, -6.0));
+        canvas.set_screen_coordinates(Rect::new(-4.0, 5.5, 8.0, -6.0));
         let floor = DrawParam::new().dest_rect(Rect::new(-4.0, -0.5, 8.0, 1.0));
         canvas.draw(&Quad, floor.color(Color::from_rgb(30, 110, 50)));
         let square = DrawParam::new().dest(glam::Vec2::from(pose.translation.to_array()));
