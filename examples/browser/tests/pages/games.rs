@@ -24,8 +24,8 @@ pub fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
             .wait_for(&format!("{title}.includes('(paused)')"))
             .await;
         let paused = [picture("paused").await, picture("later").await];
-        // The area between each half's overlay and the plot.
-        let rows = [0.25, 0.6];
+        // The area between each half's overlay, which measures time in a pause, too, and the plot.
+        let rows = [0.36, 0.54];
         for columns in [[0.0, 0.32], [0.34, 0.65]] {
             let [moved, stood] = [&moving, &paused]
                 .map(|[one, other]| differing([one, other], Part { columns, rows }));
