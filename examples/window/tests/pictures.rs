@@ -155,7 +155,7 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
         let paper = share(&shown.last, area.from, area.size, is_paper);
         assert!(paper > 0.55, "{name}: {paper} is paper");
         let ink = share(&shown.last, area.from, area.size, is_ink);
-        assert!(ink > 0.002, "{name}: {ink} is ink");
+        assert!(ink > 0.001, "{name}: {ink} is ink");
     }
     let is_orange = |pixel: &Rgb<u8>| pixel.0[0] > 180 && pixel.0[2] < 110;
     let is_blue = |pixel: &Rgb<u8>| pixel.0[2] > 150 && pixel.0[0] < 110;
@@ -225,7 +225,8 @@ fn debug_lines_and_a_replay_can_be_seen() {
         most > 200 && least < 60
     };
     let count = |name: &str, script: &str| {
-        let take = take(name, Scene::Chain, script, 20);
+        // The chains hang below the overlay by then.
+        let take = take(name, Scene::Chain, script, 100);
         let (from, size) = take.scenery(1);
         share(&take.last, from, size, strong)
     };
