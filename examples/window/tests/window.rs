@@ -413,7 +413,8 @@ fn track(drive: [f32; 2]) -> Vec<Vec2> {
     let mut app = twin(Scene::Vehicle);
     app.drive = drive;
     let mut places = Vec::new();
-    for _ in 0..130 {
+    // Without a driver, the car leaves the straight line only after two seconds.
+    for _ in 0..260 {
         places.push(place(&app, 0));
         app.make_frame();
     }
