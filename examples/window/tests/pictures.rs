@@ -162,14 +162,14 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
     let overlay = |take: &Take, side: usize| {
         let area = take.app.layout().halves[side];
         // Below the label and the description of the strategy.
-        let from = area.from + Vec2::new(20.0, 60.0);
-        share(&take.last, from, Vec2::new(260.0, 60.0), |pixel| {
-            is_grey(pixel, 235..255)
+        let from = area.from + Vec2::new(20.0, 56.0);
+        share(&take.last, from, Vec2::new(260.0, 35.0), |pixel| {
+            is_grey(pixel, 90..190)
         })
     };
     for side in [0, 1] {
-        let paper = overlay(&shown, side);
-        assert!(paper > 0.5, "{paper} of the overlay is paper");
+        let letters = overlay(&shown, side);
+        assert!(letters > 0.02, "{letters} of the overlay is letters");
         let label = layout.halves[side].from + Vec2::new(20.0, 12.0);
         let is_label = |pixel: &Rgb<u8>| [is_orange(pixel), is_blue(pixel)][side];
         let letters = share(&shown.last, label, Vec2::new(90.0, 24.0), is_label);
