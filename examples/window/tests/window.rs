@@ -136,9 +136,12 @@ fn count_other(one: &RgbImage, other: &RgbImage, (from, size): (Vec2, Vec2)) -> 
 
 /// Keys pressed in a paused world, two frames of a script apart, because egui needs a frame to determine the size of the
 /// list of keys.
+///
+/// The overlay, which tells of earlier frames, is hidden first.
 const KEYS: [&str; 34] = [
     "space",
     "BackSpace",
+    "i",
     "n",
     "b",
     "period",
@@ -165,7 +168,6 @@ const KEYS: [&str; 34] = [
     "s",
     "l",
     "l",
-    "i",
     "k",
     "k",
     "m",
