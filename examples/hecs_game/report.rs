@@ -11,7 +11,7 @@ use evenstep::{Frame, Simulation};
 use plotters::prelude::*;
 
 use crate::game::{DRONE_SPEED, Game};
-use crate::picture::{self, Area, BLUE, FONT, GREY, RED};
+use crate::picture::{self, Area, BLUE, FONT, GREY, ORANGE};
 
 /// The number of frames in a strip of the summary. Each frame is one character.
 pub const STRIP: usize = 60;
@@ -26,8 +26,8 @@ const POSITIONS: u32 = 80;
 type Renderer = fn(&DrawnFrame) -> Vector;
 
 pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
-    ("latest step", RED, |it| it.latest),
-    ("interpolated", BLUE, |it| it.interpolated),
+    ("latest step", ORANGE, |it| it.latest),
+    ("evenstep", BLUE, |it| it.interpolated),
 ];
 
 /// The positions at which the two renderers draw the drone in one frame.

@@ -12,9 +12,13 @@ use super::picture::{BLUE, Band, Line, ORANGE, RED, lines_over_time};
 /// A strategy, its name in the legend, and its colour.
 type Named = (&'static str, &'static str, RGBColor);
 
-const VARIABLE: Named = ("variable", "steps as long as the frame", ORANGE);
-const LATEST: Named = ("fixed, latest", "fixed steps, the latest state", RED);
-const INTERPOLATED: Named = ("fixed, interpolated", "fixed steps, interpolated", BLUE);
+const VARIABLE: Named = ("variable", "steps as long as the frame", RED);
+const LATEST: Named = ("fixed, latest", "latest step", ORANGE);
+const INTERPOLATED: Named = (
+    "fixed, interpolated",
+    "evenstep: fixed steps, interpolated",
+    BLUE,
+);
 
 /// Plots the displayed speed of the body on the curve, frame by frame, over the project's capture. Its true speed is 8
 /// m/s.

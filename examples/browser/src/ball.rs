@@ -29,7 +29,7 @@ const FLOOR: f64 = 0.2;
 /// The number of frames that leave a mark in the pictures.
 const TRAIL: usize = 50;
 /// The colours of the latest step, of evenstep, and of the floor.
-const COLOURS: [&str; 2] = ["#e8743b", "#1fa065"];
+const COLOURS: [&str; 2] = ["#d66c20", "#3a86d8"];
 const STONE: &str = "#7d8794";
 
 struct Page {
@@ -152,15 +152,20 @@ fn draw(
         context.set_fill_style_str(STONE);
         context.fill_rect(-half, -FLOOR, 2.0 * half, FLOOR);
         context.set_fill_style_str(colour);
-        context.set_global_alpha(0.4);
+        // The marks are one path, so they are not darker where they overlap.
+        context.begin_path();
         for poses in trail {
             disc(context, poses[side].translation, 0.05)?;
         }
+        context.set_global_alpha(0.6);
+        context.fill();
         context.set_global_alpha(1.0);
         let Some(pose) = trail.front().map(|poses| poses[side]) else {
             continue;
         };
+        context.begin_path();
         disc(context, pose.translation, RADIUS)?;
+        context.fill();
         let rim = pose * (Vector::X * RADIUS);
         context.set_stroke_style_str("white");
         context.set_line_width(0.08);
@@ -172,10 +177,9 @@ fn draw(
     Ok(())
 }
 
+/// Adds a disc to the path.
 fn disc(context: &CanvasRenderingContext2d, centre: Vector, radius: f32) -> Result<(), JsValue> {
     let [x, y, radius] = [centre.x, centre.y, radius].map(f64::from);
-    context.begin_path();
-    context.arc(x, y, radius, 0.0, std::f64::consts::TAU)?;
-    context.fill();
-    Ok(())
+    context.move_to(x + radius, y);
+    context.arc(x, y, radius, 0.0, std::f64::consts::TAU)
 }

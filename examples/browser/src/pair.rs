@@ -24,7 +24,7 @@ evenstep::portable_math!();
 const DISCONNECT: Duration = Duration::from_secs(10);
 /// Half the width of the visible area, in metres.
 const HALF: f64 = 7.0;
-const COLOURS: [&str; 3] = ["#d66c20", "#246ebe", "#7d8794"];
+const COLOURS: [&str; 3] = ["#d66c20", "#3a86d8", "#7d8794"];
 /// The keys, in the order of the bits of [`Buttons`].
 const KEYS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 

@@ -6,7 +6,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation};
 use plotters::prelude::*;
 
-use crate::picture::{self, Area, BLUE, GREY, RED};
+use crate::picture::{self, Area, BLUE, GREY, ORANGE};
 use crate::scenes::MS;
 
 /// Half the width of the crate, in metres.
@@ -36,7 +36,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
     let displayed_name = format!("pose(key): displayed, alpha {:.1}", frame.alpha);
     let legend = [
         ("earlier steps", GREY),
-        ("body(key): true, after the latest step", RED),
+        ("body(key): true, after the latest step", ORANGE),
         (&displayed_name, BLUE),
     ];
     picture::svg(&legend, |area| {
@@ -51,13 +51,14 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
             outline(area, *pose, GREY.stroke_width(2))?;
         }
         outline(area, displayed, BLUE.stroke_width(4))?;
-        outline(area, *latest, RED.stroke_width(4))
+        outline(area, *latest, ORANGE.stroke_width(4))
     })
 }
 
 fn outline(area: &Area, pose: Pose, style: ShapeStyle) -> Result<(), Box<dyn Error>> {
     let [a, b, c, d] = corners(pose);
-    Ok(area.draw(&PathElement::new([a, b, c, d, a], style))?)
+    // The first side is drawn once more, because a line has no joint at its ends.
+    Ok(area.draw(&PathElement::new([a, b, c, d, a, b], style))?)
 }
 
 /// Returns the corners of the crate's front, in pixels.

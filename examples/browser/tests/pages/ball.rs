@@ -10,7 +10,7 @@ use crate::browser::{self, Browser, Kind};
 /// Defines the function `look` in the page. For both pictures of a canvas, it returns the position of the ball as
 /// fractions of the picture, and how much of the ball's disc is in the picture.
 const LOOK: &str = "
-    const colours = [[0xe8, 0x74, 0x3b], [0x1f, 0xa0, 0x65]];
+    const colours = [[0xd6, 0x6c, 0x20, 0xff], [0x3a, 0x86, 0xd8, 0xff]];
     function look(canvas) {
         const [width, height] = [canvas.width, canvas.height >> 1];
         return colours.map((colour, side) => {

@@ -11,8 +11,8 @@ const PAGES: [&str; 4] = [
     "platformer.html",
 ];
 
-/// Defines the function `covering` in the page. It returns pairs of parts of a document that cover each other, and parts
-/// that are wider than the page. The names of the halves are on the picture on purpose.
+/// Defines the function `covering` in the page. It returns pairs of parts of a document that cover each other, parts
+/// that are wider than the page, and parts with contents that are cut off. The names of the halves are on the picture on purpose.
 const COVERING: &str = "
     function covering(page) {
         const kinds = 'h1, h2, p:not(#loading), li, pre, canvas, button, footer > *';
@@ -22,6 +22,9 @@ const COVERING: &str = "
             const a = one.getBoundingClientRect();
             if (a.right > page.documentElement.clientWidth + 1) {
                 found.push(`${one.outerHTML} is too wide`);
+            }
+            if (one.scrollWidth > one.clientWidth) {
+                found.push(`${one.outerHTML} is cut off`);
             }
             for (const other of parts.slice(i + 1)) {
                 const b = other.getBoundingClientRect();

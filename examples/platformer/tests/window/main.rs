@@ -113,7 +113,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     }
 
     // The controls fade after the first key, and are back in a pause, in which nothing moves.
-    let controls = |picture: &picture::Picture| picture.count(24..200, 240..324, is_ink);
+    let controls = |picture: &picture::Picture| picture.count(24..200, 160..354, is_ink);
     assert!(controls(&start) > 300, "{} of text", controls(&start));
     let first = desktop.rows()[0].real_time;
     desktop.wait_until("five seconds", |row| row.real_time > first + 5.0);

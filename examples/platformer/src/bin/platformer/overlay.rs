@@ -26,17 +26,18 @@ const KEY_ROW: Vec2 = Vec2::new(330.0, 28.0);
 const TOUCH_ROW: Vec2 = Vec2::new(330.0, 44.0);
 /// The height of letters with their space above and below.
 const TEXT: f32 = 24.0;
-/// The space below the controls.
-const BELOW: f32 = 36.0;
+/// The space above the controls, which are below the rows: the hero is never there.
+const ABOVE: f32 = 14.0;
 /// How long the controls stay after the first input, and how long they then fade.
 const STAY: Duration = Duration::from_secs(3);
 const FADE: Duration = Duration::from_secs(1);
 
 /// The controls of a touch screen.
-const TOUCH: [&str; 3] = [
+const TOUCH: [&str; 4] = [
     "left: drag to walk",
     "right: drag to look around,",
-    "tap low to jump, tap high to shoot",
+    "tap low to jump,",
+    "tap high to shoot",
 ];
 
 /// A setting with a row, which its key or a tap on the row changes.
@@ -166,11 +167,15 @@ impl Overlay {
     }
 
     fn draw_controls(&self, pen: &mut Pen, opacity: f32) {
-        let controls = if self.is_touch { &TOUCH } else { &host::KEYS };
-        let bottom = pen.size().y - BELOW;
-        for (number, line) in controls.iter().rev().enumerate() {
-            let above = KEY_ROW.y * (number + 1) as f32;
-            pen.write(line, Vec2::new(CORNER.x, bottom - above), TEXT, opacity);
+        let controls: &[&str] = if self.is_touch { &TOUCH } else { &host::KEYS };
+        let top = ROWS + Vec2::Y * (self.row().y * Switch::ALL.len() as f32 + ABOVE);
+        for (number, line) in controls.iter().enumerate() {
+            pen.write(
+                line,
+                top + Vec2::Y * KEY_ROW.y * number as f32,
+                TEXT,
+                opacity,
+            );
         }
     }
 }

@@ -22,10 +22,14 @@ pub use mouse::Mouse;
 use size::size;
 
 /// The controls, which the overlay lists.
-pub const KEYS: [&str; 3] = [
-    "WASD, arrows: walk      space: jump",
-    "mouse: look      left button: shoot",
-    "P: pause      R, held: rewind      Escape: leave",
+pub const KEYS: [&str; 7] = [
+    "WASD, arrows: walk",
+    "space: jump",
+    "mouse: look",
+    "left button: shoot",
+    "P: pause",
+    "R, held: rewind",
+    "Escape: leave",
 ];
 
 /// Run, jump, ride, push, collect, shoot. The picture lists the keys.

@@ -18,10 +18,13 @@ use crate::live;
 pub use mouse::Mouse;
 
 /// The controls, which the overlay lists.
-pub const KEYS: [&str; 3] = [
-    "WASD, arrows: walk      space: jump",
-    "click, then mouse: look      button: shoot",
-    "P: pause      R, held: rewind",
+pub const KEYS: [&str; 6] = [
+    "WASD, arrows: walk",
+    "space: jump",
+    "click, then mouse: look",
+    "button: shoot",
+    "P: pause",
+    "R, held: rewind",
 ];
 
 /// Runs the game at the size of its canvas. If the page has an array `motionLog`, the displayed frames go there.
