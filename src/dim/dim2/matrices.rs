@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "as many places as poses")]
+    #[should_panic(expected = "as many matrices as poses")]
     fn too_few_places_are_refused() {
         write_matrices_3x3(&[((), Pose::IDENTITY)], &mut []);
     }
