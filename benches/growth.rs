@@ -5,7 +5,7 @@
 
 #[path = "../tests/book/pictures/growth.rs"]
 mod growth_picture;
-#[path = "../tests/scenes/picture.rs"]
+#[path = "../examples/hecs_game/picture.rs"]
 mod picture;
 #[path = "../tests/scenes/mod.rs"]
 mod scenes;

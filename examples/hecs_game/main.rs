@@ -9,8 +9,7 @@
 mod game;
 // The summary and the picture of a run.
 mod report;
-// The style of the book's pictures.
-#[path = "../../tests/scenes/picture.rs"]
+// The style of the picture, which the book's other pictures share.
 mod picture;
 
 use std::error::Error;

@@ -6,7 +6,7 @@
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-#[path = "../scenes/picture.rs"]
+#[path = "../../examples/hecs_game/picture.rs"]
 mod picture;
 
 // Links, excerpts and programs.

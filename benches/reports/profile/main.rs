@@ -7,7 +7,7 @@
 //! `tracing-tracy` instead of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod lanes;
-#[path = "../../../tests/scenes/picture.rs"]
+#[path = "../../../examples/hecs_game/picture.rs"]
 mod picture;
 
 use std::error::Error;

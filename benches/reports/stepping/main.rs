@@ -12,7 +12,7 @@
 #[path = "../../../tests/scenes/mod.rs"]
 mod scenes;
 
-#[path = "../../../tests/scenes/picture.rs"]
+#[path = "../../../examples/hecs_game/picture.rs"]
 mod picture;
 
 mod correction;
