@@ -251,8 +251,7 @@ fn draw_figure(x: f32, y: f32, figure: &Figure) {
 /// Draws a coin: three rectangles, which are round together, and a shine.
 fn draw_coin(x: f32, y: f32) {
     let gold = Color::from_hex(0xf7_d0_3c);
-    for half in [[4.0, 2.0], [3.0, 3.0], [2.0, 4.0]] {
-        let [right, down] = half;
+    for [right, down] in [[4.0, 2.0], [3.0, 3.0], [2.0, 4.0]] {
         draw_rectangle(x - right, y - down, 2.0 * right, 2.0 * down, gold);
     }
     draw_rectangle(x - 1.0, y - 2.0, 1.0, 4.0, WHITE);
