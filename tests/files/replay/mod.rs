@@ -21,8 +21,6 @@ use evenstep::recording::{
 use evenstep::{
     BodyKey, Budget, ForceGenerator, Hooks, Physics, Rate, SaveError, Simulation, Step, Stepping,
 };
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

@@ -17,8 +17,6 @@ use evenstep::{
     BodyKey, Button, Clock, Correction, Delivery, ForceGenerator, Hooks, InputQueue, LoadError,
     Owners, Physics, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
 };
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -120,16 +120,20 @@ fn truncated_foreign_and_too_new_files_are_refused() {
 
 #[test]
 fn a_flipped_bit_anywhere_is_refused() {
-    let bytes = game().save().unwrap();
-    let mut runner = TestRunner::new(Config::with_cases(10_000));
-    runner
-        .run(&(0..bytes.len(), 0..8u8), |(at, bit)| {
-            let mut changed = bytes.clone();
-            changed[at] ^= 1 << bit;
-            prop_assert!(Simulation::load(&changed).is_err());
-            Ok(())
-        })
-        .unwrap();
+    let mut simulation = space(60);
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
+    simulation.advance(MS(40), |_, _| ());
+    let mut bytes = simulation.save().unwrap();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            assert!(Simulation::load(&bytes).is_err(), "bit {bit} of byte {at}");
+            bytes[at] ^= 1 << bit;
+        }
+    }
+    assert!(Simulation::load(&bytes).is_ok());
 }
 
 #[test]
