@@ -139,7 +139,13 @@ impl<G: Game> Match<G> {
     pub fn play(&mut self, now: impl Fn() -> Duration) -> Option<Ending> {
         let begin = now();
         let elapsed = begin.saturating_sub(self.played_to);
-        self.last = Played::default();
+        // The list is reused, so a frame allocates nothing.
+        let mut lateness = std::mem::take(&mut self.last.lateness);
+        lateness.clear();
+        self.last = Played {
+            lateness,
+            ..Played::default()
+        };
         self.simulation
             .clock_settings_mut()
             .set_budget(Some(Budget {
