@@ -255,7 +255,7 @@ fn of_report(name: &str) -> &'static strategies::Scene {
     scene.expect("the report has it")
 }
 
-/// Returns how often the player has turned. It turns once in each 0.4 s, at times that do not coincide with steps or
+/// Returns how often the player has turned. It turns once every 0.4 s, at times that do not coincide with steps or
 /// frames.
 fn turns_before(time: Duration) -> usize {
     let at = |i: u16| 0.4 * f64::from(i) + 0.3 * Random(i.into()).next();

@@ -46,7 +46,7 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert!(each.rewindable().is_empty());
 }
 
-/// Otherwise states before the only one in the limit would never be discarded.
+/// Otherwise, states before the only one in the limit would never be discarded.
 #[test]
 fn an_interval_is_no_longer_than_the_limit() {
     let (mut simulation, _) = flyer_with_states(20);

@@ -279,7 +279,7 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// Otherwise a rollback would drop steps, or would be impossible.
+/// Otherwise, a rollback would drop steps, or would be impossible.
 #[test]
 fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
     let (mut simulation, key) = flyer_with_states(100);
