@@ -219,7 +219,12 @@ impl Past {
             // A state that was read may claim any size.
             let bytes = state.bytes().min(usize::MAX - self.bytes);
             self.bytes += bytes;
-            (state.clone(), bytes)
+            let mut copy = state.clone();
+            if record.is_some() {
+                // The step receives all pending forces. In the copy they wait for it, even during a pause.
+                copy.forces.end_frame();
+            }
+            (copy, bytes)
         });
         let known = state.pairs_of_step().filter(|_| self.keeps_poses());
         self.entries.push_back(Entry {

@@ -279,6 +279,28 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
+/// Between two frames, a force was added for a step. It belongs to the state before that step.
+#[test]
+fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let push = |simulation: &mut Simulation| {
+        simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    };
+    push(&mut simulation);
+    advance(&mut simulation, 10);
+    simulation.pause();
+    // The state that the rewind leaves does not keep a force of the pause.
+    push(&mut simulation);
+    simulation.rewind(0).unwrap();
+    simulation.rewind(1).unwrap();
+    assert_eq!(advance(&mut simulation, 10).forgotten_forces, 1);
+    simulation.rewind(0).unwrap();
+    assert_eq!(advance(&mut simulation, 10).forgotten_forces, 0);
+    simulation.resume();
+    advance(&mut simulation, 10);
+    assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
+}
+
 /// Otherwise, a rollback would drop steps, or would be impossible.
 #[test]
 fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
