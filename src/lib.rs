@@ -134,9 +134,6 @@ extern crate self as evenstep;
 mod portable_math;
 // Mathematics that differs between two and three dimensions.
 mod dim;
-// A hash of the machine's float results.
-#[cfg(feature = "checksum")]
-mod fingerprint;
 // Spans for profilers, used in all modules.
 #[macro_use]
 mod span;
@@ -159,6 +156,9 @@ mod key_log;
 mod time;
 // Input and forces in, a step of Rapier, events out.
 mod step;
+// A hash of the machine's float results.
+#[cfg(feature = "checksum")]
+mod fingerprint;
 // Two states in, poses to draw out.
 mod pose;
 // The game's values.

@@ -2,15 +2,15 @@
 
 use proptest::test_runner::{Config, FileFailurePersistence};
 
-/// Returns the settings for a number of cases, which `PROPTEST_CASES` overrides. Failed cases are stored beside the
-/// failed cases of the test programs.
+/// Returns the settings of a random test. `PROPTEST_CASES` scales its number of cases: 256, its default, leaves it at
+/// `usual`. Failed cases are stored beside the failed cases of the test programs.
 pub fn random(usual: u32) -> Config {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    let cases = asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual);
+    let config = Config::default();
+    let scaled = u64::from(usual) * u64::from(config.cases) / 256;
     let file = FileFailurePersistence::SourceParallel("tests/proptest-regressions");
     Config {
-        cases,
+        cases: u32::try_from(scaled.max(1)).unwrap_or(u32::MAX),
         failure_persistence: Some(Box::new(file)),
-        ..Config::default()
+        ..config
     }
 }

@@ -1,5 +1,5 @@
 //! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, pictures
-//! are current, commands run.
+//! are current, commands name existing programs and features.
 //!
 //! Runs in 3D. To run one case: `cargo test --all-features --test book pages::`.
 

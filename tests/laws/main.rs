@@ -1,6 +1,6 @@
 //! Laws that hold for all features together. The games of each suite find defects that those of the others would miss.
 //!
-//! - `model`: every displayed pose, list and event of random games equals those of a plain map, in one thread.
+//! - `model`: every displayed pose and list of random games equals those of a plain map, in one thread.
 //! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
 //! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
 //!   through every rollback.
@@ -9,8 +9,8 @@
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
-//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` sets the
-//! number of random games, and `PROPTEST_RNG_SEED` selects them.
+//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` scales
+//! the number of random games (256 is usual), and `PROPTEST_RNG_SEED` selects them.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
@@ -27,13 +27,3 @@ mod conformance;
 mod golden;
 // All methods in all states.
 mod states;
-
-use proptest::test_runner::Config;
-
-/// Returns the settings for this many random games, unless `PROPTEST_CASES` asks for another number.
-fn config(usual: u32) -> Config {
-    Config {
-        cases: scenes::cases(usual),
-        ..Config::default()
-    }
-}

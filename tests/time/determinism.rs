@@ -140,7 +140,7 @@ fn the_same_keys_at_every_frame_rate_also_of_bodies_that_died_unnoticed() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
 
     #[test]
     fn the_same_bits_at_random_frame_times(

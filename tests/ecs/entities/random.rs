@@ -444,7 +444,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(40)))]
 
     #[test]
     fn no_entity_without_its_body_nor_a_body_without_its_entity(

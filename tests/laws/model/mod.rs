@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use script::frame;
 
 proptest! {
-    #![proptest_config(crate::config(500))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(500)))]
 
     #[test]
     fn every_frame_shows_what_the_plain_map_shows(

@@ -258,7 +258,7 @@ fn a_link_that_is_nowhere_is_shown_where_it_was() {
 }
 
 proptest! {
-    #![proptest_config(crate::config(12))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
 
     #[test]
     fn a_clone_goes_on_to_the_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {

@@ -3,7 +3,7 @@
 use super::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(60)))]
 
     /// However late input arrives, and however its steps are resimulated, the run equals the one with input in time, to
     /// the bit.
@@ -86,7 +86,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(40)))]
 
     /// In a pause, a rewind with an overstep displays what a frame that far after that tick would have displayed, to
     /// the bit, whatever was created, spawned, removed or teleported since. `moved` and `removed` report the changes.
