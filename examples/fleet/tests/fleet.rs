@@ -85,7 +85,7 @@ fn moves(logs: &[Log]) -> (usize, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_matches_of_a_killed_server_go_on() -> Tested {
+async fn matches_of_a_killed_server_continue_on_another() -> Tested {
     let stage = stage().await?;
     let (killed, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
@@ -105,7 +105,7 @@ async fn the_matches_of_a_killed_server_go_on() -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
+async fn a_server_that_receives_sigterm_hands_over_its_matches() -> Tested {
     let stage = stage().await?;
     let (mut drained, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
@@ -135,7 +135,7 @@ async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
+async fn a_server_suspended_past_its_lease_gives_up_its_matches() -> Tested {
     let stage = stage().await?;
     let (stopped, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
@@ -159,7 +159,7 @@ async fn stop_for(process: &Running, time: Duration) -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested {
+async fn a_lone_server_continues_its_matches_after_a_suspension() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
@@ -169,7 +169,7 @@ async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn matches_stand_still_while_redis_does() -> Tested {
+async fn matches_stop_while_redis_is_suspended_and_then_continue() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
@@ -183,7 +183,7 @@ async fn matches_stand_still_while_redis_does() -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prometheus_has_the_figures() -> Tested {
+async fn prometheus_collects_the_metrics_of_the_server() -> Tested {
     let stage = stage().await?;
     let figures = free_address()?;
     let prometheus = stage.prometheus(&[figures]).await?;

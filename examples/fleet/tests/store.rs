@@ -19,7 +19,7 @@ fn servers() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Error>> {
+async fn a_match_belongs_to_one_server_until_it_is_released() -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::new("unused", Duration::from_secs(1_000)).await?;
     let [one, other] = servers();
     stage.add_matches(2, PLAN).await?;
@@ -49,7 +49,7 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
 }
 
 #[tokio::test]
-async fn a_lease_ends_if_nobody_renews_it() -> Result<(), Box<dyn Error>> {
+async fn a_lease_that_is_not_renewed_expires() -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::new("unused", Duration::from_millis(50)).await?;
     let [one, other] = servers();
     stage.add_matches(1, PLAN).await?;

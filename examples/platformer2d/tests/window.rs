@@ -119,11 +119,11 @@ fn plays(name: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn it_walks_and_jumps_by_keys_and_is_seen() {
+fn keys_move_the_hero_and_the_window_displays_it() {
     plays("own", &[]);
 }
 
 #[test]
-fn so_it_does_with_hecs_at_another_rate() {
+fn keys_move_the_hero_with_the_hecs_store_at_30_hz() {
     plays("hecs", &["--hecs", "--rate", "30"]);
 }

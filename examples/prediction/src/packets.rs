@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_as_exact_as_it_says_and_as_small() {
+    fn an_encoded_state_keeps_its_documented_precision_and_size() {
         let mut random = crate::Random::new(5);
         for _ in 0..10_000 {
             let body = thrown(&mut random);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_none() {
+    fn random_bytes_decode_to_valid_rotations_or_none() {
         let mut random = crate::Random::new(6);
         for length in 0..200 {
             let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();

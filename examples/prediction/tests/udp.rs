@@ -3,7 +3,7 @@
 use std::process::Command;
 
 #[test]
-fn a_server_and_two_clients_play_a_match() {
+fn a_server_and_two_clients_play_a_match_over_udp() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_evenstep-prediction"));
     let output = process.args(["match", "--seconds", "5"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

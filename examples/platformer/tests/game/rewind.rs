@@ -49,7 +49,7 @@ fn checksum(game: &Game) -> u64 {
 }
 
 #[test]
-fn five_seconds_back_everything_is_as_it_was() {
+fn rewinding_five_seconds_restores_every_state_bit_for_bit() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -75,7 +75,7 @@ fn five_seconds_back_everything_is_as_it_was() {
 }
 
 #[test]
-fn played_again_it_goes_as_the_first_time() {
+fn the_same_input_after_a_rewind_gives_the_same_states() {
     // The keys stay down, so the steps get the same input again.
     let script = Script::new([(0, walk(Way::Forward, true))]);
     for pace in PACES {
@@ -117,7 +117,7 @@ impl Drawn {
 }
 
 #[test]
-fn what_is_drawn_is_what_is_there() {
+fn moved_and_removed_keep_a_renderer_up_to_date_through_a_rewind() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -144,7 +144,7 @@ fn what_is_drawn_is_what_is_there() {
 }
 
 #[test]
-fn a_pause_shows_the_same_picture() {
+fn a_pause_freezes_the_view_and_the_game_continues_from_there() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -166,7 +166,7 @@ fn a_pause_shows_the_same_picture() {
 }
 
 #[test]
-fn keys_in_a_pause_are_not_for_the_game() {
+fn a_jump_in_a_pause_is_ignored_but_key_releases_count() {
     let mut game = game(&Level::islands());
     let frames = Pace::Hz(60).frames(MS(500));
     let mut script = Script::new([

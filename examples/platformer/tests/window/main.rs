@@ -32,7 +32,7 @@ fn walk(desktop: &Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
 }
 
 #[test]
-fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
+fn the_mouse_turns_the_view_endlessly_and_is_released_in_a_pause() {
     let desktop = Desktop::open("look");
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
@@ -81,7 +81,7 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
 }
 
 #[test]
-fn keys_walk_jump_and_collect_and_time_goes_back() {
+fn keys_walk_jump_pause_and_rewind() {
     let desktop = Desktop::open("walk");
     let start = desktop.picture();
     let red = |picture: &picture::Picture| picture.count(200..320, 125..300, is_red);
@@ -147,7 +147,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
 }
 
 #[test]
-fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
+fn the_hero_shoots_in_slow_motion_and_pushes_a_crate() {
     let desktop = Desktop::open("push");
     desktop.key("q");
     desktop.frames(2);
@@ -186,7 +186,7 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
 }
 
 #[test]
-fn it_rides_the_ferry() {
+fn the_hero_keeps_its_spot_while_riding_the_ferry() {
     let desktop = Desktop::open("ferry");
     walk(&desktop, "w", |row| row.hero.z < -6.0);
     desktop.key("q");

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_back_is_no_motion_even_if_the_hand_goes_on() {
+    fn recentring_the_cursor_is_not_counted_as_mouse_motion() {
         let mut mouse = Mouse {
             is_held: true,
             ..Mouse::default()
