@@ -24,7 +24,7 @@ fn no_input_of_the_corpus_breaks_a_law() -> Result<(), String> {
 }
 
 #[test]
-fn what_targets_begin_with_is_loaded_and_played() -> Result<(), String> {
+fn every_seed_loads_and_runs_without_a_defect() -> Result<(), String> {
     hush(false);
     for target in Target::value_variants() {
         for seed in target.seeds() {

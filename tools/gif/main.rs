@@ -78,12 +78,12 @@ mod tests {
     use gif::{DecodeOptions, Repeat};
 
     #[test]
-    fn the_log_is_that_of_the_simulation() {
+    fn the_stored_log_matches_the_simulation() {
         assert_eq!(fs::read(LOG).unwrap(), csv(&scene::log()).unwrap());
     }
 
     #[test]
-    fn the_picture_is_small_and_has_every_frame() {
+    fn the_picture_is_at_most_2_mb_and_has_every_frame() {
         let bytes = fs::read(PICTURE).unwrap();
         assert!(bytes.len() <= 2_000_000, "{} bytes", bytes.len());
         let mut picture = DecodeOptions::new().read_info(&bytes[..]).unwrap();

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn each_loop_is_the_same_so_that_the_end_fits_the_beginning() {
+    fn consecutive_loops_have_the_same_poses() {
         for half in [Half::Left, Half::Right] {
             let logs = [LOOPS_BEFORE, LOOPS_BEFORE + 1].map(|before| log_of(half, before));
             let [first, second] = logs.map(|log| log.into_iter().map(without_arrival));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_half_moves_evenly_and_the_left_in_jumps() {
+    fn the_right_half_moves_evenly_and_the_left_half_in_jumps() {
         let longest = |ways: &[Vec<f32>]| ways.iter().flatten().copied().fold(0.0, f32::max);
         let [left, right] = [Half::Left, Half::Right].map(ways);
         // A step has five frames: four without motion, and one with the whole motion.

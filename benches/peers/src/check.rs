@@ -96,7 +96,7 @@ mod tests {
     };
 
     #[test]
-    fn every_peer_does_what_is_measured() {
+    fn every_peer_steps_interpolates_and_sleeps_as_expected() {
         for kind in KINDS {
             println!("{}", kind.name);
             let mut peer = (kind.build)(SCENE);
@@ -154,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_fault_it_is_found_sound() {
+    fn a_correct_peer_passes_the_check() {
         Faulty::checked(|_| ());
     }
 
     #[test]
     #[should_panic(expected = "is displayed at 1 of its motion")]
-    fn the_latest_state_is_not_taken_for_interpolation() {
+    fn a_peer_that_displays_the_latest_state_fails_the_check() {
         let mut peer = (BARE.build)(SCENE);
         settle(&mut *peer);
         check_sleep(&*peer, SCENE);
@@ -169,13 +169,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "whether body 20 sleeps")]
-    fn a_body_that_is_awake_is_not_taken_for_one_asleep() {
+    fn a_peer_whose_bodies_never_sleep_fails_the_check() {
         Faulty::checked(|peer| peer.never_sleeps = true);
     }
 
     #[test]
     #[should_panic(expected = "steps in frame 0")]
-    fn a_missing_step_is_missed() {
+    fn a_peer_that_runs_no_step_fails_the_check() {
         Faulty::checked(|peer| peer.stands_still = true);
     }
 }
