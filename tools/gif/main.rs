@@ -9,7 +9,7 @@
 //!
 //! The bytes are the same on every machine. The simulation uses Rapier's feature `enhanced-determinism`. The picture
 //! depends only on the log's whole numbers, and is drawn with sums, products, quotients and square roots of floats,
-//! which IEEE 754 defines to the bit. (A processor with other floats, such as x87, differs.)
+//! which IEEE 754 defines bit for bit. (A processor with other floats, such as x87, differs.)
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -202,7 +202,7 @@ mod tests {
             assert!(inputs.is_known());
             assert_eq!(take(&mut inputs), ([Buttons(known); PLAYERS], 0));
         }
-        // Its own input for earlier ticks is ignored.
+        // The first player's own input for earlier ticks was ignored.
         assert!(!inputs.is_known());
         let (row, missing) = take(&mut inputs);
         assert_eq!((row[0], row[1], missing), (Buttons(8), Buttons(9), 0));

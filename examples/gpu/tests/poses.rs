@@ -70,7 +70,7 @@ fn every_gpu_pose_matches_the_pose_of_the_simulation() {
 }
 
 #[test]
-fn gpu_poses_follow_inserts_removals_teleports_and_sleep() {
+fn gpu_poses_follow_inserted_removed_teleported_and_resting_bodies() {
     let mut scene = Scene::new(Simulation::default());
     let floor = ColliderBuilder::cuboid(9.0, 0.5, 9.0);
     let body = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);

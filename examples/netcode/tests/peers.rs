@@ -1,4 +1,4 @@
-//! Two peers over UDP with losses. GGRS resends by the wall clock, and nothing here depends on when.
+//! Two peers over UDP with losses. GGRS resends in wall-clock time, and no assertion depends on when it does.
 
 use std::time::Duration;
 

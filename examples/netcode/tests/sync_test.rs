@@ -57,7 +57,7 @@ fn resimulated_steps_give_the_same_state() {
         // The input is the same, so no event changes.
         let [new, confirmed, retracted] = counts.events;
         assert!(confirmed > 100 && (new, retracted) == (0, 0), "{counts:?}");
-        // Everything that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
+        // The game covered the difficult cases: balls were dropped and removed, and forces depend on both scores.
         assert!(player.simulation.physics.tick() > 45 * 9 && game.balls.len() == 8);
         assert!(game.scores.iter().all(|score| *score > 5), "{game:?}");
     }
@@ -147,8 +147,8 @@ fn sync_test_detects_state_missing_from_the_snapshot() {
 fn sync_test_detects_spawns_that_do_not_depend_on_the_tick() {
     let (simulation, arena) = Arena::start();
     let calls = Arc::default();
-    // The distance is not 2. Effects of the first run alone are gone before GGRS saves the state, and with three calls
-    // per frame every 45th call is a first run.
+    // The distance is not 2. With three calls per frame, every 45th call would be a first run, whose effects a rollback
+    // removes before GGRS saves the state.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }

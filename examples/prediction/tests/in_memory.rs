@@ -45,7 +45,7 @@ fn end(crates: usize, quality: &Quality) -> End {
     End::new(Client::new(crates, REACH), 60, quality, 1)
 }
 
-/// Creates a match of two.
+/// Creates a match of two clients.
 fn two(quality: &Quality) -> Lab {
     let mut lab = Lab::new(CRATES);
     for (seed, display) in [(1, 60), (2, 144)] {

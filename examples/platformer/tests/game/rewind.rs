@@ -1,4 +1,4 @@
-//! Rewind, and play from there: bodies, score, and drawing.
+//! Tests rewind and the play after it: bodies, score, and drawing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BACK: TimeKeys = TimeKeys {
     is_rewinding: true,
 };
 
-/// Each state, by the tick of the next step.
+/// Each state, indexed by the tick of the next step.
 type Seen = BTreeMap<u64, (u64, State)>;
 
 fn see(game: &Game, seen: &mut Seen) {
@@ -57,7 +57,7 @@ fn rewinding_five_seconds_restores_every_state_bit_for_bit() {
         play(&mut game, &mut script, &pace.frames(MS(6_000)), |game| {
             see(game, &mut seen)
         });
-        let left = game.state().clone();
+        let before = game.state().clone();
         assert_eq!(game.simulation().physics.tick(), 360);
         game.time = BACK;
         let mut compared = 0;
@@ -68,9 +68,9 @@ fn rewinding_five_seconds_restores_every_state_bit_for_bit() {
             }
         });
         assert!(compared > 100, "{compared} states");
-        // The rewind stops there.
+        // The rewind stops after five seconds.
         assert_eq!(game.simulation().physics.tick(), 60);
-        assert!(left.pickups.score() > game.state().pickups.score());
+        assert!(before.pickups.score() > game.state().pickups.score());
     }
 }
 
