@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_remainder_and_dropped_time_add_up_to_the_frame_times() {
+    fn steps_overstep_and_dropped_time_add_up_to_the_frame_times() {
         let times = uneven();
         let run = play(&times, Rate::hz(50).unwrap());
         let clock = run.simulation.clock();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_has_the_stall_and_an_even_line_below() {
+    fn the_summary_reports_the_stall_and_draws_evenstep_as_a_flat_line() {
         let summary = play(&uneven(), Rate::hz(50).unwrap()).to_string();
         let [times, latest, interpolated] = ["frame time", "latest step", "evenstep"].map(|name| {
             let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_in_the_book_is_that_of_this_game() {
+    fn the_picture_in_the_book_is_up_to_date() {
         let drawn = picture(60).unwrap();
         assert!(
             include_str!("../../docs/book/src/path.svg")

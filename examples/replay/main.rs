@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_played_and_a_bit_that_was_changed_is_found() {
+    fn a_replay_matches_its_recording_and_reports_a_changed_bit() {
         let name = format!("evenstep-replay-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         let file = path.to_str().unwrap();

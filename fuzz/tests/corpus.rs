@@ -1,16 +1,18 @@
-//! Runs once every target's first inputs, and every input that has found a defect.
+//! Runs the seeds of every target, and every input that has found a defect.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 use evenstep_fuzz::{Runs, Tally, Target, hush};
 
-/// Checks the corpus. Panics are silent, so the test returns the defect as an error.
+/// Checks the corpus. Panics print nothing, so the test returns the defect as an error.
 #[test]
 fn no_input_of_the_corpus_breaks_a_law() -> Result<(), String> {
     hush(false);
     for target in Target::value_variants() {
-        let name = target.to_possible_value().ok_or("each has a name")?;
+        let name = target
+            .to_possible_value()
+            .ok_or("every target has a name")?;
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
         let runs = Runs::new(*target, 1, &corpus.join(name.get_name()))
             .map_err(|error| error.to_string())?;
@@ -24,7 +26,7 @@ fn no_input_of_the_corpus_breaks_a_law() -> Result<(), String> {
 }
 
 #[test]
-fn what_targets_begin_with_is_loaded_and_played() -> Result<(), String> {
+fn every_seed_loads_and_runs_without_a_defect() -> Result<(), String> {
     hush(false);
     for target in Target::value_variants() {
         for seed in target.seeds() {

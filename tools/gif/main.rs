@@ -9,7 +9,7 @@
 //!
 //! The bytes are the same on every machine. The simulation uses Rapier's feature `enhanced-determinism`. The picture
 //! depends only on the log's whole numbers, and is drawn with sums, products, quotients and square roots of floats,
-//! which IEEE 754 defines to the bit. (A processor with other floats, such as x87, differs.)
+//! which IEEE 754 defines bit for bit. (A processor with other floats, such as x87, differs.)
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -78,12 +78,12 @@ mod tests {
     use gif::{DecodeOptions, Repeat};
 
     #[test]
-    fn the_log_is_that_of_the_simulation() {
+    fn the_stored_log_matches_the_simulation() {
         assert_eq!(fs::read(LOG).unwrap(), csv(&scene::log()).unwrap());
     }
 
     #[test]
-    fn the_picture_is_small_and_has_every_frame() {
+    fn the_picture_is_at_most_2_mb_and_has_every_frame() {
         let bytes = fs::read(PICTURE).unwrap();
         assert!(bytes.len() <= 2_000_000, "{} bytes", bytes.len());
         let mut picture = DecodeOptions::new().read_info(&bytes[..]).unwrap();

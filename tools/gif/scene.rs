@@ -131,7 +131,7 @@ fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
     let first = loops_before * LOOP_FRAMES;
     for frame in 0..first + LOOP_FRAMES {
         simulation.advance(FRAME_TIME, |physics, step| {
-            come_and_go(physics, step, &mut bodies);
+            insert_and_remove(physics, step, &mut bodies);
         });
         if let Some(frame) = frame.checked_sub(first) {
             let row = |body: &Body| Some(Row::new(half, frame, body, simulation.pose(body.key)?));
@@ -156,7 +156,7 @@ fn stairs() -> Simulation {
 }
 
 /// Inserts and removes bodies in a step.
-fn come_and_go(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) {
+fn insert_and_remove(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) {
     bodies.retain(|body| {
         let there = physics.body(body.key);
         let stays = there.is_some_and(|body| body.translation().y > BOTTOM);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn each_loop_is_the_same_so_that_the_end_fits_the_beginning() {
+    fn consecutive_loops_have_the_same_poses() {
         for half in [Half::Left, Half::Right] {
             let logs = [LOOPS_BEFORE, LOOPS_BEFORE + 1].map(|before| log_of(half, before));
             let [first, second] = logs.map(|log| log.into_iter().map(without_arrival));
@@ -214,25 +214,29 @@ mod tests {
     }
 
     /// Returns a list for each body: its motion from frame to frame, in tenths of a millimetre.
-    fn ways(half: Half) -> Vec<Vec<f32>> {
+    fn motions(half: Half) -> Vec<Vec<f32>> {
         let log = log_of(half, LOOPS_BEFORE);
         let mut arrivals: Vec<u64> = log.iter().map(|row| row.arrival).collect();
         arrivals.sort_unstable();
         arrivals.dedup();
         let of_one = |arrival| {
             let rows: Vec<_> = log.iter().filter(|row| row.arrival == arrival).collect();
-            let way = |pair: &[&Row]| pair[0].position().distance(pair[1].position()) * 10_000.0;
-            rows.windows(2).map(way).collect()
+            let motion = |pair: &[&Row]| pair[0].position().distance(pair[1].position()) * 10_000.0;
+            rows.windows(2).map(motion).collect()
         };
         arrivals.into_iter().map(of_one).collect()
     }
 
     #[test]
-    fn the_right_half_moves_evenly_and_the_left_in_jumps() {
-        let longest = |ways: &[Vec<f32>]| ways.iter().flatten().copied().fold(0.0, f32::max);
-        let [left, right] = [Half::Left, Half::Right].map(ways);
+    fn the_right_half_moves_evenly_and_the_left_half_in_jumps() {
+        let longest = |motions: &[Vec<f32>]| motions.iter().flatten().copied().fold(0.0, f32::max);
+        let [left, right] = [Half::Left, Half::Right].map(motions);
         // A step has five frames: four without motion, and one with the whole motion.
-        let still = left.iter().flatten().filter(|way| **way == 0.0).count();
+        let still = left
+            .iter()
+            .flatten()
+            .filter(|motion| **motion == 0.0)
+            .count();
         let all = left.iter().flatten().count();
         assert!(
             (0.75..0.85).contains(&(still as f32 / all as f32)),
@@ -241,12 +245,13 @@ mod tests {
         let share = longest(&right) / longest(&left);
         assert!((0.19..0.21).contains(&share), "{share} of the longest jump");
         // Within a step all motions are equal, except for the rounding of the log.
-        let uneven = |ways: &[f32]| {
-            ways.windows(2)
+        let uneven = |motions: &[f32]| {
+            motions
+                .windows(2)
                 .filter(|pair| (pair[0] - pair[1]).abs() > 4.0)
                 .count()
         };
-        let changes: usize = right.iter().map(|ways| uneven(ways)).sum();
+        let changes: usize = right.iter().map(|motions| uneven(motions)).sum();
         let all = right.iter().flatten().count();
         assert!(changes * 5 <= all + 5 * right.len(), "{changes} of {all}");
     }

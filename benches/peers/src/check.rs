@@ -51,11 +51,11 @@ fn states(peer: &dyn Peer, scene: Scene) -> Vec<Pose> {
 
 fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
     for (body, previous) in previous.iter().enumerate() {
-        for way in ways(previous, &peer.shown(body), &peer.state(body)) {
+        for fraction in fractions(previous, &peer.shown(body), &peer.state(body)) {
             // The value is not a number if the body does not move at all.
             assert!(
-                (way - alpha).abs() < TOLERANCE,
-                "body {body} is displayed at {way} of its motion, not at {alpha}"
+                (fraction - alpha).abs() < TOLERANCE,
+                "body {body} is displayed at {fraction} of its motion, not at {alpha}"
             );
         }
     }
@@ -64,22 +64,26 @@ fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
 /// Checks that all resting bodies are asleep at their start, and all moving ones are awake.
 ///
 /// # Panics
-/// If a body does not.
+/// If a body is in the wrong state.
 pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
     for (body, start) in scene.bodies().enumerate() {
         let is_asleep = peer.is_asleep(body);
         assert_eq!(is_asleep, !start.moves, "whether body {body} sleeps");
-        let way = peer.shown(body).translation.distance(start.at);
-        assert_eq!(way > TOLERANCE, start.moves, "whether body {body} moves");
+        let distance = peer.shown(body).translation.distance(start.at);
+        assert_eq!(
+            distance > TOLERANCE,
+            start.moves,
+            "whether body {body} moves"
+        );
     }
 }
 
 /// Returns the fractions of its motion and of its turn that a body has completed.
-fn ways(previous: &Pose, shown: &Pose, current: &Pose) -> [f32; 2] {
-    let way = current.translation - previous.translation;
-    let way_shown = shown.translation - previous.translation;
+fn fractions(previous: &Pose, shown: &Pose, current: &Pose) -> [f32; 2] {
+    let motion = current.translation - previous.translation;
+    let displayed = shown.translation - previous.translation;
     [
-        way_shown.dot(way) / way.length_squared(),
+        displayed.dot(motion) / motion.length_squared(),
         dim::part_of_turn(previous.rotation, shown.rotation, current.rotation),
     ]
 }
@@ -96,7 +100,7 @@ mod tests {
     };
 
     #[test]
-    fn every_peer_does_what_is_measured() {
+    fn every_peer_steps_interpolates_and_sleeps_as_expected() {
         for kind in KINDS {
             println!("{}", kind.name);
             let mut peer = (kind.build)(SCENE);
@@ -109,7 +113,7 @@ mod tests {
     struct Faulty {
         peer: Box<dyn Peer>,
         never_sleeps: bool,
-        stands_still: bool,
+        never_steps: bool,
     }
 
     impl Faulty {
@@ -117,7 +121,7 @@ mod tests {
             let mut peer = Self {
                 peer: (KINDS[0].build)(SCENE),
                 never_sleeps: false,
-                stands_still: false,
+                never_steps: false,
             };
             settle(&mut peer);
             fault(&mut peer);
@@ -127,7 +131,7 @@ mod tests {
 
     impl Peer for Faulty {
         fn frame(&mut self, time: Duration) {
-            if !self.stands_still {
+            if !self.never_steps {
                 self.peer.frame(time);
             }
         }
@@ -154,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_fault_it_is_found_sound() {
+    fn a_correct_peer_passes_the_check() {
         Faulty::checked(|_| ());
     }
 
     #[test]
     #[should_panic(expected = "is displayed at 1 of its motion")]
-    fn the_latest_state_is_not_taken_for_interpolation() {
+    fn a_peer_that_displays_the_latest_state_fails_the_check() {
         let mut peer = (BARE.build)(SCENE);
         settle(&mut *peer);
         check_sleep(&*peer, SCENE);
@@ -169,13 +173,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "whether body 20 sleeps")]
-    fn a_body_that_is_awake_is_not_taken_for_one_asleep() {
+    fn a_peer_whose_bodies_never_sleep_fails_the_check() {
         Faulty::checked(|peer| peer.never_sleeps = true);
     }
 
     #[test]
     #[should_panic(expected = "steps in frame 0")]
-    fn a_missing_step_is_missed() {
-        Faulty::checked(|peer| peer.stands_still = true);
+    fn a_peer_that_runs_no_step_fails_the_check() {
+        Faulty::checked(|peer| peer.never_steps = true);
     }
 }

@@ -147,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn quartiles_are_values_that_were_measured() {
+    fn quartiles_are_measured_values() {
         let values = [5.0, 1.0, 4.0, 2.0, 3.0];
         assert_eq!(quartiles(values.into_iter()), Some([2.0, 3.0, 4.0]));
         assert_eq!(quartiles(std::iter::empty()), None);
     }
 
     #[test]
-    fn rows_that_are_too_short_are_filled() {
+    fn short_table_rows_are_padded_with_dashes() {
         let rows = [vec!["a".into()]];
         let table = table(&["x", "y"], rows.into_iter());
         assert_eq!(table, "| x | y |\n| --- | --- |\n| a | – |\n");

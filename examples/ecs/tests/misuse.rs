@@ -13,7 +13,7 @@ const FRAME: Duration = Duration::from_nanos(83_333_334);
 const TICK: u64 = 452;
 
 #[test]
-fn the_frame_after_a_panic_goes_on_where_it_was() {
+fn the_next_frame_continues_after_a_panic_in_a_system() {
     assert!(SCRIPT_LENGTH < FRAME * 90);
     for ecs in ALL {
         let mut host = (ecs.start)(Game::new(Some(Mishap::Panic(TICK))));
@@ -52,7 +52,7 @@ fn steps(host: &mut dyn Host, count: u64) {
 }
 
 #[test]
-fn a_level_that_is_started_anew_in_mid_frame_is_a_new_one() {
+fn a_level_restarted_in_mid_frame_equals_a_new_game() {
     let after = frames(144, Duration::from_secs(5));
     for ecs in ALL {
         let mut host = (ecs.start)(Game::new(Some(Mishap::Restart(TICK))));

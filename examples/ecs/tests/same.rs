@@ -16,7 +16,7 @@ fn end(outcome: &Outcome) -> End {
 }
 
 #[test]
-fn all_runs_end_the_same() {
+fn every_ecs_and_frame_rate_ends_with_the_same_bits() {
     let expected = end(&ALL[0].play(&frames(60, LENGTH)));
     assert_eq!(expected.0, 600);
     for ecs in ALL {
@@ -29,7 +29,7 @@ fn all_runs_end_the_same() {
 
 /// Checks every frame, including those with several steps and those without a step.
 #[test]
-fn every_entity_is_shown_where_its_body_is() {
+fn every_entity_is_displayed_at_the_pose_of_its_body() {
     for ecs in ALL {
         for fps in [60, 144] {
             let mut host = (ecs.start)(Game::new(None));
@@ -48,7 +48,7 @@ fn every_entity_is_shown_where_its_body_is() {
 
 /// Late input makes balls spawn too early. Resimulation with the right input corrects that.
 #[test]
-fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+fn rollback_of_late_input_gives_the_same_game_as_timely_input() {
     for ecs in ALL {
         let mut late = (ecs.start)(Game::late());
         late.roll_back(10); // snapshots are kept from now on
@@ -74,7 +74,7 @@ const PICKUPS: u32 = 4;
 
 /// Checks that the scene spawns, despawns and removes as it is meant to.
 #[test]
-fn entities_come_and_go() {
+fn the_game_spawns_and_removes_the_expected_entities_and_bodies() {
     let outcome = ALL[0].play(&frames(60, LENGTH));
     let (with_body, without): (Vec<_>, Vec<_>) = (outcome.entities.iter())
         .map(|(number, body)| (*number, *body))
@@ -94,7 +94,7 @@ fn entities_come_and_go() {
 
 /// Counts the lines of glue in each ECS.
 #[test]
-fn glue_is_sixty_lines_at_most() {
+fn glue_code_has_at_most_sixty_lines_per_ecs() {
     for ecs in ALL {
         let lines = ecs.glue_lines();
         assert!((20..=60).contains(&lines), "{}: {lines}", ecs.name);

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_player_has_its_own_and_keeps_it_where_nothing_came() {
+    fn a_player_without_new_input_keeps_its_last_buttons() {
         let mut inputs = from(0, 2);
         inputs.receive(&packet(0, 0, (0, &[]), &[1, 2, 3]));
         inputs.receive(&packet(1, 1, (0, &[]), &[9]));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_too_late_twice_or_from_nobody_is_none() {
+    fn input_is_ignored_if_late_repeated_too_early_or_from_unknown_players() {
         let mut inputs = from(5, 2);
         inputs.receive(&packet(0, 4, (0, &[]), &[7, 1]));
         inputs.receive(&packet(0, 5, (0, &[]), &[8]));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_applied_before_is_applied_again() {
+    fn rows_applied_by_an_earlier_server_are_applied_again() {
         let mut inputs = from(60, 2);
         assert!(!inputs.is_complete());
         // One player has received 63 steps, the other 65.
@@ -202,14 +202,14 @@ mod tests {
             assert!(inputs.is_known());
             assert_eq!(take(&mut inputs), ([Buttons(known); PLAYERS], 0));
         }
-        // Its own input for earlier ticks is ignored.
+        // The first player's own input for earlier ticks was ignored.
         assert!(!inputs.is_known());
         let (row, missing) = take(&mut inputs);
         assert_eq!((row[0], row[1], missing), (Buttons(8), Buttons(9), 0));
     }
 
     #[test]
-    fn rows_with_a_gap_are_not_taken() {
+    fn rows_after_a_gap_are_ignored() {
         let mut inputs = from(10, 1);
         inputs.receive_rows(11, &rows(&[1, 2]));
         assert_eq!(inputs.wants(), 10);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_steps_are_remembered_and_fewer_are_saved() {
+    fn recent_steps_are_kept_and_the_latest_of_them_are_saved() {
         let plan = Plan {
             players: 2,
             crates: 18,

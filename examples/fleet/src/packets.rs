@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_packets_are_not_split() {
+    fn the_largest_packets_stay_within_the_size_limit() {
         let client = FromClient {
             id: u64::MAX,
             player: u8::MAX,

@@ -110,7 +110,7 @@ pub struct Server {
 
 impl Server {
     /// Waits until the server has made these calls in this order.
-    pub async fn said(&self, calls: &[Call]) {
+    pub async fn wait_for_calls(&self, calls: &[Call]) {
         loop {
             let mut left = calls;
             for call in self.sidecar.calls() {

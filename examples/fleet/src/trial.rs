@@ -44,8 +44,8 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let first = stage.server(capacity, figures[0]).await?;
     let mut second = stage.server(capacity, figures[1]).await?;
     // Both servers look for matches before there are any, so they share them.
-    first.said(&[Call::Ready]).await;
-    second.said(&[Call::Ready]).await;
+    first.wait_for_calls(&[Call::Ready]).await;
+    second.wait_for_calls(&[Call::Ready]).await;
     sleep(Duration::from_millis(500)).await;
     stage.add_matches(settings.matches, plan).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
@@ -67,7 +67,7 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
 
     sleep(part).await;
     let mut third = stage.server(capacity, figures[2]).await?;
-    third.said(&[Call::Ready]).await;
+    third.wait_for_calls(&[Call::Ready]).await;
     let drained = Instant::now();
     second.process.signal(Signal::TERM)?;
     let status = second.process.ended().await?;

@@ -1,6 +1,6 @@
-//! Tests servers as separate processes, with a real Redis: killed, drained, stopped for a while.
+//! Tests servers as separate processes, with a real Redis. They are killed, drained, or suspended for a while.
 //!
-//! A wall clock drives them. The assertions hold however slow the machine is, or a wait reaches its limit.
+//! A wall clock drives them. The assertions hold on a slow machine, too, unless a wait reaches its limit.
 
 use std::error::Error;
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn stage() -> Result<Stage, Box<dyn Error>> {
 async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn Error>> {
     // The capacity is twice the number, because matches may return before the server has let go of them.
     let server = stage.server(2 * MATCHES as i64, free_address()?).await?;
-    said(&server, &[Call::Matches(MATCHES as i64)]).await?;
+    wait_for_calls(&server, &[Call::Matches(MATCHES as i64)]).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
     Ok((server, players))
 }
@@ -45,19 +45,19 @@ async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn
 /// Starts a server that takes up matches of another one.
 async fn ready_server(stage: &Stage) -> Result<Server, Box<dyn Error>> {
     let server = stage.server(MATCHES as i64, free_address()?).await?;
-    said(&server, &[Call::Ready]).await?;
+    wait_for_calls(&server, &[Call::Ready]).await?;
     Ok(server)
 }
 
 /// Waits until a server has made these calls in this order.
-async fn said(server: &Server, calls: &[Call]) -> Tested {
-    let said = timeout(LIMIT, server.said(calls)).await;
-    said.map_err(|_| format!("{calls:?} was not said in {:?}", server.sidecar.calls()).into())
+async fn wait_for_calls(server: &Server, calls: &[Call]) -> Tested {
+    let waited = timeout(LIMIT, server.wait_for_calls(calls)).await;
+    waited.map_err(|_| format!("{calls:?} are not in {:?}", server.sidecar.calls()).into())
 }
 
 /// Waits until the matches have ended. Checks that each player received all steps, and that each checksum equals that
 /// of an uninterrupted run.
-async fn all_is_right(players: Players) -> Result<Vec<Log>, Box<dyn Error>> {
+async fn finish_and_check(players: Players) -> Result<Vec<Log>, Box<dyn Error>> {
     let logs = timeout(LIMIT, players).await???;
     assert_eq!(logs.len() as u64, MATCHES * u64::from(PLAYERS));
     for log in &logs {
@@ -85,19 +85,19 @@ fn moves(logs: &[Log]) -> (usize, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_matches_of_a_killed_server_go_on() -> Tested {
+async fn matches_of_a_killed_server_continue_on_another() -> Tested {
     let stage = stage().await?;
     let (killed, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
     sleep(Duration::from_secs(2)).await;
     killed.process.signal(Signal::KILL)?;
-    let logs = all_is_right(players).await?;
+    let logs = finish_and_check(players).await?;
     let (handovers, again) = moves(&logs);
     assert_eq!(handovers, logs.len());
     // The matches continued after their last save, which was a second ago at most on a machine that keeps up.
     assert!((1..PLAN.length).contains(&again), "{again}");
     let (none, all) = (Call::Matches(0), Call::Matches(MATCHES as i64));
-    said(
+    wait_for_calls(
         &other,
         &[Call::Ready, Call::Allocate, all, Call::Ready, none],
     )
@@ -105,11 +105,11 @@ async fn the_matches_of_a_killed_server_go_on() -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
+async fn a_server_that_receives_sigterm_hands_over_its_matches() -> Tested {
     let stage = stage().await?;
     let (mut drained, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
-    said(&drained, &[Call::Health, Call::Health]).await?;
+    wait_for_calls(&drained, &[Call::Health, Call::Health]).await?;
     drained.process.signal(Signal::TERM)?;
     assert!(timeout(LIMIT, drained.process.ended()).await??.success());
     // The other servers need not wait for the leases to end.
@@ -117,7 +117,7 @@ async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
     for id in 0..MATCHES {
         assert_ne!(store.find(id).await?, Some(Some(drained.address)));
     }
-    let logs = all_is_right(players).await?;
+    let logs = finish_and_check(players).await?;
     // No step is run twice.
     assert_eq!(moves(&logs), (logs.len(), 0));
     let states = |server: &Server| {
@@ -129,68 +129,68 @@ async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
         states(&drained),
         [Call::Ready, Call::Allocate, Call::Shutdown]
     );
-    said(&other, &[Call::Matches(0)]).await?;
+    wait_for_calls(&other, &[Call::Matches(0)]).await?;
     assert_eq!(states(&other), [Call::Ready, Call::Allocate, Call::Ready]);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
+async fn a_server_suspended_past_its_lease_gives_up_its_matches() -> Tested {
     let stage = stage().await?;
     let (stopped, players) = server_with_players(&stage).await?;
     let other = ready_server(&stage).await?;
     sleep(Duration::from_secs(1)).await;
     stopped.process.signal(Signal::STOP)?;
-    said(&other, &[Call::Matches(MATCHES as i64)]).await?;
+    wait_for_calls(&other, &[Call::Matches(MATCHES as i64)]).await?;
     stopped.process.signal(Signal::CONT)?;
-    said(&stopped, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
+    wait_for_calls(&stopped, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
     // The move happens at once, not at the end of the matches.
     assert_eq!(other.sidecar.matches(), MATCHES as i64);
-    let logs = all_is_right(players).await?;
+    let logs = finish_and_check(players).await?;
     assert_eq!(moves(&logs).0, logs.len());
     Ok(())
 }
 
-/// Stops a process for longer than the lease.
-async fn stop_for(process: &Running, time: Duration) -> Tested {
+/// Suspends a process for a time that is longer than the lease.
+async fn suspend_for(process: &Running, time: Duration) -> Tested {
     process.signal(Signal::STOP)?;
     sleep(time).await;
     Ok(process.signal(Signal::CONT)?)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested {
+async fn a_lone_server_continues_its_matches_after_a_suspension() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
-    stop_for(&server.process, Duration::from_secs(3)).await?;
-    all_is_right(players).await?;
-    said(&server, &[Call::Matches(0)]).await
+    suspend_for(&server.process, Duration::from_secs(3)).await?;
+    finish_and_check(players).await?;
+    wait_for_calls(&server, &[Call::Matches(0)]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn matches_stand_still_while_redis_does() -> Tested {
+async fn matches_stop_while_redis_is_suspended_and_then_continue() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
-    stop_for(&stage.redis, Duration::from_secs(4)).await?;
-    let logs = all_is_right(players).await?;
-    // The silence begins when the lease ends, which was renewed at most a second before. Otherwise, another server might
-    // have the match, too.
-    let stood = logs.iter().map(|log| log.longest_silence).min();
-    assert!(stood > Some(Duration::from_secs(2)), "{stood:?}");
-    said(&server, &[Call::Matches(0)]).await
+    suspend_for(&stage.redis, Duration::from_secs(4)).await?;
+    let logs = finish_and_check(players).await?;
+    // The silence begins when the lease ends, and the lease was renewed at most a second before. Without the silence,
+    // another server might run the match, too.
+    let silence = logs.iter().map(|log| log.longest_silence).min();
+    assert!(silence > Some(Duration::from_secs(2)), "{silence:?}");
+    wait_for_calls(&server, &[Call::Matches(0)]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prometheus_has_the_figures() -> Tested {
+async fn prometheus_collects_the_metrics_of_the_server() -> Tested {
     let stage = stage().await?;
     let figures = free_address()?;
     let prometheus = stage.prometheus(&[figures]).await?;
     let server = stage.server(MATCHES as i64, figures).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
-    said(&server, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
-    all_is_right(players).await?;
+    wait_for_calls(&server, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
+    finish_and_check(players).await?;
     let gone = "evenstep_matches_gone_total{why=\"finished\"}";
     timeout(LIMIT, async {
         while prometheus.ask(gone).await.ok() != Some(MATCHES as f64) {

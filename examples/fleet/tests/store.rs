@@ -19,13 +19,13 @@ fn servers() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Error>> {
+async fn a_match_belongs_to_one_server_until_it_is_released() -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::new("unused", Duration::from_secs(1_000)).await?;
     let [one, other] = servers();
     stage.add_matches(2, PLAN).await?;
     let store = &mut stage.store;
-    let first = store.take_up(one).await?.ok_or("no server has it")?.claim;
-    let second = store.take_up(other).await?.ok_or("no server has it")?.claim;
+    let first = store.take_up(one).await?.ok_or("no match is free")?.claim;
+    let second = store.take_up(other).await?.ok_or("no match is free")?.claim;
     assert_eq!([first.id, second.id], [0, 1]);
     assert!(store.take_up(other).await?.is_none());
     assert_eq!(store.find(0).await?, Some(Some(one)));
@@ -37,7 +37,7 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
 
     // Without a lease a server saves and removes nothing, even if it held the match before.
     assert_eq!(store.save(&first, b"late", Lease::Renew).await?, None);
-    let again = store.take_up(one).await?.ok_or("it was released")?;
+    let again = store.take_up(one).await?.ok_or("the match is not free")?;
     assert_eq!((again.claim.id, &again.bytes[..]), (0, &b"last"[..]));
     assert_eq!(store.save(&first, b"late", Lease::Renew).await?, None);
     assert!(!store.remove(&first).await?);
@@ -49,12 +49,12 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
 }
 
 #[tokio::test]
-async fn a_lease_ends_if_nobody_renews_it() -> Result<(), Box<dyn Error>> {
+async fn a_lease_that_is_not_renewed_expires() -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::new("unused", Duration::from_millis(50)).await?;
     let [one, other] = servers();
     stage.add_matches(1, PLAN).await?;
     let store = &mut stage.store;
-    let first = store.take_up(one).await?.ok_or("no server has it")?;
+    let first = store.take_up(one).await?.ok_or("no match is free")?;
     let second = loop {
         if let Some(taken) = store.take_up(other).await? {
             break taken;

@@ -61,7 +61,7 @@ impl Scene {
 }
 
 #[test]
-fn every_pose_is_that_of_the_crate() {
+fn every_gpu_pose_matches_the_pose_of_the_simulation() {
     let mut scene = Scene::new(spinners(500));
     for ms in [0, 7, 7, 7, 50, 3, 0, 7] {
         scene.frame(ms);
@@ -70,7 +70,7 @@ fn every_pose_is_that_of_the_crate() {
 }
 
 #[test]
-fn bodies_that_come_and_go_and_rest_have_their_poses() {
+fn gpu_poses_follow_inserted_removed_teleported_and_resting_bodies() {
     let mut scene = Scene::new(Simulation::default());
     let floor = ColliderBuilder::cuboid(9.0, 0.5, 9.0);
     let body = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
@@ -97,7 +97,7 @@ fn bodies_that_come_and_go_and_rest_have_their_poses() {
 }
 
 #[test]
-fn pixels_have_the_motion_of_their_bodies_but_no_jumps() {
+fn motion_vectors_follow_moving_bodies_and_ignore_teleports() {
     let mut simulation = Simulation::default();
     simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
     let mut scene = Scene::new(simulation);

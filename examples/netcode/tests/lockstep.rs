@@ -40,7 +40,7 @@ fn play(quality: &Quality, ticks: u64) -> ([Lockstep; 2], u64) {
 }
 
 #[test]
-fn both_ends_are_equal_after_losses_and_an_outage() {
+fn lockstep_peers_stay_in_sync_through_losses_and_an_outage() {
     let quality = Quality {
         delay: MS(40),
         jitter: MS(30),
@@ -54,7 +54,7 @@ fn both_ends_are_equal_after_losses_and_an_outage() {
 }
 
 #[test]
-fn a_difference_is_found() {
+fn a_desync_is_detected() {
     let mut there = Lockstep::new(Arena::start(), 1);
     there.game.scores[0] += 1;
     let mut here = Lockstep::new(Arena::start(), 0);
@@ -69,7 +69,7 @@ fn a_difference_is_found() {
 }
 
 #[test]
-fn a_good_line_is_never_waited_for() {
+fn no_step_waits_on_a_connection_without_jitter_or_loss() {
     let quality = Quality {
         delay: MS(30),
         ..Quality::default()

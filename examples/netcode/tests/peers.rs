@@ -1,4 +1,4 @@
-//! Two peers over UDP with losses. GGRS resends by the wall clock, and nothing here depends on when.
+//! Two peers over UDP with losses. GGRS resends in wall-clock time, and no assertion depends on when it does.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn two_peers(quality: &Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Aren
 }
 
 #[test]
-fn machines_that_round_in_different_ways_make_no_step() {
+fn peers_with_different_fingerprints_report_an_error_and_run_no_step() {
     let now = Now::default();
     let ours = evenstep::fingerprint();
     let mut peers = two_peers(&Quality::default(), &now, [ours, !ours]);
@@ -46,7 +46,7 @@ fn machines_that_round_in_different_ways_make_no_step() {
 }
 
 #[test]
-fn both_ends_agree_on_every_state_that_is_confirmed() {
+fn both_peers_agree_on_every_confirmed_state() {
     let quality = Quality {
         delay: MS(60),
         jitter: MS(30),

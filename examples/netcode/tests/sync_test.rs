@@ -48,7 +48,7 @@ fn is_mismatch<G>(result: &Result<Player<G>, MatchError>) -> bool {
 }
 
 #[test]
-fn steps_made_again_give_the_same_state() {
+fn resimulated_steps_give_the_same_state() {
     for distance in [2, 7] {
         let player = sync_test(Arena::start(), distance, 600).unwrap();
         let (counts, game) = (&player.counts, player.game());
@@ -57,7 +57,7 @@ fn steps_made_again_give_the_same_state() {
         // The input is the same, so no event changes.
         let [new, confirmed, retracted] = counts.events;
         assert!(confirmed > 100 && (new, retracted) == (0, 0), "{counts:?}");
-        // Everything that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
+        // The game covered the difficult cases: balls were dropped and removed, and forces depend on both scores.
         assert!(player.simulation.physics.tick() > 45 * 9 && game.balls.len() == 8);
         assert!(game.scores.iter().all(|score| *score > 5), "{game:?}");
     }
@@ -65,7 +65,7 @@ fn steps_made_again_give_the_same_state() {
 
 /// GGRS hardly ever compares resimulated steps with their first run.
 #[test]
-fn a_run_that_never_goes_back_is_the_same() {
+fn a_run_without_rollbacks_gives_the_same_state() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();
     let (mut simulation, mut game) = Arena::start();
     let last = again.simulation.physics.tick() - 1;
@@ -136,7 +136,7 @@ impl Rules for SpawnsByCount {
 }
 
 #[test]
-fn state_that_is_left_out_is_found() {
+fn sync_test_detects_state_missing_from_the_snapshot() {
     let (simulation, arena) = Arena::start();
     let random = Arc::default();
     let result = sync_test((simulation, RandomLeftOut { arena, random }), 7, 600);
@@ -144,11 +144,11 @@ fn state_that_is_left_out_is_found() {
 }
 
 #[test]
-fn a_spawn_that_is_not_by_tick_is_found() {
+fn sync_test_detects_spawns_that_do_not_depend_on_the_tick() {
     let (simulation, arena) = Arena::start();
     let calls = Arc::default();
-    // The distance is not 2. Effects of the first run alone are gone before GGRS saves the state, and with three calls
-    // per frame every 45th call is a first run.
+    // The distance is not 2. With three calls per frame, every 45th call would be a first run, whose effects a rollback
+    // removes before GGRS saves the state.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_off_is_found() {
+    fn unevenness_is_the_largest_deviation_from_even_motion() {
         let line = |frame: u8| (f64::from(frame), Vector::X * f32::from(frame));
         let mut places: Vec<_> = (0..9).map(line).collect();
         assert!(unevenness(&places) < 1e-6);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_where_it_runs_and_its_legs_take_turns() {
+    fn a_running_figure_looks_ahead_and_alternates_its_legs() {
         let mut figure = Figure::new(Vector::ZERO);
         assert_eq!(figure.legs(), [5.0, 5.0]);
         for (side, places) in [(1.0, [0.3, 0.8, 1.3]), (-1.0, [0.8, 0.3, -0.2])] {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_landing_squashes_it_and_a_short_fall_does_not() {
+    fn a_landing_squashes_the_figure_and_a_short_fall_does_not() {
         for (frames, upper) in [(4, -9.0), (5, -6.0)] {
             let mut figure = Figure::new(Vector::ZERO);
             for _ in 0..frames {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_are_whole_pixels() {
+    fn every_part_of_the_figure_lies_on_whole_pixels() {
         let mut figure = Figure::new(Vector::ZERO);
         for (x, is_on_ground) in [(0.2, true), (-0.4, true), (0.0, false), (0.0, true)] {
             figure.update(Vector::X * x, is_on_ground, SHORT_FALL);

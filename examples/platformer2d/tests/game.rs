@@ -56,7 +56,7 @@ fn jump(game: &mut Game, held: usize) -> f32 {
 }
 
 #[test]
-fn it_stands_walks_and_stops() {
+fn the_hero_rests_walks_and_stops() {
     let mut game = game();
     let start = game.hero();
     frames(&mut game, 100);
@@ -69,14 +69,14 @@ fn it_stands_walks_and_stops() {
 }
 
 #[test]
-fn a_jump_is_as_high_as_the_key_is_held() {
+fn holding_the_jump_key_makes_the_jump_higher() {
     let (short, long) = (jump(&mut game(), 1), jump(&mut game(), 100));
     assert!((1.5..2.0).contains(&long), "{long} m");
     assert!((0.2..0.8 * long).contains(&short), "{short} m of {long}");
 }
 
 #[test]
-fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
+fn a_jump_pressed_just_before_landing_counts_once() {
     let mut game = game();
     let start = game.hero().y;
     game.push(Key::Jump(true));
@@ -108,7 +108,7 @@ fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
 }
 
 #[test]
-fn a_platform_is_passed_from_below_and_stood_on() {
+fn the_hero_jumps_through_a_platform_and_lands_on_it() {
     let mut game = game();
     walk_to(&mut game, 6.4);
     let below = game.hero().y;
@@ -129,7 +129,7 @@ fn a_platform_is_passed_from_below_and_stood_on() {
 }
 
 #[test]
-fn the_lift_takes_it_up_to_the_last_coin() {
+fn the_lift_carries_the_hero_up() {
     let mut game = game();
     // The hero pushes the crates ahead of it.
     walk_to(&mut game, 31.5);
@@ -151,7 +151,7 @@ fn the_lift_takes_it_up_to_the_last_coin() {
 }
 
 #[test]
-fn a_run_is_the_same_at_every_frame_rate() {
+fn a_run_ends_with_the_same_poses_at_every_frame_rate() {
     let run = |fps: u32| {
         let mut game = Game::new(60).unwrap();
         let time = Duration::from_secs(1) / fps;
@@ -181,7 +181,7 @@ fn a_run_is_the_same_at_every_frame_rate() {
 }
 
 #[test]
-fn both_stores_draw_the_same() {
+fn both_stores_draw_the_same_sprites() {
     let mut game = Game::new(60).unwrap();
     let looks = game.level().looks.clone();
     let mut own = OwnStore::new(game.simulation(), &looks);
@@ -209,7 +209,7 @@ fn both_stores_draw_the_same() {
 }
 
 #[test]
-fn what_stands_still_to_each_other_stays_so_in_whole_pixels() {
+fn bodies_without_relative_motion_keep_their_distance_in_whole_pixels() {
     let (one, other) = (Vector::new(3.03, 2.0), Vector::new(4.53, 2.0));
     for i in 0..1_000u16 {
         let camera = Camera::at(Vector::new(0.013 * f32::from(i), 1.0));

@@ -104,10 +104,10 @@ fn plays(name: &str, arguments: &[&str]) {
     let rows = desktop.rows();
     let highest = rows[before..].iter().map(|row| row.y).fold(0.0, f32::max);
     assert!(highest < start.y + 2.0, "{highest}");
-    // The window displays the hero: the camera has followed. A landing squashes it for a moment.
+    // The camera has followed, so the window displays the hero. A landing squashes it for a moment.
     desktop.wait_for_pixels("the hero on its legs", HERO, |count| count == hero);
 
-    // A pause shows a word and the keys, which have faded without it.
+    // A pause displays a word and the keys, which fade during play.
     desktop.program.key("p");
     desktop.wait_for_pixels("the word and the keys", LETTERS, |count| count > letters);
     desktop.program.key("p");
@@ -119,11 +119,11 @@ fn plays(name: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn it_walks_and_jumps_by_keys_and_is_seen() {
+fn keys_move_the_hero_and_the_window_displays_it() {
     plays("own", &[]);
 }
 
 #[test]
-fn so_it_does_with_hecs_at_another_rate() {
+fn keys_move_the_hero_with_the_hecs_store_at_30_hz() {
     plays("hecs", &["--hecs", "--rate", "30"]);
 }

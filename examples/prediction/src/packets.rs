@@ -141,7 +141,7 @@ fn from_three(bits: u32) -> Rotation {
 mod tests {
     use super::*;
 
-    fn thrown(random: &mut crate::Random) -> RigidBody {
+    fn random_body(random: &mut crate::Random) -> RigidBody {
         let mut three =
             |scale| Vector::new(random.signed(), random.signed(), random.signed()) * scale;
         let body = RigidBodyBuilder::dynamic()
@@ -151,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_as_exact_as_it_says_and_as_small() {
+    fn an_encoded_state_keeps_its_documented_precision_and_size() {
         let mut random = crate::Random::new(5);
         for _ in 0..10_000 {
-            let body = thrown(&mut random);
+            let body = random_body(&mut random);
             let bytes = write(&(40_u16, State::of(&body)));
             assert!(bytes.len() <= 29, "{} bytes", bytes.len());
             let (_, state): (u16, State) = read(&bytes).unwrap();
@@ -169,12 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_none() {
+    fn random_bytes_decode_to_valid_rotations_or_none() {
         let mut random = crate::Random::new(6);
         for length in 0..200 {
             let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
             let snapshot = read::<Snapshot>(&bytes);
-            // Whatever the bytes are, decoded rotations are valid.
+            // Decoded rotations are valid for any bytes.
             for (_, state) in snapshot.iter().flat_map(|snapshot| &snapshot.bodies) {
                 assert!((state.pose().rotation.length() - 1.0).abs() < 1e-6);
             }

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_crossed_evenly() {
+    fn a_gap_between_snapshots_is_interpolated_linearly() {
         let mut path = Path::new(state(1.0, 1.0));
         path.push(10, state(1.0, 1.0));
         path.push(16, state(2.0, 1.0));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn old_states_are_let_go() {
+    fn old_states_are_discarded() {
         let mut path = Path::new(state(1.0, 1.0));
         (0..1_000).for_each(|i| path.push(3 * i, state(1.0, 1.0)));
         assert_eq!(path.0.len(), KEPT);

@@ -45,7 +45,7 @@ fn end(crates: usize, quality: &Quality) -> End {
     End::new(Client::new(crates, REACH), 60, quality, 1)
 }
 
-/// Creates a match of two.
+/// Creates a match of two clients.
 fn two(quality: &Quality) -> Lab {
     let mut lab = Lab::new(CRATES);
     for (seed, display) in [(1, 60), (2, 144)] {
@@ -113,7 +113,7 @@ fn assert_same(server: &Server, client: &Client) {
 }
 
 #[test]
-fn what_moved_arrives_whatever_is_lost_or_late() {
+fn moved_bodies_reach_every_client_despite_loss_and_jitter() {
     let lost = Quality {
         loss: 400,
         ..line()
@@ -138,7 +138,7 @@ fn what_moved_arrives_whatever_is_lost_or_late() {
 }
 
 #[test]
-fn a_packet_is_not_too_large_and_all_bodies_get_their_turn() {
+fn packets_stay_below_the_size_limit_and_every_body_is_sent() {
     let mut lab = Lab::new(200);
     lab.join(end(200, &line()));
     lab.run(MS(1_000));
@@ -172,7 +172,7 @@ fn a_packet_is_not_too_large_and_all_bodies_get_their_turn() {
 }
 
 #[test]
-fn input_is_not_lost_with_its_packet() {
+fn input_survives_the_loss_of_its_packet() {
     let mut lab = two(&Quality {
         loss: 100,
         ..line()
@@ -187,7 +187,7 @@ fn input_is_not_lost_with_its_packet() {
 }
 
 #[test]
-fn a_long_line_is_made_up_for_in_a_second() {
+fn input_over_a_slow_connection_arrives_in_time_after_two_seconds() {
     let mut lab = two(&Quality {
         delay: MS(250),
         ..Quality::default()
@@ -199,7 +199,7 @@ fn a_long_line_is_made_up_for_in_a_second() {
 }
 
 #[test]
-fn a_snapshot_that_was_overtaken_is_not_taken() {
+fn an_out_of_order_snapshot_is_ignored() {
     let (mut server, mut client) = (Server::new(4), Client::new(4, REACH));
     server.join();
     let mut packets = Vec::new();
@@ -215,7 +215,7 @@ fn a_snapshot_that_was_overtaken_is_not_taken() {
 
 /// The server and the client have the same time, with no delay between them.
 #[test]
-fn a_wrong_prediction_is_corrected_to_rounding() {
+fn a_misprediction_is_corrected_to_within_rounding() {
     let (mut server, mut client) = (Server::new(0), Client::new(0, REACH));
     let me = server.join().unwrap();
     let period = server.simulation.clock().settings().rate().period();
@@ -258,7 +258,7 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
 }
 
 #[test]
-fn a_correction_fades_on_the_screen() {
+fn the_visual_error_of_a_correction_fades_smoothly() {
     let mut lab = Lab::new(0);
     lab.join(end(0, &good_line()));
     lab.run(MS(2_000));
@@ -282,7 +282,7 @@ fn a_correction_fades_on_the_screen() {
 }
 
 #[test]
-fn a_right_prediction_is_left_alone() {
+fn a_correct_prediction_causes_no_rollback() {
     let mut lab = Lab::new(0);
     lab.join(end(0, &line()));
     lab.run(MS(2_000));
@@ -294,7 +294,7 @@ fn a_right_prediction_is_left_alone() {
 }
 
 #[test]
-fn clocks_that_differ_are_kept_in_step() {
+fn clients_with_fast_or_slow_clocks_stay_in_sync() {
     let mut lab = two(&good_line());
     (lab.ends[0].clock, lab.ends[1].clock) = (1.01, 0.99);
     lab.run(MS(10_000));
@@ -319,7 +319,7 @@ fn clocks_that_differ_are_kept_in_step() {
 }
 
 #[test]
-fn others_are_shown_later_where_packets_jitter_more() {
+fn other_bodies_are_displayed_later_if_packets_jitter_more() {
     let delays = [0, 60].map(|jitter| {
         let quality = Quality {
             jitter: MS(jitter),
@@ -339,7 +339,7 @@ fn others_are_shown_later_where_packets_jitter_more() {
 }
 
 #[test]
-fn who_comes_late_has_it_all_in_a_second() {
+fn a_late_joiner_is_in_sync_within_a_second() {
     let mut lab = Lab::new(CRATES);
     lab.join(end(CRATES, &line()));
     lab.run(MS(20_000));
@@ -356,7 +356,7 @@ fn who_comes_late_has_it_all_in_a_second() {
 }
 
 #[test]
-fn an_outage_is_got_over() {
+fn clients_recover_from_an_outage_without_skipping_ticks() {
     let quality = Quality {
         outage: MS(8_000)..MS(10_000),
         ..line()
@@ -425,7 +425,7 @@ fn pushed_before(reach: f32) -> i64 {
 }
 
 #[test]
-fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
+fn near_crates_are_predicted_and_far_crates_follow_the_server() {
     let [with, without] = [REACH, 0.0].map(pushed_before);
     // The client is ahead of the server by the latency. It displays the past, delayed by the latency and two snapshots.
     assert!((50..130).contains(&with), "{with} ms");
@@ -455,7 +455,7 @@ fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
 
 /// A body that did not move on the server is not sent, but its state is known.
 #[test]
-fn a_crate_that_only_the_client_has_moved_is_put_back() {
+fn a_crate_moved_only_on_the_client_returns_to_its_server_pose() {
     let mut lab = two(&line());
     lab.ends[0].buttons = UP;
     lab.run(MS(4_000));
@@ -476,7 +476,7 @@ fn a_crate_that_only_the_client_has_moved_is_put_back() {
 }
 
 #[test]
-fn a_proxy_that_jumps_throws_nothing_about() {
+fn a_teleported_proxy_does_not_push_the_player() {
     let mut lab = Lab::new(0);
     lab.join(end(0, &good_line()));
     // The first player leans against the wall, and the second one is beside it.
@@ -505,7 +505,7 @@ fn a_proxy_that_jumps_throws_nothing_about() {
 
 /// The crate is predicted in the present, which is farther away than the past.
 #[test]
-fn a_crate_that_leaves_is_let_go_once() {
+fn prediction_of_a_crate_that_leaves_the_reach_ends_only_once() {
     let mut lab = Lab::new(1);
     lab.server.throws = false;
     lab.join(end(1, &good_line()));
@@ -527,7 +527,7 @@ fn a_crate_that_leaves_is_let_go_once() {
 }
 
 #[test]
-fn a_player_who_has_left_makes_room() {
+fn a_silent_player_is_removed_and_its_slot_is_reused() {
     let mut server = Server::new(0);
     let players: Vec<_> = (0..5).map(|_| server.join()).collect();
     assert_eq!(players, [Some(0), Some(1), Some(2), Some(3), None]);
@@ -548,7 +548,7 @@ fn a_player_who_has_left_makes_room() {
 }
 
 #[test]
-fn whatever_comes_is_no_panic() {
+fn random_and_corrupted_packets_cause_no_panic() {
     let mut random = Random::new(9);
     let (mut server, mut client) = (Server::new(4), Client::new(4, REACH));
     server.join();

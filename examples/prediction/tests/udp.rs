@@ -1,9 +1,9 @@
-//! Plays a match over UDP, by the wall clock. The assertions hold even on a busy machine.
+//! Plays a match over UDP in wall-clock time. The assertions hold even on a busy machine.
 
 use std::process::Command;
 
 #[test]
-fn a_server_and_two_clients_play_a_match() {
+fn a_server_and_two_clients_play_a_match_over_udp() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_evenstep-prediction"));
     let output = process.args(["match", "--seconds", "5"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -24,7 +24,7 @@ fn a_server_and_two_clients_play_a_match() {
     ] {
         assert!(row(name).iter().all(|it| range.contains(it)), "{table}");
     }
-    // The last two columns are of a match with an outage of 120 steps.
+    // The last two columns belong to a match with an outage of 120 steps.
     assert!(
         row("steps of the server without input")[2..]
             .iter()

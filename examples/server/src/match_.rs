@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_due_once_a_period_without_drift() {
+    fn a_match_is_due_once_per_period_without_drift() {
         let mut playing = new(MS(16));
         for n in 1..=1_000 {
             let due = playing.due();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_comes_early_makes_no_step() {
+    fn a_frame_before_the_due_time_runs_no_step() {
         let mut playing = new(MS(16));
         playing.play(|| exact(1) - MS(1));
         assert_eq!((playing.tick(), playing.last.lateness.len()), (0, 0));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_from_due_to_done() {
+    fn lateness_is_measured_from_the_due_time_to_the_step_end() {
         let mut playing = new(MS(16));
         // The frame begins 40 ms late, and each reading of the clock takes a millisecond.
         let now = Cell::new(exact(1) + MS(40));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn it_makes_up_for_a_few_steps_drops_the_rest_and_stays_in_phase() {
+    fn a_late_match_catches_up_to_its_limit_and_keeps_its_phase() {
         let mut playing = new(MS(1_000));
         playing.play(|| exact(10) + MS(3));
         assert_eq!(playing.tick(), u64::from(CATCH_UP));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn over_its_budget_it_makes_up_for_nothing_and_is_ended() {
+    fn a_match_over_its_budget_drops_steps_and_finally_ends() {
         let mut playing = new(MS(4));
         let now = Cell::new(Duration::ZERO);
         // Each reading of the clock takes 10 ms, so a step takes at least 10 ms.
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_begins_anew_with_a_frame_within_the_budget() {
+    fn a_frame_within_the_budget_resets_the_patience() {
         let mut playing = new(MS(4));
         for n in 1..=3 * u64::from(PATIENCE) {
             let now = Cell::new(playing.due());
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_at_its_length_and_not_later() {
+    fn a_match_ends_exactly_at_its_length() {
         let mut playing = new(MS(16));
         playing.settings.length = 3;
         let endings = [1, 2, 5].map(|n| playing.play(|| exact(n)));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_goes_on_elsewhere_as_if_it_had_not_moved() {
+    fn a_moved_match_continues_bit_for_bit() {
         let settings = new(Duration::MAX).settings;
         for moves_at in [0, 1, 60, 61] {
             let mut stays = Match::new(3, Crates::new(40, 3, false), settings, START);
@@ -339,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_none_are_refused() {
+    fn loading_a_match_rejects_invalid_bytes() {
         for bytes in [&[][..], &[1, 0], &[200, 0, 0, 0, 1], &[0; 100]] {
             assert!(Match::<Crates>::load(bytes, Duration::ZERO).is_err());
         }
     }
 
     #[test]
-    fn it_is_idle_once_all_is_asleep() {
+    fn a_match_is_idle_once_all_its_bodies_sleep() {
         let mut playing = Match::new(0, Crates::new(5, 0, true), new(MS(16)).settings, START);
         assert!(!playing.is_idle());
         for n in 1..=600 {

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_is_that_of_a_step_and_fades_without_steps() {
+    fn the_load_is_the_mean_step_cost_and_fades_without_steps() {
         let metrics = Metrics::default();
         let rate = Rate::default();
         let mut now = Duration::ZERO;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_counted_with_its_reasons() {
+    fn metrics_count_steps_drops_lateness_and_departed_matches() {
         let metrics = Metrics::default();
         let mut played = Played {
             lateness: [0, 1, 3, 16, 17, 700].map(MS).into(),

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn each_match_ends_as_if_it_were_alone_whatever_the_pool_and_the_order() {
+    fn pool_size_and_order_do_not_change_the_result_of_a_match() {
         let expected = expected();
         for threads in [1, 2, 5] {
             for is_reversed in [false, true] {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_panics_ends_alone() {
+    fn a_panic_in_a_match_ends_only_that_match() {
         let server = server();
         for id in 0..MATCHES {
             server.add(playing(id, LENGTH)).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_come_while_it_runs() {
+    fn matches_can_be_added_while_the_server_runs() {
         let server = server();
         server.add(playing(0, LENGTH)).unwrap();
         server.serve(&pool(2), |server| {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_is_taken_between_two_frames() {
+    fn a_match_taken_from_a_running_server_has_a_consistent_state() {
         let server = server();
         for id in 0..MATCHES {
             server.add(playing(id, u64::MAX)).unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_drains_takes_no_match_and_plays_those_it_has() {
+    fn a_draining_server_refuses_new_matches_and_finishes_its_own() {
         let server = server();
         server.add(playing(0, LENGTH)).unwrap();
         server.drain();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_could_not_be_moved_goes_on() {
+    fn a_match_put_back_on_a_draining_server_finishes() {
         let server = server();
         server.add(playing(0, LENGTH)).unwrap();
         server.drain();
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_is_enough_for_matches_that_take_no_time() {
+    fn one_thread_runs_every_step_on_time_if_steps_take_no_time() {
         let server = server();
         for id in 0..MATCHES {
             server.add(playing(id, LENGTH)).unwrap();

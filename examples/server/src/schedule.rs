@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_due_first_comes_first_and_nobody_before() {
+    fn take_due_returns_the_earliest_match_once_it_is_due() {
         let mut schedule = schedule(&[30, 10, 20, 10]);
         let mut due = |now| schedule.take_due(MS(now)).map(|due| due.id);
         // The first matches are due a period after 10 ms.
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_taken_by_its_number() {
+    fn take_removes_the_match_with_the_given_id() {
         let mut schedule = schedule(&[30, 10, 20]);
         assert_eq!(schedule.take(2).map(|taken| taken.id), Some(2));
         assert!(schedule.take(2).is_none());
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_are_spread_evenly_whatever_the_number() {
+    fn phases_are_spread_evenly_for_any_number_of_matches() {
         let period = MS(16);
         for count in [1, 2, 3, 10, 100, 1_000] {
             let mut phases: Vec<Duration> = (0..count).map(|id| phase(id, period)).collect();

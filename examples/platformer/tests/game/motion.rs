@@ -67,7 +67,7 @@ fn forward() -> Script {
 }
 
 #[test]
-fn running_is_even_and_so_is_the_camera_behind() {
+fn the_running_hero_and_its_camera_move_evenly() {
     let level = Level {
         start: Vector::Z * 20.0,
         ..plain()
@@ -92,7 +92,7 @@ fn running_is_even_and_so_is_the_camera_behind() {
 }
 
 #[test]
-fn riding_is_even_in_every_direction() {
+fn the_hero_moves_evenly_on_a_platform_in_every_direction() {
     let sideways = Vector::X * 12.0;
     let ways = [
         sideways,
@@ -128,7 +128,7 @@ fn riding_is_even_in_every_direction() {
 }
 
 #[test]
-fn running_on_a_platform_adds_up() {
+fn running_on_a_platform_adds_to_the_platform_velocity() {
     let level = riding(Vector::X * 12.0);
     for pace in PACES {
         // The platform is 3.2 m long. The character walks across it, perpendicular to its motion, for a quarter of a
@@ -161,7 +161,7 @@ fn riding(way: Vector) -> Level {
 }
 
 #[test]
-fn slow_motion_is_as_even() {
+fn the_hero_and_its_camera_move_evenly_in_slow_motion() {
     let slow = TimeKeys {
         is_slow: true,
         ..TimeKeys::default()
@@ -189,7 +189,7 @@ fn slow_motion_is_as_even() {
 }
 
 #[test]
-fn a_rewind_is_even_too() {
+fn the_hero_moves_evenly_in_a_rewind() {
     let level = Level {
         start: Vector::Z * 20.0,
         ..plain()
@@ -220,7 +220,7 @@ fn a_rewind_is_even_too() {
 }
 
 #[test]
-fn without_interpolation_frames_display_the_latest_step_and_steps_are_the_same() {
+fn without_interpolation_frames_display_the_latest_step_and_steps_are_unchanged() {
     let play_second = |is_interpolated: bool| {
         let mut game = game(&plain());
         if !is_interpolated {

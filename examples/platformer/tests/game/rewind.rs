@@ -1,4 +1,4 @@
-//! Rewind, and play from there: bodies, score, and drawing.
+//! Tests rewind and the play after it: bodies, score, and drawing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BACK: TimeKeys = TimeKeys {
     is_rewinding: true,
 };
 
-/// Each state, by the tick of the next step.
+/// Each state, indexed by the tick of the next step.
 type Seen = BTreeMap<u64, (u64, State)>;
 
 fn see(game: &Game, seen: &mut Seen) {
@@ -49,7 +49,7 @@ fn checksum(game: &Game) -> u64 {
 }
 
 #[test]
-fn five_seconds_back_everything_is_as_it_was() {
+fn rewinding_five_seconds_restores_every_state_bit_for_bit() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -57,7 +57,7 @@ fn five_seconds_back_everything_is_as_it_was() {
         play(&mut game, &mut script, &pace.frames(MS(6_000)), |game| {
             see(game, &mut seen)
         });
-        let left = game.state().clone();
+        let before = game.state().clone();
         assert_eq!(game.simulation().physics.tick(), 360);
         game.time = BACK;
         let mut compared = 0;
@@ -68,14 +68,14 @@ fn five_seconds_back_everything_is_as_it_was() {
             }
         });
         assert!(compared > 100, "{compared} states");
-        // The rewind stops there.
+        // The rewind stops after five seconds.
         assert_eq!(game.simulation().physics.tick(), 60);
-        assert!(left.pickups.score() > game.state().pickups.score());
+        assert!(before.pickups.score() > game.state().pickups.score());
     }
 }
 
 #[test]
-fn played_again_it_goes_as_the_first_time() {
+fn the_same_input_after_a_rewind_gives_the_same_states() {
     // The keys stay down, so the steps get the same input again.
     let script = Script::new([(0, walk(Way::Forward, true))]);
     for pace in PACES {
@@ -117,7 +117,7 @@ impl Drawn {
 }
 
 #[test]
-fn what_is_drawn_is_what_is_there() {
+fn moved_and_removed_keep_a_renderer_up_to_date_through_a_rewind() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -144,7 +144,7 @@ fn what_is_drawn_is_what_is_there() {
 }
 
 #[test]
-fn a_pause_shows_the_same_picture() {
+fn a_pause_freezes_the_view_and_the_game_continues_from_there() {
     for pace in PACES {
         let mut game = game(&Level::islands());
         let mut script = Script::tour();
@@ -166,7 +166,7 @@ fn a_pause_shows_the_same_picture() {
 }
 
 #[test]
-fn keys_in_a_pause_are_not_for_the_game() {
+fn a_jump_in_a_pause_is_ignored_but_key_releases_count() {
     let mut game = game(&Level::islands());
     let frames = Pace::Hz(60).frames(MS(500));
     let mut script = Script::new([

@@ -20,7 +20,7 @@ fn place(game: &Game, paint: Paint) -> Vector {
 }
 
 #[test]
-fn the_same_bits_at_every_frame_rate() {
+fn the_tour_ends_with_the_same_bits_at_every_frame_rate() {
     let end = |pace| {
         let game = run(&Level::islands(), Script::tour(), pace, 8.0);
         (
@@ -42,7 +42,7 @@ fn the_same_bits_at_every_frame_rate() {
 }
 
 #[test]
-fn a_jump_is_as_high_at_every_frame_rate() {
+fn a_jump_reaches_the_same_height_at_every_frame_rate() {
     let script = Script::new([(500, jump(true)), (600, jump(false))]);
     let height = |pace, ms| {
         let mut game = game(&plain());
@@ -65,7 +65,7 @@ fn a_jump_is_as_high_at_every_frame_rate() {
 }
 
 #[test]
-fn a_press_in_a_frame_without_a_step_is_not_lost() {
+fn a_key_press_in_a_frame_without_a_step_is_not_lost() {
     let mut game = game(&plain());
     // A press and a release within 4 ms, in a frame without a step.
     let mut script = Script::new([(503, jump(true)), (506, jump(false))]);
@@ -85,7 +85,7 @@ fn a_press_in_a_frame_without_a_step_is_not_lost() {
 }
 
 #[test]
-fn a_press_just_before_landing_and_just_after_the_edge_is_good() {
+fn a_jump_pressed_just_before_landing_or_just_after_an_edge_counts() {
     let end = |pressed: u64| {
         let script = Script::new([(100, jump(true)), (200, jump(false)), (pressed, jump(true))]);
         let game = run(&plain(), script, Pace::Hz(60), 2.0);
@@ -116,7 +116,7 @@ fn with_block(middle: Vector, half: Vector) -> Level {
 }
 
 #[test]
-fn a_wall_stops_it_though_the_ground_is_the_same_body() {
+fn a_wall_of_the_ground_body_stops_the_hero() {
     let level = with_block(Vector::new(0.0, 2.0, -5.0), Vector::new(9.0, 2.0, 1.0));
     for pace in PACES {
         let script = Script::new([(0, walk(Way::Forward, true))]);
@@ -128,7 +128,7 @@ fn a_wall_stops_it_though_the_ground_is_the_same_body() {
 }
 
 #[test]
-fn it_steps_onto_what_is_low_and_jumps_onto_what_is_not() {
+fn the_hero_steps_onto_low_blocks_and_jumps_onto_high_ones() {
     let height = |top: f32, acts: &[(u64, Act)]| {
         let half = Vector::new(9.0, top / 2.0, 2.0);
         let level = with_block(Vector::new(0.0, top / 2.0, -4.0), half);
@@ -157,7 +157,7 @@ fn it_steps_onto_what_is_low_and_jumps_onto_what_is_not() {
 }
 
 #[test]
-fn it_stands_and_jumps_on_a_crate() {
+fn the_hero_stands_on_a_crate_and_jumps_from_it() {
     let level = Level {
         start: Vector::Y * 1.0,
         crates: vec![Vector::new(0.0, 0.5, 0.0)],
@@ -173,7 +173,7 @@ fn it_stands_and_jumps_on_a_crate() {
 }
 
 #[test]
-fn it_jumps_from_an_edge_that_only_its_capsule_touches() {
+fn the_hero_jumps_from_an_edge_that_only_its_capsule_touches() {
     // The character's centre is 0.1 m beside the block.
     let level = Level {
         start: Vector::new(0.0, 2.0, 0.0),
@@ -220,7 +220,7 @@ fn a_coin_counts_once() {
 }
 
 #[test]
-fn a_shot_moves_a_crate_and_goes() {
+fn a_shot_pushes_a_crate_and_then_disappears() {
     let level = Level {
         crates: vec![Vector::new(0.0, 0.5, -8.0)],
         ..plain()
@@ -249,7 +249,7 @@ fn a_shot_moves_a_crate_and_goes() {
 }
 
 #[test]
-fn a_crate_is_pushed() {
+fn the_hero_pushes_a_crate_without_entering_it() {
     let level = Level {
         crates: vec![Vector::new(0.0, 0.5, -3.0)],
         ..plain()
@@ -265,7 +265,7 @@ fn a_crate_is_pushed() {
 }
 
 #[test]
-fn who_falls_off_starts_over() {
+fn a_hero_that_falls_off_returns_to_the_start() {
     let level = Level {
         ground: vec![(Vector::NEG_Y, Vector::new(3.0, 1.0, 3.0))],
         ..Level::default()

@@ -41,7 +41,7 @@ impl Hands {
 }
 
 #[test]
-fn a_finger_on_the_left_walks_to_where_it_is_moved_until_it_is_gone() {
+fn a_drag_on_the_left_walks_until_the_finger_is_lifted() {
     let mut hands = Hands::new();
     hands.touch(7, Phase::Down, 100.0, 200.0);
     assert!(hands.play().length() < 1e-3, "the hero has not moved");
@@ -65,7 +65,7 @@ fn a_finger_on_the_left_walks_to_where_it_is_moved_until_it_is_gone() {
 }
 
 #[test]
-fn a_tap_on_the_right_jumps_or_shoots_and_a_finger_that_moves_turns() {
+fn a_tap_on_the_right_jumps_or_shoots_and_a_drag_turns() {
     let mut hands = Hands::new();
     hands.touch(1, Phase::Down, 600.0, 300.0);
     hands.touch(1, Phase::Up, 603.0, 301.0);
@@ -94,7 +94,7 @@ fn a_tap_on_the_right_jumps_or_shoots_and_a_finger_that_moves_turns() {
 }
 
 #[test]
-fn a_second_finger_on_a_side_does_nothing_and_ends_nothing() {
+fn a_second_finger_on_the_same_side_is_ignored() {
     let mut hands = Hands::new();
     hands.touch(1, Phase::Down, 100.0, 200.0);
     hands.touch(1, Phase::Move, 100.0, 100.0);

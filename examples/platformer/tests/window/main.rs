@@ -32,7 +32,7 @@ fn walk(desktop: &Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
 }
 
 #[test]
-fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
+fn the_mouse_turns_the_view_endlessly_and_is_released_in_a_pause() {
     let desktop = Desktop::open("look");
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
@@ -54,11 +54,11 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
         let [x, y] = desktop.cursor();
         assert!((40..600).contains(&x) && (20..340).contains(&y), "{x} {y}");
     }
-    assert!(desktop.picture() != before, "the view has changed");
+    assert!(desktop.picture() != before, "the view has not changed");
     desktop.mouse_by(0, -200);
     let low = desktop.frames(3)[2];
     let behind = low.camera - low.hero;
-    assert!(behind.y < -0.5, "it looks up from {behind}");
+    assert!(behind.y < -0.5, "the camera is too high: {behind}");
 
     // In a pause the cursor moves freely, and the view does not turn.
     desktop.key("p");
@@ -81,7 +81,7 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
 }
 
 #[test]
-fn keys_walk_jump_and_collect_and_time_goes_back() {
+fn keys_walk_jump_pause_and_rewind() {
     let desktop = Desktop::open("walk");
     let start = desktop.picture();
     let red = |picture: &picture::Picture| picture.count(200..320, 125..300, is_red);
@@ -131,7 +131,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     let words = [word(&one), word(&played)];
     assert!(50 < words[0] && words[0] < words[1], "{words:?}");
     desktop.key("p");
-    desktop.wait_until("time", |row| row.time > held[5].time + 0.2);
+    desktop.wait_until("play after a pause", |row| row.time > held[5].time + 0.2);
 
     // The rewind goes back five seconds at most.
     let long = desktop.wait_until("six seconds", |row| row.tick > 360);
@@ -147,7 +147,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
 }
 
 #[test]
-fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
+fn the_hero_shoots_in_slow_motion_and_pushes_a_crate() {
     let desktop = Desktop::open("push");
     desktop.key("q");
     desktop.frames(2);
@@ -168,7 +168,7 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     assert!(fire > 3, "{fire} pixels of a shot");
     desktop.key("p");
     desktop.key("q");
-    desktop.wait_until("its end", |row| row.shots == 0);
+    desktop.wait_until("the end of the shot", |row| row.shots == 0);
 
     // Walks through where the crate was, not over it.
     walk(&desktop, "Up", |row| row.hero.z < -1.0);
@@ -178,15 +178,21 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     let inside: Vec<_> = rows.iter().filter(|row| row.hero.z < -4.6).collect();
     for row in inside {
         let hero = row.hero;
-        assert!((hero.x - 2.0).abs() < 0.75, "passed it, at {hero}");
-        assert!((hero.y - STANDING).abs() < 0.01, "climbed it, at {hero}");
+        assert!(
+            (hero.x - 2.0).abs() < 0.75,
+            "the hero passes the crate at {hero}"
+        );
+        assert!(
+            (hero.y - STANDING).abs() < 0.01,
+            "the hero climbs the crate at {hero}"
+        );
     }
     let brown = desktop.picture().count(220..450, 100..280, is_brown);
     assert!(brown > 400, "{brown} of the crate");
 }
 
 #[test]
-fn it_rides_the_ferry() {
+fn the_hero_keeps_its_spot_while_riding_the_ferry() {
     let desktop = Desktop::open("ferry");
     walk(&desktop, "w", |row| row.hero.z < -6.0);
     desktop.key("q");
@@ -194,14 +200,14 @@ fn it_rides_the_ferry() {
     let at_the_pier =
         |row: &table::Row| row.ferry.z > -13.71 && (7.0..7.3).contains(&(row.time % 8.0));
     desktop.key("q");
-    desktop.wait_until("its coming", |row| (6.3..6.9).contains(&(row.time % 8.0)));
+    desktop.wait_until("the approach", |row| (6.3..6.9).contains(&(row.time % 8.0)));
     desktop.key("q");
     desktop.wait_until("the ferry", at_the_pier);
     walk(&desktop, "w", |row| row.hero.z < -13.0);
     desktop.key("q");
-    desktop.wait_until("its leaving", |row| row.ferry.z < -14.0);
+    desktop.wait_until("the departure", |row| row.ferry.z < -14.0);
     let before = desktop.rows().len();
-    desktop.wait_until("its arrival", |row| row.ferry.z < -18.2);
+    desktop.wait_until("the arrival", |row| row.ferry.z < -18.2);
     let rows = &desktop.rows()[before..];
     let spot = rows[0].hero - rows[0].ferry;
     assert!(

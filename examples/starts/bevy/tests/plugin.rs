@@ -108,7 +108,7 @@ fn systems_run_once_per_step() {
 }
 
 #[test]
-fn a_transform_keeps_its_scale_and_is_written_when_spawned() {
+fn a_spawned_transform_gets_its_pose_at_once_and_keeps_its_scale() {
     let mut app = app();
     frame(&mut app, MS(10));
     let body = RigidBodyBuilder::fixed().translation(Vec3::X * 3.0);
@@ -167,7 +167,7 @@ fn the_body_of_a_despawned_entity_is_removed() {
 }
 
 #[test]
-fn a_system_of_a_step_despawns_in_that_step() {
+fn a_despawn_before_a_step_takes_effect_in_that_step() {
     let mut app = app();
     let (ball, _) = spawn(&mut app);
     app.add_systems(
@@ -209,7 +209,7 @@ fn an_entity_whose_body_is_removed_loses_the_component() {
 }
 
 #[test]
-fn the_simulation_has_its_own_pause_and_speed() {
+fn pause_and_speed_are_independent_of_bevy_time() {
     let mut app = app();
     let (ball, _) = spawn(&mut app);
     frame(&mut app, MS(10));
@@ -234,7 +234,7 @@ fn the_simulation_has_its_own_pause_and_speed() {
 
 /// The new level reuses keys of the old one.
 #[test]
-fn another_level_replaces_the_simulation_in_a_step() {
+fn a_new_level_can_replace_the_simulation_within_a_step() {
     let mut app = app();
     let (old, old_key) = spawn(&mut app);
     let restart = move |world: &mut World| {

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_touch_shows_the_controls_for_fingers() {
+    fn a_touch_selects_the_touch_controls() {
         let mut overlay = Overlay::default();
         let touch = |action| WindowEvent::Touch(1, 0.0, 0.0, action, Modifiers::empty());
         overlay.take(touch(TouchAction::Move), Duration::ZERO);

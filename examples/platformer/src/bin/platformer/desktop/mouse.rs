@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_back_is_no_motion_even_if_the_hand_goes_on() {
+    fn recentring_the_cursor_is_not_counted_as_mouse_motion() {
         let mut mouse = Mouse {
             is_held: true,
             ..Mouse::default()
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(mouse.moved(right), Vec2::ZERO);
         assert_eq!(mouse.moved(right + Vec2::X * 30.0), Vec2::X * 30.0);
         mouse.put = Some(middle);
-        // Before the jump, with it, and after it.
+        // Events before the jump, with it, and after it.
         assert_eq!(mouse.moved(right + Vec2::X * 40.0), Vec2::X * 10.0);
         assert_eq!(mouse.moved(middle + Vec2::Y * 5.0), Vec2::Y * 5.0);
         assert_eq!(mouse.moved(middle - Vec2::Y), Vec2::Y * -6.0);
