@@ -108,6 +108,25 @@ fn a_jump_pressed_just_before_landing_counts_once() {
 }
 
 #[test]
+fn a_jump_pressed_just_after_an_edge_counts() {
+    let mut game = game();
+    walk_to(&mut game, 6.4);
+    jump(&mut game, 60);
+    let top = game.hero().y;
+    game.push(Key::Right(true));
+    while game.hero().y > top - 0.01 {
+        frames(&mut game, 1);
+    }
+    game.push(Key::Jump(true));
+    let mut highest = 0.0_f32;
+    for _ in 0..100 {
+        frames(&mut game, 1);
+        highest = highest.max(game.hero().y - top);
+    }
+    assert!(highest > 1.0, "the hero jumps in the air: {highest} m");
+}
+
+#[test]
 fn the_hero_jumps_through_a_platform_and_lands_on_it() {
     let mut game = game();
     walk_to(&mut game, 6.4);
