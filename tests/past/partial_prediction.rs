@@ -85,7 +85,7 @@ fn start(out_of_sight: u16) -> Match {
 }
 
 #[test]
-fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
+fn the_confirmed_run_matches_the_predictions_of_nearby_bodies() {
     let mut playing = start(30);
     let other = playing.pairs[2][0];
     let (mut predicted, mut led): (Vec<[f32; 2]>, f32) = Default::default();
@@ -118,7 +118,7 @@ fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
 }
 
 #[test]
-fn what_could_not_be_predicted_is_corrected() {
+fn mispredicted_bodies_converge_to_the_confirmed_run() {
     let mut playing = start(0);
     let [other, crates] = [2, 1].map(|pair| playing.pairs[pair][0]);
     let mut error = 0.0_f32;

@@ -127,7 +127,7 @@ impl Game {
 }
 
 #[test]
-fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+fn an_external_ecs_rolled_back_every_frame_equals_one_without_rollbacks() {
     for interval in [1, 4] {
         let [mut late, mut in_time] = [(); 2].map(|()| Game::new());
         late.simulation.set_rewind_interval(interval);

@@ -7,7 +7,7 @@ proptest! {
 
     /// For each kept tick, `pose_at` returns the pose that the body had right after that step, and `world_at` agrees.
     #[test]
-    fn whatever_way_is_gone_what_is_known_was_seen(
+    fn pose_at_and_world_at_match_a_model_in_random_games(
         ways in prop::collection::vec(way(), 1..60),
         states in 2..25usize,
         seed in any::<u64>(),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_step_made_again_has_its_own_tick_time_and_events() {
+fn a_resimulated_step_has_the_same_tick_time_and_events() {
     let mut game = Match::new(100);
     let mut first = Watch::default();
     for millis in [10, 40, 3, 190, 66] {
@@ -51,7 +51,7 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
 }
 
 #[test]
-fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
+fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     let (mut simulation, ball) = ball_and_sensor();
     advance(&mut simulation, 100);
     assert_eq!(starts(simulation.events()), [6]);
@@ -97,7 +97,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
 
 /// A hook that fails after the last resimulated step leaves the corrected present, and the changes describe it.
 #[test]
-fn events_are_those_of_the_present_if_the_last_hook_fails() {
+fn event_changes_describe_the_corrected_present_after_a_hook_fails() {
     struct Fails {
         ball: BodyKey,
         at: u64,
@@ -160,7 +160,7 @@ fn events_are_those_of_the_present_if_the_last_hook_fails() {
 }
 
 #[test]
-fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
+fn frame_events_exclude_those_of_resimulated_steps() {
     let (mut simulation, _) = ball_and_sensor();
     advance(&mut simulation, 70);
     assert_eq!(starts(simulation.events()), [6]);

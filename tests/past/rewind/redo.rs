@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
+fn a_rollback_within_a_frame_repeats_the_pending_step() {
     let (mut simulation, key) = flyer_with_states(20);
     let mut reference = simulation.clone();
     advance(&mut simulation, 50);
@@ -34,7 +34,7 @@ fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
 }
 
 #[test]
-fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
+fn a_rollback_during_a_rollback_can_go_back_further_or_restart() {
     let (mut simulation, key) = ball_and_sensor();
     // Another sensor, which the ball hits in the step of tick 3.
     insert_sensor(&mut simulation, 3.5);
@@ -74,7 +74,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
 }
 
 #[test]
-fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
+fn a_failed_hook_leaves_the_remaining_steps_due() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 105);
     let before = (
@@ -133,7 +133,7 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
 }
 
 #[test]
-fn how_far_back_one_can_go_is_bounded_and_asked() {
+fn rewind_limits_bound_the_rewindable_ticks() {
     let (mut simulation, _) = flyer_with_states(0);
     advance(&mut simulation, 50);
     let error = simulation.roll_back(4).unwrap_err();
@@ -200,7 +200,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
 }
 
 #[test]
-fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
+fn the_present_kept_by_a_rewind_displaces_no_earlier_state() {
     let (mut simulation, key) = flyer_with_states(8);
     advance(&mut simulation, 200);
     assert_eq!(simulation.rewindable(), 12..20);
@@ -229,7 +229,7 @@ fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
 }
 
 #[test]
-fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
+fn rewinds_keep_all_rewindable_states_under_a_byte_limit() {
     let (mut simulation, key) = flyer_with_states(100);
     let grow = |simulation: &mut Simulation, bodies: usize| {
         simulation.advance(MS(10), |physics, _| {
@@ -261,7 +261,7 @@ fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
 
 /// The state contains a mark for forces that were pending at the end of an earlier frame.
 #[test]
-fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
+fn forces_added_in_a_pause_after_a_rollback_are_discarded() {
     let (mut simulation, key) = flyer_with_states(20);
     let push = |simulation: &mut Simulation| {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -281,7 +281,7 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
 
 /// Between two frames, a force was added for a step. It belongs to the state before that step.
 #[test]
-fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
+fn a_pause_after_a_rewind_keeps_the_forces_of_the_restored_state() {
     let (mut simulation, key) = flyer_with_states(20);
     let push = |simulation: &mut Simulation| {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -303,7 +303,7 @@ fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
 
 /// Otherwise, a rollback would drop steps, or would be impossible.
 #[test]
-fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
+fn resimulated_steps_do_not_count_against_the_frame_limits() {
     let (mut simulation, key) = flyer_with_states(100);
     simulation
         .clock_settings_mut()

@@ -8,7 +8,7 @@ proptest! {
     /// However late input arrives, and however its steps are resimulated, the run equals the one with input in time, to
     /// the bit.
     #[test]
-    fn late_input_ends_where_input_in_time_does(
+    fn resimulating_late_input_equals_input_in_time_bit_for_bit(
         inputs in inputs(),
         frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
         stepping in 0..4usize,
@@ -91,7 +91,7 @@ proptest! {
     /// In a pause, a rewind with an overstep displays what a frame that far after that tick would have displayed, to
     /// the bit, whatever was created, spawned, removed or teleported since. `moved` and `removed` report the changes.
     #[test]
-    fn a_smooth_rewind_shows_the_frames_that_could_have_been(
+    fn a_rewind_with_overstep_displays_the_frame_at_that_time_bit_for_bit(
         inputs in inputs(),
         frames in prop::collection::vec(0..45u64, 20..60),
         visits in prop::collection::vec((0.0..1.0f64, 0..16_666_667u64, 0..60u64), 1..30),
@@ -153,7 +153,7 @@ fn check_lists(simulation: &Simulation) {
 }
 
 #[test]
-fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed() {
+fn a_key_freed_by_a_rollback_and_reused_is_not_listed_as_removed() {
     let spawn = |tick| (tick, vec![Deed::Spawn(0.0)]);
     let mut game = Match::new(100);
     let mut inputs = Inputs::from([spawn(3), spawn(6)]);
@@ -170,7 +170,7 @@ fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed
 
 /// In the corrected run another body has the slot of a displayed one, and is teleported before a frame displays it.
 #[test]
-fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
+fn a_body_in_a_reused_slot_can_be_teleported_before_its_first_frame() {
     let (mut simulation, old) = flyer_with_states(50);
     let other = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 50);
@@ -199,7 +199,7 @@ fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
 
 /// A map of displayed poses that is kept from the lists of each frame stays right after rollbacks too.
 #[test]
-fn a_map_kept_from_the_lists_stays_right() {
+fn a_map_updated_from_moved_and_removed_equals_the_displayed_poses() {
     let mut game = Match::new(30);
     let mut map: BTreeMap<BodyKey, Pose> = BTreeMap::new();
     let mut inputs = Inputs::new();
