@@ -19,7 +19,7 @@ fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
 }
 
 #[test]
-fn the_picture_stays_until_the_present_is_reached_again() {
+fn displayed_poses_stay_unchanged_during_a_rollback() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -45,7 +45,7 @@ fn the_picture_stays_until_the_present_is_reached_again() {
 }
 
 #[test]
-fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
+fn a_frame_of_zero_time_lists_an_edit_in_a_pause_once() {
     let (mut simulation, key) = flyer_in_space();
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 55);
@@ -84,7 +84,7 @@ fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
 }
 
 #[test]
-fn a_body_that_no_frame_has_displayed_is_where_it_is() {
+fn pose_returns_the_current_pose_of_a_body_not_yet_displayed() {
     let (mut simulation, key) = flyer_in_space();
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
     for frames in 0..3 {
@@ -102,7 +102,7 @@ fn a_body_that_no_frame_has_displayed_is_where_it_is() {
 
 /// Hits of the last step push bodies in the next one. They are kept in the state.
 #[test]
-fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
+fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
     #[derive(Clone, Default)]
     struct Hits(Vec<BodyKey>);
     struct Game;
@@ -153,7 +153,7 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
 
 /// This holds in frames of zero to many steps, with errors and rollbacks.
 #[test]
-fn input_by_tick_comes_in_its_step_once_in_every_loop() {
+fn every_loop_delivers_tick_queue_input_once_in_its_step() {
     struct Inputs {
         queue: TickQueue<u64>,
         played: Vec<(u64, u64)>,
@@ -233,7 +233,7 @@ fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
 }
 
 #[test]
-fn a_mouse_ray_hits_what_the_player_sees() {
+fn a_mouse_ray_hits_bodies_at_their_displayed_poses() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 25);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_spinner_s_centre_of_mass_goes_straight() {
+fn the_centre_of_mass_of_a_spinning_body_moves_along_a_line() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     let (mut ours, mut naive) = (0.0f32, 0.0f32);
@@ -28,7 +28,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
 }
 
 #[test]
-fn the_first_step_of_a_spinner_goes_straight_too() {
+fn the_centre_of_mass_moves_along_a_line_in_the_first_step() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     for _ in 0..14 {
@@ -40,7 +40,7 @@ fn the_first_step_of_a_spinner_goes_straight_too() {
 }
 
 #[test]
-fn a_mass_that_moves_is_noticed() {
+fn interpolation_follows_a_changed_centre_of_mass() {
     // A second collider moves the centre of mass. It is inserted through evenstep and through Rapier.
     for through_rapier in [false, true] {
         let mut simulation = space(10);
@@ -77,7 +77,7 @@ fn a_mass_that_moves_is_noticed() {
 }
 
 #[test]
-fn a_door_is_led_by_its_hinge() {
+fn a_kinematic_door_turns_about_its_hinge() {
     let mut simulation = space(10);
     let door = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
@@ -95,7 +95,7 @@ fn a_door_is_led_by_its_hinge() {
 }
 
 #[test]
-fn extrapolation_is_within_its_bound() {
+fn the_extrapolation_error_stays_within_its_bound() {
     let mut simulation = space(60);
     simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
     simulation.smoothing = Smoothing::Extrapolate;
@@ -132,7 +132,7 @@ fn extrapolation_is_within_its_bound() {
 }
 
 #[test]
-fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
+fn an_extrapolated_body_penetrates_the_floor_by_less_than_one_step() {
     let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(60).unwrap());
     simulation.smoothing = Smoothing::Extrapolate;
     let falling = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
