@@ -140,7 +140,7 @@ impl Game {
     }
 }
 
-/// At alpha 1, all answers are equal bit for bit, whatever was removed, inserted and teleported since.
+/// All answers are equal bit for bit, regardless of bodies removed, inserted and teleported since.
 #[test]
 fn queries_at_alpha_1_equal_those_made_right_after_the_step() {
     let mut game = Game::new();
@@ -171,7 +171,7 @@ fn queries_at_alpha_1_equal_those_made_right_after_the_step() {
     assert!(inside > 300, "{inside}");
 }
 
-/// At any alpha, colliders are where the frame drew them, even those of removed bodies.
+/// This holds at any alpha, even for colliders of removed bodies.
 #[test]
 fn colliders_have_the_poses_that_the_frame_displayed() {
     let mut game = Game::new();
@@ -217,7 +217,7 @@ fn colliders_have_the_poses_that_the_frame_displayed() {
                 gone += usize::from(simulation.physics.body(*key).is_none());
                 checked += 1;
             }
-            // The query tree finds exactly the colliders that are there.
+            // A ray hits at the same distance with the query tree as without it.
             for x in places() {
                 let ray = Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
@@ -312,7 +312,7 @@ fn ticks_out_of_range_are_refused_and_bad_alphas_are_clamped() {
     assert_eq!(worlds[0], worlds[1]);
 }
 
-/// Without states only the present can be queried.
+/// Without snapshots, only the present can be queried.
 #[test]
 fn the_present_can_be_queried_without_snapshots() {
     let mut game = Game::new();

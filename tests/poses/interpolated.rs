@@ -146,7 +146,10 @@ fn a_jump_is_never_interpolated() {
             jumped = true;
             assert_eq!(shown, 100.0 * (frame.tick - 1) as f32, "frame {number}");
         } else if frame.tick > 2 && frame.tick % 5 != 1 {
-            assert!(shown <= frame.tick as f32, "frame {number} shows {shown}");
+            assert!(
+                shown <= frame.tick as f32,
+                "frame {number} displays {shown}"
+            );
         }
     }
     assert!(jumped);

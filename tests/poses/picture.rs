@@ -1,4 +1,4 @@
-//! The picture during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
+//! Displayed poses during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, advance, ball, flyer_in_space};
@@ -14,7 +14,7 @@ impl Hooks for Idle {
 }
 
 /// Returns the displayed poses.
-fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
+fn displayed_poses(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
     keys.iter().map(|key| simulation.pose(*key)).collect()
 }
 
@@ -25,7 +25,7 @@ fn displayed_poses_stay_unchanged_during_a_rollback() {
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 105);
     let keys = [key, rock];
-    let shown = picture(&simulation, &keys);
+    let shown = displayed_poses(&simulation, &keys);
     let moved = simulation.moved().to_vec();
     simulation.roll_back(3).unwrap();
     let mut made = 0;
@@ -34,7 +34,7 @@ fn displayed_poses_stay_unchanged_during_a_rollback() {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
         assert!(simulation.make_step());
         made += 1;
-        assert_eq!(picture(&simulation, &keys), shown);
+        assert_eq!(displayed_poses(&simulation, &keys), shown);
         assert_eq!(simulation.moved(), moved);
         assert!(simulation.removed().is_empty());
     }
@@ -140,11 +140,11 @@ fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
     }
     simulation.advance_with(MS(100), &mut Game).unwrap();
     let state = |simulation: &Simulation| crate::scenes::hash(simulation.physics.rapier());
-    let (first, height) = (
+    let (first, speed) = (
         state(&simulation),
         simulation.physics.body(key).unwrap().linvel().y,
     );
-    assert!(height > 0.0);
+    assert!(speed > 0.0);
     for tick in (0..10).rev() {
         simulation.resimulate_with(tick, &mut Game).unwrap();
         assert_eq!(state(&simulation), first, "from {tick} on");
@@ -165,7 +165,7 @@ fn every_loop_delivers_tick_queue_input_once_in_its_step() {
         fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == self.fails_at {
                 self.fails_at += 9;
-                return Err("as it was told");
+                return Err("on purpose");
             }
             let inputs = self.queue.drain(step).map(|input| (step.tick, input));
             self.played.extend(inputs);
@@ -222,7 +222,7 @@ fn every_loop_delivers_tick_queue_input_once_in_its_step() {
     }
 }
 
-/// Where on the x axis a ray from above hits, and what.
+/// Returns the body that a ray from above hits at `x`, with bodies at their displayed poses.
 fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
     let world = simulation.displayed_world();
     let ray = Ray::new(translation(x, 5.0, 0.0).translation, Vector::NEG_Y);
@@ -242,7 +242,7 @@ fn a_mouse_ray_hits_bodies_at_their_displayed_poses() {
         (hit_at(&simulation, x), hit_at(&simulation, x + 0.5)),
         (Some(key), None)
     );
-    // A teleport is in the next picture.
+    // The next frame displays a teleport.
     let there = translation(-7.0, 0.0, 0.0);
     simulation.physics.teleport(key, there).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The data of a frame for renderers: pairs for the GPU, and the motion since the last picture.
+//! The data of a frame for renderers: pairs for the GPU, and the motion since the last frame.
 //!
 //! The random games of `laws/model`, `laws/loops` and of the tests of `Runner` in src draw from these data alone.
 
@@ -16,7 +16,7 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// A flyer that was displayed between two steps.
+/// Creates a flyer that was displayed between two steps.
 fn displayed() -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
     simulation.keep_render_data(true);
@@ -96,7 +96,7 @@ fn teleports_and_portals_are_listed_as_jumped() {
     body.set_position(Pose::IDENTITY, true);
     advance(&mut simulation, 1);
     assert_eq!(jumped(&simulation), [key]);
-    // To where it is displayed: it has not moved.
+    // A teleport to its displayed pose does not move the body.
     let shown = simulation.pose(key).unwrap();
     simulation.physics.teleport(key, shown).unwrap();
     advance(&mut simulation, 1);

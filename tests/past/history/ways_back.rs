@@ -69,7 +69,7 @@ fn a_restored_body_has_its_history_although_its_slot_was_reused() {
             (x_of(&simulation, old, 3), x_of(&simulation, new, 8))
         );
     }
-    // Another run from there on, in which nothing is removed.
+    // A new run from there, in which nothing is removed.
     simulation.rewind(5).unwrap();
     advance(&mut simulation, 50);
     let ticks = [3, 5, 6, 10].map(|tick| x_of(&simulation, old, tick));
@@ -89,7 +89,7 @@ fn a_rollback_or_rewind_does_not_bring_back_discarded_poses() {
     }
     assert_eq!(simulation.physics.tick(), 20);
     for (now, tick, x) in seen {
-        // Known are the ticks since the rewind, and no more than are kept.
+        // The history has only the ticks since the rollback, and at most as many as it keeps.
         let is_known = tick >= 10 && tick + 4 > now;
         assert_eq!(x, is_known.then_some(tick as f32), "{tick} at {now}");
     }
@@ -116,7 +116,7 @@ fn assigning_a_state_of_a_later_tick_clears_the_history() {
 
 #[test]
 fn a_body_added_by_a_correction_or_rewind_has_no_earlier_history() {
-    // A body that only the other machine has had.
+    // A body that only the other machine has.
     let (mut simulation, _) = flyer(20);
     let mut theirs = simulation.clone();
     let key = theirs.physics.insert(crate::scenes::flyer(), ball());
@@ -145,7 +145,11 @@ fn a_portal_leaves_poses_of_earlier_ticks_unchanged() {
         .physics
         .teleport_by(key, translation(100.0, 0.0, 0.0))
         .unwrap();
-    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "also in this tick");
+    assert_eq!(
+        x_at(&simulation, key, 5),
+        Some(5.0),
+        "the pose of this tick is unchanged too"
+    );
     advance(&mut simulation, 50);
     let ticks = [3, 5, 6, 10];
     let seen = |simulation: &Simulation| ticks.map(|tick| x_at(simulation, key, tick));
@@ -228,7 +232,7 @@ fn an_origin_shift_in_a_step_leaves_earlier_poses_unchanged() {
     }
 }
 
-/// The server has had the body at another pose for a long time.
+/// On the server, the body has been at another pose from the start.
 #[test]
 fn a_correction_that_moves_a_resting_body_leaves_earlier_poses_unchanged() {
     let (mut client, _) = flyer(20);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The same state, assigned or resimulated between two steps of a frame, is displayed without a visual error.
+/// The game corrects with an equal state, or resimulates the same steps.
 #[test]
 fn an_equal_state_between_two_steps_causes_no_visual_error() {
     for interval in [1, 8] {
@@ -29,7 +29,7 @@ fn an_equal_state_between_two_steps_causes_no_visual_error() {
     }
 }
 
-/// If the state differs, displayed poses move to it smoothly.
+/// The state differs by half a metre.
 #[test]
 fn a_correction_between_two_steps_of_a_frame_is_displayed_smoothly() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
@@ -63,7 +63,7 @@ fn a_correction_excludes_forces_of_the_pending_step() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// In a loop that the game writes itself.
+/// The loop is in the pull form.
 #[test]
 fn a_rollback_ends_once_all_steps_are_resimulated() {
     let resimulated = || {

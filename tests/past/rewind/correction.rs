@@ -76,7 +76,7 @@ fn errors_beyond_the_limits_or_with_correction_off_are_not_smoothed() {
     assert_eq!(
         simulation.visual_error(key),
         None,
-        "2.8 m is beyond the 2 m"
+        "2.8 m exceeds the limit of 2 m"
     );
     advance(&mut simulation, 0);
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
@@ -171,7 +171,7 @@ fn a_teleport_ends_a_visual_error_and_a_portal_transforms_it() {
             simulation.physics.teleport(key, there).unwrap();
             assert!(
                 simulation.visual_error(key).is_some(),
-                "the error lasts until the next picture"
+                "the error lasts until the next frame"
             );
             advance(&mut simulation, 0);
             assert_eq!(simulation.pose(key), Some(there));
@@ -258,7 +258,7 @@ fn bodies_added_or_removed_by_a_correction_are_listed_in_the_next_frame() {
     assert_eq!(
         listed,
         [true, true],
-        "the picture is that of the last frame"
+        "displayed poses are those of the last frame"
     );
     advance(&mut simulation, 0);
     assert_eq!((simulation.pose(first), simulation.pose(key)), (None, None));
@@ -279,7 +279,7 @@ fn bodies_added_or_removed_by_a_correction_are_listed_in_the_next_frame() {
     assert_eq!(
         simulation.changes_since(1).unwrap().removed.len(),
         0,
-        "both live"
+        "both are alive"
     );
 }
 

@@ -46,7 +46,7 @@ fn states_are_kept_one_rewind_interval_apart() {
     assert!(each.rewindable().is_empty());
 }
 
-/// Otherwise, states before the only one in the limit would never be discarded.
+/// With a longer interval, states before the only one within the limit would never be discarded.
 #[test]
 fn a_rewind_interval_is_capped_at_the_rewind_limit() {
     let (mut simulation, _) = flyer_with_states(20);
@@ -59,7 +59,7 @@ fn a_rewind_interval_is_capped_at_the_rewind_limit() {
     simulation.rewind(180).unwrap();
 }
 
-/// No step leads to an assigned state, so a rollback to a later tick does not begin before it.
+/// No step leads to a corrected state, so a rollback to a later tick does not begin before it.
 #[test]
 fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
     let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
@@ -133,7 +133,7 @@ fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     }
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (40, 10));
-    // Later ticks are due anyway.
+    // The steps of later ticks are due already.
     simulation.roll_back(48).unwrap();
     assert_eq!(at(&simulation), (40, 10));
     simulation.begin_frame(MS(0));

@@ -42,7 +42,7 @@ fn no_rollback_undoes_an_origin_shift_outside_a_step() {
     }
 }
 
-/// After `resimulate` has returned, the game is in no step.
+/// No step is pending after `resimulate` has returned.
 #[test]
 fn an_origin_shift_after_resimulate_counts_as_outside_a_step() {
     let (mut simulation, key) = flyer_with_states(20);

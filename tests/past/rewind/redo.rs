@@ -62,7 +62,11 @@ fn a_rollback_during_a_rollback_can_go_back_further_or_restart() {
         step(&mut simulation);
     }
     let changes = simulation.event_changes();
-    assert_eq!(changes.confirmed.len(), 4, "at once");
+    assert_eq!(
+        changes.confirmed.len(),
+        4,
+        "events are confirmed when the rollback ends"
+    );
     assert!(changes.new.is_empty() && changes.retracted.is_empty());
     assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
     assert_eq!(simulation.next_step(), None);
@@ -87,14 +91,14 @@ fn a_failed_hook_leaves_the_remaining_steps_due() {
         ..Watch::default()
     };
     let error = simulation.resimulate_with(5, &mut watch).unwrap_err();
-    assert_eq!(error, ResimulateError::Hook("as it was told"));
+    assert_eq!(error, ResimulateError::Hook("on purpose"));
     assert_eq!(watch.steps.len(), 3);
     let there = (simulation.physics.tick(), simulation.steps_to_resimulate());
     assert_eq!(there, (7, 3));
     assert_eq!(
         simulation.pose(key),
         before.1,
-        "the picture does not change"
+        "displayed poses do not change"
     );
     // The failed step is repeated in the next frame.
     let mut watch = Watch::default();
@@ -109,7 +113,7 @@ fn a_failed_hook_leaves_the_remaining_steps_due() {
     );
     assert_eq!(after, before);
     assert_eq!(simulation.rewindable(), 0..10);
-    // If a hook fails in a frame, the frame ends and repeats the last picture.
+    // If a hook fails in a frame, the frame ends and displays the previous poses.
     advance(&mut simulation, 40);
     let shown = simulation.pose(key);
     simulation.roll_back(12).unwrap();
@@ -183,7 +187,7 @@ fn rewind_limits_bound_the_rewindable_ticks() {
         simulation.roll_back(tick),
         Err(RewindError::NotKept { tick, kept })
     );
-    // The present and future ticks: steps from there on are due anyway.
+    // Steps from the present or a future tick on are due already.
     for ahead in [37, 38, u64::MAX] {
         assert_eq!(simulation.roll_back(ahead), Ok(()));
         assert_eq!(simulation.steps_to_resimulate(), 0);
@@ -289,7 +293,7 @@ fn a_pause_after_a_rewind_keeps_the_forces_of_the_restored_state() {
     push(&mut simulation);
     advance(&mut simulation, 10);
     simulation.pause();
-    // The state that the rewind leaves does not keep a force of the pause.
+    // A rewind away from this tick and back does not make the pause keep this force.
     push(&mut simulation);
     simulation.rewind(0).unwrap();
     simulation.rewind(1).unwrap();
@@ -301,7 +305,7 @@ fn a_pause_after_a_rewind_keeps_the_forces_of_the_restored_state() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// Otherwise, a rollback would drop steps, or would be impossible.
+/// If they counted, a rollback would drop steps, or would be impossible.
 #[test]
 fn resimulated_steps_do_not_count_against_the_frame_limits() {
     let (mut simulation, key) = flyer_with_states(100);
@@ -319,7 +323,7 @@ fn resimulated_steps_do_not_count_against_the_frame_limits() {
         (frame.resimulated, frame.steps, frame.dropped.steps),
         (20, 6, 4)
     );
-    // Nor do resimulated steps within a frame.
+    // Resimulated steps within a frame do not count either.
     simulation.roll_back(11).unwrap();
     let frame = advance(&mut simulation, 100);
     assert_eq!(

@@ -72,7 +72,7 @@ fn rollbacks_and_rewinds_restore_the_settings_of_a_body() {
     assert_eq!(seen(&simulation), (Some(Smoothing::Hermite), true));
 }
 
-/// A rollback brings back a body whose slot a later body has had.
+/// A rewind restores a body whose slot a later body has reused.
 #[test]
 fn a_restored_body_accepts_settings_although_its_slot_was_reused() {
     let (mut simulation, old) = flyer_with_states(50);
@@ -120,7 +120,7 @@ fn rewinds_go_back_and_forward_until_the_next_step() {
         simulation.rewind(tick).unwrap();
         assert_eq!(hash(simulation.physics.rapier()), hash_then);
     }
-    // The present, which the rewinds left.
+    // Back to the present, from which the rewinds started.
     simulation.rewind(10).unwrap();
     advance(&mut simulation, 0);
     assert_near(shown_x(&simulation, key), 9.5);
@@ -168,7 +168,7 @@ fn a_rewind_is_refused_within_a_frame_and_ends_a_rollback() {
         assert_eq!((frame.steps, frame.resimulated), (0, 1));
         assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
         assert_eq!(simulation.visual_error(key), None);
-        // The rest of the step, before the next tick.
+        // This frame completes the step before the next iteration.
         advance(&mut simulation, 5);
     }
 }

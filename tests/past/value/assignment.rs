@@ -98,7 +98,7 @@ fn the_frame_after_an_assignment_lists_the_bodies_that_differ() {
     );
 }
 
-/// This holds even for a clone of the current value.
+/// This holds even if the assigned value is a clone of the current one.
 #[test]
 fn an_assignment_clears_snapshots_and_pose_history() {
     for is_same in [false, true] {
@@ -127,7 +127,7 @@ fn an_assignment_clears_snapshots_and_pose_history() {
             (simulation.rewindable(), known(&simulation)),
             (0..0, vec![5])
         );
-        // From now on there is a past again.
+        // From now on, states and poses are kept again.
         advance(&mut simulation, 20);
         assert_eq!(simulation.rewindable(), 5..7);
         assert_eq!(known(&simulation), [5, 6, 7]);

@@ -14,7 +14,7 @@ fn a_simulation_cloned_before_any_frame_continues_bit_for_bit() {
         saved.push(game.clone());
         game.frame(number);
         run.push(game.seen());
-        // Restores the state into a simulation that has run on from another one.
+        // Restores the state into a simulation that has continued from another state.
         if number >= CHECKED {
             let from = number - CHECKED;
             let state = saved[from as usize].clone();
@@ -39,7 +39,7 @@ fn a_simulation_cloned_before_any_frame_continues_bit_for_bit() {
     assert!(events > 100, "{events}");
     let deaths: usize = run.iter().map(|seen| seen.removed.len()).sum();
     assert!(deaths > 20, "{deaths}");
-    // Some of them run to the very end.
+    // Some saved states run to the end.
     for from in [0, 100, 301, 555] {
         let mut game = saved[from].clone();
         for number in from as u64..FRAMES {
@@ -211,7 +211,7 @@ fn a_checksum_does_not_depend_on_frame_times_or_speed() {
     assert_ne!(here.1, there.1);
 }
 
-/// After a restore, a host learns of entities spawned and despawned since, and displayed poses are right.
+/// A host learns of entities spawned and despawned since the save, and displayed poses are correct.
 #[test]
 fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
     let mut simulation = crate::scenes::space(100);

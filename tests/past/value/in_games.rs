@@ -262,7 +262,7 @@ fn an_assignment_before_make_step_aborts_the_pending_step() {
     let body = simulation.physics.body(key).unwrap();
     assert_near(body.translation().x, 2.0);
     assert_near(body.linvel().y, 3.0);
-    // Between two steps no step is aborted.
+    // An assignment between two steps aborts no step.
     let saved = simulation.physics.clone();
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();

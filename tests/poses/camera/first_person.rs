@@ -1,4 +1,4 @@
-//! The first person: a look direction that is no part of the physics.
+//! The first person: a look direction that is not part of the physics.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
             walk(physics, player, &mut looks, &mut yaw, step);
         });
         let eye = look.eye(&simulation, player).unwrap();
-        // There is no latency: the picture contains all mouse events.
+        // There is no latency: the camera has turned by all mouse events.
         assert!((look.yaw + 0.014 * events as f32).abs() < 1e-3);
         assert!(
             eye.rotation

@@ -12,7 +12,7 @@ fn a_teleport_is_displayed_in_the_next_frame_without_interpolation() {
     assert_eq!(
         simulation.pose(key),
         displayed,
-        "the picture does not change"
+        "displayed poses do not change"
     );
     advance(&mut simulation, 1); // no step
     assert_eq!(simulation.pose(key), Some(at(500.0)));
@@ -26,7 +26,7 @@ fn a_teleport_is_displayed_in_the_next_frame_without_interpolation() {
     assert_eq!(
         simulation.physics.body(key).unwrap().linvel(),
         Vector::X * 100.0,
-        "velocity stays"
+        "the velocity is unchanged"
     );
     let bad = Pose::from_translation(Vector::NAN);
     assert_eq!(
@@ -184,7 +184,7 @@ fn a_key_of_another_simulation_causes_no_panic() {
     assert_eq!(other.pose(foreign), None);
     other.physics.insert(flyer(), ball());
     other.physics.insert(flyer(), ball());
-    // The key may name a body there, and nothing else happens.
+    // The key may name a body of the other simulation.
     assert!(other.pose(foreign).is_some());
     assert!(other.physics.remove(foreign).is_some());
 }
@@ -209,7 +209,7 @@ fn the_frame_counts_moving_settled_teleported_and_extrapolated_bodies() {
     let frame = advance(&mut simulation, 10);
     assert_eq!((frame.poses.movers, frame.poses.settled), (0, 0));
 
-    // One body is moved in each way, and one is not moved.
+    // Three bodies are moved, one is set to its own pose, and one gets its previous pose from its velocity.
     let there = translation(0.0, 50.0, 0.0);
     simulation.physics.teleport(keys[0], there).unwrap();
     simulation.physics.teleport_by(keys[1], there).unwrap();

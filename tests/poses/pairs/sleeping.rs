@@ -1,8 +1,8 @@
-//! Bodies that sleep, wake, are disabled, or have poses that are not a number.
+//! Bodies that sleep, wake, are disabled, or become NaN.
 
 use super::*;
 
-/// Creates a crate on the floor, at 100 Hz. The number is the time in milliseconds until it sleeps.
+/// Creates a crate just above the floor, at 100 Hz, which soon falls asleep.
 fn falling_asleep() -> (Simulation, BodyKey) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let key = crate::scenes::pile(&mut simulation, 1)[0];
@@ -40,7 +40,7 @@ fn moved_lists_the_displayed_pose_bit_for_bit() {
         advance(&mut simulation, 7);
         for (moved, pose) in simulation.moved() {
             if *moved == key {
-                assert_ne!(shown, Some(*pose), "the body did not move");
+                assert_ne!(shown, Some(*pose), "listed, although it did not move");
                 shown = Some(*pose);
             }
         }
@@ -202,20 +202,20 @@ fn a_link_with_a_nan_joint_keeps_its_displayed_pose() {
 
 #[test]
 fn a_body_that_becomes_nan_keeps_its_last_finite_pose() {
-    // By velocity, by Rapier's own force and by position, before a step and between two frames.
-    let ways: [fn(&mut RigidBody); 3] = [
+    // NaN as the velocity, as Rapier's own force and as the position.
+    let edits: [fn(&mut RigidBody); 3] = [
         |body| body.set_linvel(Vector::NAN, true),
         |body| body.add_force(Vector::NAN, true),
         |body| body.set_position(Pose::from_translation(Vector::NAN), true),
     ];
-    for way in ways {
+    for edit in edits {
         let mut simulation = space();
         let key = simulation.physics.insert(flyer(), ball());
         let other = simulation
             .physics
             .insert(flyer().translation(Vector::Y * 9.0), ball());
         advance(&mut simulation, 25);
-        way(simulation.physics.body_mut(key).unwrap());
+        edit(simulation.physics.body_mut(key).unwrap());
         for ms in [3, 10, 25, 10] {
             advance(&mut simulation, ms);
             let pose = simulation.pose(key).unwrap();
@@ -244,6 +244,6 @@ fn a_quarantined_body_is_reported_with_its_tick() {
     assert_eq!((quarantined.tick, quarantined.body), (2, key));
     assert!(
         simulation.physics.rapier().quarantine().is_empty(),
-        "Rapier has forgotten the body by then"
+        "the last step has cleared Rapier's quarantine"
     );
 }

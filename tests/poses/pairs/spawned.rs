@@ -14,7 +14,7 @@ fn a_new_body_is_displayed_at_its_spawn_pose() {
     assert_eq!(
         simulation.moved(),
         [(key, at(7.0))],
-        "a host is told of the removal once"
+        "a new body is listed in its first frame"
     );
     advance(&mut simulation, 1);
     assert_eq!(simulation.moved(), []);
@@ -243,7 +243,7 @@ fn a_body_removed_through_rapier_is_listed_as_removed() {
     assert_eq!(
         simulation.physics.track(stranger),
         Some(tracked),
-        "the same key again"
+        "tracking again returns the same key"
     );
     assert_eq!(simulation.physics.key(stranger), Some(tracked));
     assert_eq!(simulation.pose(key), None);

@@ -84,7 +84,7 @@ fn hermite_passes_through_both_states_and_rotates_the_shorter_way() {
 #[test]
 fn hermite_displays_more_than_half_a_turn_per_step_correctly() {
     for turns in [0.3, -0.6, 0.9, 1.4f32] {
-        // The turn that Rapier makes of it, in four parts.
+        // The turn that Rapier integrates from it, in four substeps.
         let whole = std::f32::consts::TAU;
         let made = 4.0 * integrated(0.25 * turns * whole) / whole;
         if (turns - made).abs() > 0.5 {

@@ -15,19 +15,19 @@ fn the_last_listed_pose_of_a_stopped_body_is_displayed() {
             simulation.smoothing = smoothing;
             let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
             let key = simulation.physics.insert(fly, ball());
-            let mut told = None;
+            let mut listed = None;
             for i in 0..20 {
                 if i == 9 {
                     stop(simulation.physics.body_mut(key).unwrap());
                 }
                 advance(&mut simulation, 15);
                 for (_, pose) in simulation.moved() {
-                    told = Some(*pose);
+                    listed = Some(*pose);
                 }
-                assert_eq!(told, simulation.pose(key), "frame {i}");
+                assert_eq!(listed, simulation.pose(key), "frame {i}");
             }
             assert_eq!(
-                told,
+                listed,
                 Some(*simulation.physics.body(key).unwrap().position())
             );
         }
@@ -74,7 +74,7 @@ fn a_teleported_body_is_not_extrapolated_before_the_next_step() {
 
 #[test]
 fn hermite_starts_with_the_velocity_of_inserted_and_woken_bodies() {
-    // With and without a frame between the insertion and the first step, and with a sleeping body that is pushed.
+    // With and without a frame between the insertion and the first step. A sleeping body is pushed, too.
     for wait in [0, 4] {
         let mut simulation = space(100);
         simulation.smoothing = Smoothing::Hermite;
@@ -109,8 +109,8 @@ fn hermite_starts_with_the_velocity_of_inserted_and_woken_bodies() {
         advance(&mut simulation, wait);
         advance(&mut simulation, 15 - wait);
         for (key, start) in [(key, start), (sleeper, 0.0), (new, 0.0)] {
-            let way = shown_x(&simulation, key) - start;
-            assert!((way - 0.5).abs() < 1e-4, "{way} m of 0.5 m after {wait} ms");
+            let x = shown_x(&simulation, key) - start;
+            assert!((x - 0.5).abs() < 1e-4, "{x} m of 0.5 m after {wait} ms");
         }
     }
 }
@@ -209,10 +209,10 @@ fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, Bod
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::kinematic_position_based(), ball());
-    let go = |simulation: &mut Simulation, way: f32, ms: u64| {
+    let go = |simulation: &mut Simulation, distance: f32, ms: u64| {
         simulation.advance(MS(ms), |physics, step| {
             let next = *physics.body(key).unwrap().position();
-            let next = next.append_translation(Vector::X * way);
+            let next = next.append_translation(Vector::X * distance);
             physics
                 .set_kinematic_target(key, next, step.end_time)
                 .unwrap();
@@ -243,12 +243,12 @@ fn a_teleported_kinematic_body_is_smooth_again_after_one_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
     }
-    // Before a step has run, the body's velocity says nothing.
+    // Before a step has run since the teleport, the curve does not use the body's velocity.
     let x = middle_of_a_faster_step(0, |simulation, key| {
         simulation.physics.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
-    // The number of its step does not matter.
+    // The tick number does not matter.
     for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
         let x = middle_of_a_faster_step(steps, |simulation, key| {
             simulation.physics.teleport(key, there).unwrap();
@@ -256,7 +256,7 @@ fn a_teleported_kinematic_body_is_smooth_again_after_one_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
     }
-    // A frame that was ended early has not moved it.
+    // A frame that ended before its step did not move the body.
     let x = middle_of_a_faster_step(0, |simulation, _| {
         simulation.begin_frame(MS(10));
         simulation.end_frame();
@@ -407,12 +407,12 @@ fn a_portal_rotates_the_path_of_a_kinematic_body() {
         simulation.physics.teleport_by(key, half_turn).unwrap();
         advance(&mut simulation, 0);
         let mut x = shown_x(&simulation, key);
-        let way = -0.01 * frame_time as f32;
+        let distance = -0.01 * frame_time as f32;
         for _ in 0..100 {
             advance(&mut simulation, frame_time);
             let next = shown_x(&simulation, key);
             assert!(
-                (next - x - way).abs() < 1e-4,
+                (next - x - distance).abs() < 1e-4,
                 "{} at {frame_time}",
                 next - x
             );

@@ -12,7 +12,7 @@ fn the_centre_of_mass_of_a_spinning_body_moves_along_a_line() {
         if frame.tick < 2 {
             continue; // The path of the first step begins before Rapier knows the mass.
         }
-        // The first centre of mass stays on a straight line, whatever the spin.
+        // The centre of mass stays on a straight line, regardless of the spin.
         let off = |pose: Pose| (pose * Vector::X).y.abs();
         let (previous, current) = (
             previous_pose(&simulation, key),
@@ -112,7 +112,7 @@ fn the_extrapolation_error_stays_within_its_bound() {
     for frame in 0..400 {
         let done = advance(&mut simulation, 3);
         let body = simulation.physics.body(key).unwrap();
-        // When the step has run, its end tells how far off the last frame before it was.
+        // When the step has run, its end shows the error of the last frame before it.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
             let center = body.local_center_of_mass();
             let previous = last * center;
@@ -128,7 +128,10 @@ fn the_extrapolation_error_stays_within_its_bound() {
     }
     let bound = 9.81 * dt * dt;
     assert!(worst <= bound * 1.01, "{worst} m, the bound is {bound}");
-    assert!(worst > bound * 0.5, "{worst} m: nothing was extrapolated");
+    assert!(
+        worst > bound * 0.5,
+        "{worst} m is too small: was nothing extrapolated?"
+    );
 }
 
 #[test]
@@ -145,9 +148,9 @@ fn an_extrapolated_body_penetrates_the_floor_by_less_than_one_step() {
         let truth = current_pose(&simulation, key).unwrap().translation.y;
         through = through.max(truth - simulation.pose(key).unwrap().translation.y);
     }
-    let way = (2.0 * 9.81 * 4.5f32).sqrt() / 60.0;
+    let step = (2.0 * 9.81 * 4.5f32).sqrt() / 60.0;
     assert!(
-        (0.5 * way..way).contains(&through),
-        "{through} m of {way} m"
+        (0.5 * step..step).contains(&through),
+        "{through} m of {step} m"
     );
 }
