@@ -25,7 +25,7 @@ proptest! {
             all
         });
         let mut known = Inputs::new();
-        for (number, (millis, way)) in frames.into_iter().enumerate() {
+        for (number, (millis, method)) in frames.into_iter().enumerate() {
             let now = late.simulation.physics.tick();
             // All input that has arrived by this frame, in the order of the other run.
             let mut first = now;
@@ -41,7 +41,7 @@ proptest! {
             // The rollback begins at the last state before that tick.
             let from = if first < now { first - first % interval.max(1) } else { now };
             let mut again = now - from;
-            match way {
+            match method {
                 0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
                 // A part of the steps, and then all of them from the start.
