@@ -15,7 +15,7 @@ mod history;
 mod world_at;
 // The `Physics` as a value: cloned and assigned.
 mod value;
-// Rollback of an ECS by its owner.
+// Rollback of an ECS that stays outside the simulation.
 mod rollback_outside;
 // Prediction of some bodies only.
 mod partial_prediction;

@@ -26,10 +26,14 @@ impl Match {
         });
     }
 
-    /// All inputs of the next tick are known: the others' are applied by `hook`.
+    /// Runs the next tick of the whole match, whose inputs are all known. `hook` applies those of the other players.
     fn confirm(&mut self, hook: impl Fn(&mut Physics, Step)) {
         let (pairs, pushes) = (&self.pairs, &self.pushes);
-        let period = self.whole.clock().until_next_step().expect("it runs");
+        let period = self
+            .whole
+            .clock()
+            .until_next_step()
+            .expect("the clock runs");
         self.whole.advance(period, |physics, step| {
             let push = pushes[step.tick as usize];
             physics.apply_impulse(pairs[0][0], push).unwrap();
@@ -48,7 +52,9 @@ impl Match {
             let push = pushes[step.tick as usize];
             physics.apply_impulse(pairs[0][1], push).unwrap();
         };
-        self.near.resimulate(tick, predict).expect("it is kept");
+        self.near
+            .resimulate(tick, predict)
+            .expect("the tick is kept");
     }
 
     fn x(&self, pair: usize) -> f32 {
@@ -56,7 +62,7 @@ impl Match {
     }
 }
 
-/// The number of ticks until the others' inputs are known.
+/// The number of ticks until the inputs of the other players are known.
 const DELAY: usize = 8;
 
 /// Creates a match with the player, a crate, another player, and bodies that are out of sight.
@@ -85,10 +91,10 @@ fn start(out_of_sight: u16) -> Match {
 }
 
 #[test]
-fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
+fn the_confirmed_run_matches_the_predictions_of_nearby_bodies() {
     let mut playing = start(30);
     let other = playing.pairs[2][0];
-    let (mut predicted, mut led): (Vec<[f32; 2]>, f32) = Default::default();
+    let (mut predicted, mut jump): (Vec<[f32; 2]>, f32) = Default::default();
     for _ in 0..100 {
         playing.predict(Duration::from_nanos(16_666_667), Vector::X * 0.08);
         let body = |pair: usize| playing.near.physics.body(playing.pairs[pair][1]).unwrap();
@@ -98,10 +104,10 @@ fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
         }
         let before = playing.x(2);
         playing.confirm(|whole, _| whole.apply_impulse(other, Vector::NEG_X * 0.02).unwrap());
-        led = led.max((playing.x(2) - before).abs());
+        jump = jump.max((playing.x(2) - before).abs());
         let tick = playing.whole.physics.tick() as usize;
         assert_eq!(playing.near.physics.tick() as usize, tick + DELAY);
-        // The bodies that nobody else touches: the player and the crate that it pushes.
+        // The player and the crate that it pushes are not touched by anybody else.
         for pair in [0, 1] {
             let body = playing.whole.physics.body(playing.pairs[pair][0]).unwrap();
             let error = body.translation().x - predicted[tick - 1][pair];
@@ -114,11 +120,11 @@ fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
         (8.0..11.5).contains(&meeting),
         "{meeting}: the other player has arrived"
     );
-    assert_eq!(led, 0.0, "corrections are smooth");
+    assert_eq!(jump, 0.0, "corrections are smooth");
 }
 
 #[test]
-fn what_could_not_be_predicted_is_corrected() {
+fn mispredicted_bodies_converge_to_the_confirmed_run() {
     let mut playing = start(0);
     let [other, crates] = [2, 1].map(|pair| playing.pairs[pair][0]);
     let mut error = 0.0_f32;
@@ -134,7 +140,7 @@ fn what_could_not_be_predicted_is_corrected() {
     }
     assert!(
         error > 0.5,
-        "the other player has thrown the crate: {error} m"
+        "the other player has pushed the crate: {error} m"
     );
     for [whole, near] in &playing.pairs {
         let whole = playing.whole.physics.body(*whole).unwrap().translation();

@@ -27,9 +27,10 @@ struct Game {
     counts: [usize; 2],
 }
 
-/// Whether a shot is fired in a step, and the prediction of that before the input arrives.
+/// Whether a shot is fired in a step.
 const FIRES: fn(u64) -> bool = |tick| tick * 7 % 5 < 2;
-const SEEMS: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
+/// The prediction of `FIRES` before the input arrives.
+const PREDICTED: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
 
 impl Game {
     fn new() -> Self {
@@ -107,7 +108,7 @@ impl Game {
         }
     }
 
-    /// Returns, for each body, its remaining steps and its displayed pose, and checks who owns it.
+    /// Returns, for each body, its remaining steps and its displayed pose. Checks the entity that owns it.
     fn state(&mut self) -> Vec<(BodyKey, u64, Option<Pose>)> {
         assert!(self.owners.removed(&mut self.simulation).is_empty());
         assert_eq!(
@@ -127,14 +128,14 @@ impl Game {
 }
 
 #[test]
-fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+fn an_external_ecs_rolled_back_every_frame_equals_one_without_rollbacks() {
     for interval in [1, 4] {
         let [mut late, mut in_time] = [(); 2].map(|()| Game::new());
         late.simulation.set_rewind_interval(interval);
         late.simulation.correction = evenstep::Correction::OFF;
         for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(25) {
             late.simulation.begin_frame(MS(ms));
-            late.make_steps(SEEMS);
+            late.make_steps(PREDICTED);
             late.roll_back(late.simulation.physics.tick().saturating_sub(10));
             late.make_steps(FIRES);
             late.simulation.end_frame();
@@ -144,7 +145,7 @@ fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
             let tick = in_time.simulation.physics.tick();
             assert_eq!(late.state(), in_time.state(), "tick {tick}");
         }
-        let [came, went] = late.counts;
-        assert!(came > 300 && went > 300, "{came} {went}");
+        let [restored, removed] = late.counts;
+        assert!(restored > 300 && removed > 300, "{restored} {removed}");
     }
 }

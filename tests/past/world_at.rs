@@ -140,9 +140,9 @@ impl Game {
     }
 }
 
-/// At alpha 1, all answers are equal bit for bit, whatever was removed, inserted and teleported since.
+/// All answers are equal bit for bit, regardless of bodies removed, inserted and teleported since.
 #[test]
-fn after_a_step_answers_are_what_they_were_right_after_it() {
+fn queries_at_alpha_1_equal_those_made_right_after_the_step() {
     let mut game = Game::new();
     let mut then = BTreeMap::new();
     for time in [10, 37, 3, 0, 25, 8].repeat(10) {
@@ -171,9 +171,9 @@ fn after_a_step_answers_are_what_they_were_right_after_it() {
     assert!(inside > 300, "{inside}");
 }
 
-/// At any alpha, colliders are where the frame drew them, even those of removed bodies.
+/// This holds at any alpha, even for colliders of removed bodies.
 #[test]
-fn colliders_are_where_the_frame_has_drawn_them() {
+fn colliders_have_the_poses_that_the_frame_displayed() {
     let mut game = Game::new();
     let mut shown = Vec::new();
     let (mut checked, mut gone) = (0, 0);
@@ -217,7 +217,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
                 gone += usize::from(simulation.physics.body(*key).is_none());
                 checked += 1;
             }
-            // The query tree finds exactly the colliders that are there.
+            // A ray hits at the same distance with the query tree as without it.
             for x in places() {
                 let ray = Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
@@ -234,7 +234,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
 
 /// Rapier moves a disabled link with its multibody, and leaves its collider behind.
 #[test]
-fn no_query_finds_the_collider_of_a_disabled_link_which_is_left_behind() {
+fn no_query_finds_the_collider_of_a_disabled_link() {
     let mut simulation = crate::scenes::space(100);
     simulation.set_rewind_limits(KEPT, usize::MAX);
     let insert = |simulation: &mut Simulation, body: RigidBodyBuilder| {
@@ -284,7 +284,7 @@ fn no_query_finds_the_collider_of_a_disabled_link_which_is_left_behind() {
 }
 
 #[test]
-fn bad_times_are_refused_or_clamped() {
+fn ticks_out_of_range_are_refused_and_bad_alphas_are_clamped() {
     let mut game = Game::new();
     for _ in 0..60 {
         game.frame(10, |_| ());
@@ -312,9 +312,9 @@ fn bad_times_are_refused_or_clamped() {
     assert_eq!(worlds[0], worlds[1]);
 }
 
-/// Without states only the present can be queried.
+/// Without snapshots, only the present can be queried.
 #[test]
-fn the_present_needs_no_states() {
+fn the_present_can_be_queried_without_snapshots() {
     let mut game = Game::new();
     game.simulation.set_rewind_limits(0, 0);
     let frame = game.frame(55, |_| ());

@@ -65,7 +65,7 @@ fn assert_there(value: f32, pose: f32) {
 }
 
 #[test]
-fn it_is_shown_where_its_body_is_whatever_the_frames_and_settings_are() {
+fn an_interpolated_value_follows_its_displayed_body_in_every_frame() {
     let (mut simulation, mut follower) = scene();
     let mut between = 0;
     for number in 0..400u64 {
@@ -93,7 +93,7 @@ fn it_is_shown_where_its_body_is_whatever_the_frames_and_settings_are() {
 }
 
 #[test]
-fn after_a_rollback_the_steps_made_again_set_it_anew() {
+fn resimulated_steps_replace_interpolated_values() {
     let (mut simulation, mut follower) = scene();
     simulation.set_rewind_limits(20, usize::MAX);
     for _ in 0..30 {
@@ -124,7 +124,7 @@ fn after_a_rollback_the_steps_made_again_set_it_anew() {
 }
 
 #[test]
-fn a_jump_is_never_shown_between() {
+fn a_jump_is_never_interpolated() {
     let (mut simulation, mut follower) = scene();
     let mut jumped = false;
     for number in 0..60u64 {
@@ -146,14 +146,17 @@ fn a_jump_is_never_shown_between() {
             jumped = true;
             assert_eq!(shown, 100.0 * (frame.tick - 1) as f32, "frame {number}");
         } else if frame.tick > 2 && frame.tick % 5 != 1 {
-            assert!(shown <= frame.tick as f32, "frame {number} shows {shown}");
+            assert!(
+                shown <= frame.tick as f32,
+                "frame {number} displays {shown}"
+            );
         }
     }
     assert!(jumped);
 }
 
 #[test]
-fn a_step_that_sets_nothing_shows_the_value_before() {
+fn a_step_that_sets_nothing_keeps_the_previous_value() {
     let mut value = Interpolated::new(1.0);
     assert_eq!(value.at(0, 0.5, lerp), 1.0);
     assert_eq!(value.at(9, 0.5, lerp), 1.0);
@@ -184,7 +187,7 @@ fn the_values_of_64_steps_are_kept() {
 }
 
 #[test]
-fn with_overlap_it_is_shown_where_its_body_is() {
+fn with_overlap_an_interpolated_value_follows_its_displayed_body() {
     let (simulation, mut follower) = scene();
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut between = 0;
@@ -200,7 +203,7 @@ fn with_overlap_it_is_shown_where_its_body_is() {
 }
 
 #[test]
-fn with_a_runner_values_that_come_early_wait_for_their_step() {
+fn with_a_runner_early_values_wait_for_their_step() {
     let (simulation, follower, received) = with_channel();
     let key = follower.key;
     let mut runner = Runner::new(simulation, follower, RunnerSettings::default()).unwrap();

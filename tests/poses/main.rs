@@ -12,11 +12,11 @@ mod scenes;
 mod pairs;
 // Hermite, extrapolation, and changes of the smoothing.
 mod smoothing;
-// A picture is fixed when its frame ends.
+// Displayed poses are fixed when a frame ends.
 mod picture;
 // Pairs for the GPU, and motion vectors.
 mod render_data;
-// The game's own values, interpolated.
+// Interpolated values of your game.
 mod interpolated;
 // Cameras and attachments: the functions of the book.
 mod camera;

@@ -1,4 +1,4 @@
-//! The picture during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
+//! Displayed poses during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, advance, ball, flyer_in_space};
@@ -14,18 +14,18 @@ impl Hooks for Idle {
 }
 
 /// Returns the displayed poses.
-fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
+fn displayed_poses(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
     keys.iter().map(|key| simulation.pose(*key)).collect()
 }
 
 #[test]
-fn the_picture_stays_until_the_present_is_reached_again() {
+fn displayed_poses_stay_unchanged_during_a_rollback() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 105);
     let keys = [key, rock];
-    let shown = picture(&simulation, &keys);
+    let shown = displayed_poses(&simulation, &keys);
     let moved = simulation.moved().to_vec();
     simulation.roll_back(3).unwrap();
     let mut made = 0;
@@ -34,7 +34,7 @@ fn the_picture_stays_until_the_present_is_reached_again() {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
         assert!(simulation.make_step());
         made += 1;
-        assert_eq!(picture(&simulation, &keys), shown);
+        assert_eq!(displayed_poses(&simulation, &keys), shown);
         assert_eq!(simulation.moved(), moved);
         assert!(simulation.removed().is_empty());
     }
@@ -45,7 +45,7 @@ fn the_picture_stays_until_the_present_is_reached_again() {
 }
 
 #[test]
-fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
+fn a_frame_of_zero_time_lists_an_edit_in_a_pause_once() {
     let (mut simulation, key) = flyer_in_space();
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 55);
@@ -84,7 +84,7 @@ fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
 }
 
 #[test]
-fn a_body_that_no_frame_has_displayed_is_where_it_is() {
+fn pose_returns_the_current_pose_of_a_body_not_yet_displayed() {
     let (mut simulation, key) = flyer_in_space();
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
     for frames in 0..3 {
@@ -102,7 +102,7 @@ fn a_body_that_no_frame_has_displayed_is_where_it_is() {
 
 /// Hits of the last step push bodies in the next one. They are kept in the state.
 #[test]
-fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
+fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
     #[derive(Clone, Default)]
     struct Hits(Vec<BodyKey>);
     struct Game;
@@ -140,11 +140,11 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
     }
     simulation.advance_with(MS(100), &mut Game).unwrap();
     let state = |simulation: &Simulation| crate::scenes::hash(simulation.physics.rapier());
-    let (first, height) = (
+    let (first, speed) = (
         state(&simulation),
         simulation.physics.body(key).unwrap().linvel().y,
     );
-    assert!(height > 0.0);
+    assert!(speed > 0.0);
     for tick in (0..10).rev() {
         simulation.resimulate_with(tick, &mut Game).unwrap();
         assert_eq!(state(&simulation), first, "from {tick} on");
@@ -153,7 +153,7 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
 
 /// This holds in frames of zero to many steps, with errors and rollbacks.
 #[test]
-fn input_by_tick_comes_in_its_step_once_in_every_loop() {
+fn every_loop_delivers_tick_queue_input_once_in_its_step() {
     struct Inputs {
         queue: TickQueue<u64>,
         played: Vec<(u64, u64)>,
@@ -165,7 +165,7 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
         fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == self.fails_at {
                 self.fails_at += 9;
-                return Err("as it was told");
+                return Err("on purpose");
             }
             let inputs = self.queue.drain(step).map(|input| (step.tick, input));
             self.played.extend(inputs);
@@ -222,7 +222,7 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
     }
 }
 
-/// Where on the x axis a ray from above hits, and what.
+/// Returns the body that a ray from above hits at `x`, with bodies at their displayed poses.
 fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
     let world = simulation.displayed_world();
     let ray = Ray::new(translation(x, 5.0, 0.0).translation, Vector::NEG_Y);
@@ -233,7 +233,7 @@ fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
 }
 
 #[test]
-fn a_mouse_ray_hits_what_the_player_sees() {
+fn a_mouse_ray_hits_bodies_at_their_displayed_poses() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 25);
@@ -242,7 +242,7 @@ fn a_mouse_ray_hits_what_the_player_sees() {
         (hit_at(&simulation, x), hit_at(&simulation, x + 0.5)),
         (Some(key), None)
     );
-    // A teleport is in the next picture.
+    // The next frame displays a teleport.
     let there = translation(-7.0, 0.0, 0.0);
     simulation.physics.teleport(key, there).unwrap();
     assert_eq!(

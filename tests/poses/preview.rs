@@ -35,7 +35,7 @@ fn assert_between(low: f64, value: f64, high: f64) {
 }
 
 #[test]
-fn of_free_fall_the_errors_are_those_of_the_formulas() {
+fn errors_in_free_fall_match_the_formulas() {
     // At up to 20 m an f32 is off by a micrometre or two.
     let rounding = 4e-6;
     let worst = |way| {
@@ -64,7 +64,7 @@ fn of_free_fall_the_errors_are_those_of_the_formulas() {
 }
 
 #[test]
-fn interpolation_never_jumps_and_a_full_step_is_right_where_nobody_steps_in() {
+fn interpolation_never_jumps_and_a_full_preview_is_exact_without_input() {
     for name in ["elastic ball", "bullets in a box", "crates on a lift"] {
         let late = figures(name, INTERPOLATED);
         assert_between(0.0, late.jump.worst, 1e-5);
@@ -78,7 +78,7 @@ fn interpolation_never_jumps_and_a_full_step_is_right_where_nobody_steps_in() {
 }
 
 #[test]
-fn a_force_of_the_games_own_is_missed_by_a_preview_without_its_hook() {
+fn a_preview_without_the_hook_misses_forces_of_the_game() {
     let without = Way::Preview {
         least: 1.0,
         plays: false,
@@ -91,7 +91,7 @@ fn a_force_of_the_games_own_is_missed_by_a_preview_without_its_hook() {
 }
 
 #[test]
-fn a_preview_shows_an_input_in_the_first_frame_after_it() {
+fn a_preview_displays_input_in_the_first_frame_after_it() {
     let rate = Rate::hz(30).unwrap();
     let frame = 1.0 / 144.0;
     assert_between(0.3 * frame, latency(FULL, rate), frame);

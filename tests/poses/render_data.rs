@@ -1,4 +1,4 @@
-//! The data of a frame for renderers: pairs for the GPU, and the motion since the last picture.
+//! The data of a frame for renderers: pairs for the GPU, and the motion since the last frame.
 //!
 //! The random games of `laws/model`, `laws/loops` and of the tests of `Runner` in src draw from these data alone.
 
@@ -16,7 +16,7 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// A flyer that was displayed between two steps.
+/// Creates a flyer that was displayed between two steps.
 fn displayed() -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
     simulation.keep_render_data(true);
@@ -37,7 +37,7 @@ fn excepted(simulation: &Simulation) -> Vec<BodyKey> {
 }
 
 #[test]
-fn nothing_is_kept_unless_it_is_asked_for() {
+fn render_data_is_kept_only_if_requested() {
     let (mut simulation, _) = flyer_in_space();
     advance(&mut simulation, 25);
     assert!(simulation.render_data().is_none());
@@ -51,7 +51,7 @@ fn nothing_is_kept_unless_it_is_asked_for() {
 }
 
 #[test]
-fn pairs_are_uploaded_once_per_step() {
+fn the_pairs_version_changes_only_after_steps_and_edits() {
     let (mut simulation, _) = flyer_in_space();
     simulation.keep_render_data(true);
     let versions = |simulation: &Simulation| {
@@ -80,7 +80,7 @@ fn pairs_are_uploaded_once_per_step() {
 }
 
 #[test]
-fn a_teleport_and_a_portal_are_jumps() {
+fn teleports_and_portals_are_listed_as_jumped() {
     let (mut simulation, key) = displayed();
     let there = translation(9.0, 0.0, 0.0);
     simulation.physics.teleport(key, there).unwrap();
@@ -96,7 +96,7 @@ fn a_teleport_and_a_portal_are_jumps() {
     body.set_position(Pose::IDENTITY, true);
     advance(&mut simulation, 1);
     assert_eq!(jumped(&simulation), [key]);
-    // To where it is displayed: it has not moved.
+    // A teleport to its displayed pose does not move the body.
     let shown = simulation.pose(key).unwrap();
     simulation.physics.teleport(key, shown).unwrap();
     advance(&mut simulation, 1);
@@ -104,7 +104,7 @@ fn a_teleport_and_a_portal_are_jumps() {
 }
 
 #[test]
-fn a_body_at_rest_jumps_once() {
+fn a_resting_body_is_listed_as_jumped_once_per_teleport() {
     let (mut simulation, _) = displayed();
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 10);
@@ -123,7 +123,7 @@ fn a_body_at_rest_jumps_once() {
 }
 
 #[test]
-fn a_shifted_origin_is_no_motion() {
+fn an_origin_shift_is_neither_a_jump_nor_motion() {
     let (mut simulation, key) = displayed();
     let before = simulation.pose(key).unwrap();
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -145,7 +145,7 @@ fn a_shifted_origin_is_no_motion() {
 }
 
 #[test]
-fn a_correction_is_a_jump_if_it_is_not_smoothed() {
+fn a_correction_is_listed_as_jumped_only_if_not_smoothed() {
     for (correction, by, is_jump) in [
         (Correction::default(), 1.0, false),
         (Correction::default(), 3.0, true),
@@ -170,7 +170,7 @@ fn a_correction_is_a_jump_if_it_is_not_smoothed() {
 }
 
 #[test]
-fn a_restored_state_makes_all_that_moves_jump() {
+fn restoring_a_state_marks_all_moving_bodies_as_jumped() {
     let (mut simulation, key) = displayed();
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 5);
@@ -188,7 +188,7 @@ fn a_restored_state_makes_all_that_moves_jump() {
 }
 
 #[test]
-fn what_the_shader_cannot_blend_is_excepted() {
+fn bodies_that_a_shader_cannot_interpolate_are_listed_as_exceptions() {
     let (mut simulation, key) = displayed();
     assert_eq!(excepted(&simulation), []);
     simulation
@@ -215,7 +215,7 @@ fn what_the_shader_cannot_blend_is_excepted() {
 }
 
 #[test]
-fn threads_keep_what_the_simulation_kept() {
+fn overlap_and_runner_keep_the_render_data_of_a_simulation() {
     let (mut simulation, key) = flyer_in_space();
     simulation.keep_render_data(true);
     let mut renderer = Renderer::default();

@@ -25,7 +25,7 @@ fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
 type Shown = (Frame, Vec<(BodyKey, Pose)>);
 
 #[test]
-fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
+fn pose_at_returns_the_poses_of_every_kept_frame_bit_for_bit() {
     for smoothing in [
         Smoothing::Interpolate,
         Smoothing::Hermite,
@@ -63,7 +63,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
 }
 
 #[test]
-fn times_that_are_not_kept_are_none() {
+fn pose_at_returns_none_for_ticks_that_are_not_kept() {
     let mut simulation = space(100);
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.physics.insert(fly(), ball());
@@ -97,7 +97,7 @@ fn times_that_are_not_kept_are_none() {
 }
 
 #[test]
-fn a_body_that_rests_or_is_teleported_was_where_it_was() {
+fn pose_at_returns_past_poses_of_sleeping_and_teleported_bodies() {
     let mut simulation = space(100);
     simulation.set_history(100);
     let key = simulation
@@ -144,7 +144,7 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
 }
 
 #[test]
-fn a_click_hits_what_the_player_saw() {
+fn a_late_click_hits_the_target_at_its_displayed_pose() {
     // A target crosses the screen at 20 m/s. The click arrives five frames late.
     let mut simulation = space(60);
     simulation.set_history(8);
@@ -170,7 +170,7 @@ fn a_click_hits_what_the_player_saw() {
 }
 
 #[test]
-fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
+fn a_teleport_in_a_frame_without_steps_applies_from_the_next_tick() {
     let mut simulation = space(100);
     simulation.set_history(20);
     let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -186,7 +186,7 @@ fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
 }
 
 #[test]
-fn a_longer_history_does_not_know_what_a_shorter_one_let_go() {
+fn lengthening_the_history_does_not_restore_discarded_ticks() {
     let mut simulation = space(100);
     simulation.set_history(3);
     let key = simulation

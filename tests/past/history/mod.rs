@@ -14,7 +14,8 @@ use evenstep::{
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Creates a flyer at 100 Hz that moves 1 m per step, with `states` snapshots kept and a history of the last 100 ticks.
+/// Creates a flyer at 100 Hz that moves 1 m per step, with a history of `states` states and snapshots of the last 100
+/// ticks.
 fn flyer(states: usize) -> (Simulation, BodyKey) {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(100, usize::MAX);
@@ -94,7 +95,7 @@ impl Run {
     }
 
     /// Makes an edit that depends on the step and the run.
-    fn deed(&mut self, physics: &mut Physics, number: u64, when: When) {
+    fn edit(&mut self, physics: &mut Physics, number: u64, when: When) {
         let number = (number + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
         let key = self.keys[number as usize / 50 % self.keys.len()];
@@ -190,7 +191,7 @@ impl Run {
         let mut theirs = simulation.clone();
         let mut unseen = self.clone();
         for number in number..number + 3 {
-            unseen.deed(&mut theirs.physics, number, When::Between);
+            unseen.edit(&mut theirs.physics, number, When::Between);
             if number.is_multiple_of(2) && theirs.steps_to_resimulate() == 0 {
                 advance(&mut theirs, 0);
             }
@@ -281,8 +282,8 @@ impl Hooks for Run {
         } else if self.len > 1 {
             self.known.insert(tick);
         }
-        self.deed(physics, tick, When::Before);
-        self.deed(physics, tick + 500, When::Before);
+        self.edit(physics, tick, When::Before);
+        self.edit(physics, tick + 500, When::Before);
         let fails = self.fails_at == Some(tick);
         self.unstepped_at = fails.then_some(tick);
         if fails { Err(()) } else { Ok(()) }
@@ -292,18 +293,18 @@ impl Hooks for Run {
         self.see_all(physics);
         let first = (physics.tick() + 1).saturating_sub(self.len);
         self.known = self.known.split_off(&first);
-        self.deed(physics, step.tick + 1_000, When::After);
-        self.deed(physics, step.tick + 1_500, When::After);
+        self.edit(physics, step.tick + 1_000, When::After);
+        self.edit(physics, step.tick + 1_500, When::After);
         Ok(())
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Action {
     Frame(u64),
     Fail(u64),
     Pause,
-    Deed(u64),
+    Edit(u64),
     Rewind(u64),
     Resimulate(u64, u64, bool),
     Replace(u64),
@@ -313,19 +314,20 @@ enum Way {
     SetBytes(usize),
 }
 
-fn way() -> impl Strategy<Value = Way> {
+fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        8 => (0..60u64).prop_map(Way::Frame),
-        1 => (20..40u64).prop_map(Way::Fail),
-        1 => Just(Way::Pause),
-        6 => any::<u64>().prop_map(Way::Deed),
-        3 => (0..30u64).prop_map(Way::Rewind),
-        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, fails)| Way::Resimulate(back, seed, fails)),
-        1 => any::<u64>().prop_map(Way::Replace),
-        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, ends)| Way::Correct(back, seed, ends)),
-        1 => (2..25usize).prop_map(Way::SetHistory),
-        1 => (0..5u64).prop_map(Way::SetInterval),
-        1 => prop_oneof![Just(usize::MAX), 1_000..50_000usize].prop_map(Way::SetBytes),
+        8 => (0..60u64).prop_map(Action::Frame),
+        1 => (20..40u64).prop_map(Action::Fail),
+        1 => Just(Action::Pause),
+        6 => any::<u64>().prop_map(Action::Edit),
+        3 => (0..30u64).prop_map(Action::Rewind),
+        2 => (0..30u64, any::<u64>(), any::<bool>())
+            .prop_map(|(back, seed, fails)| Action::Resimulate(back, seed, fails)),
+        1 => any::<u64>().prop_map(Action::Replace),
+        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, ends)| Action::Correct(back, seed, ends)),
+        1 => (2..25usize).prop_map(Action::SetHistory),
+        1 => (0..5u64).prop_map(Action::SetInterval),
+        1 => prop_oneof![Just(usize::MAX), 1_000..50_000usize].prop_map(Action::SetBytes),
     ]
 }
 
@@ -345,28 +347,28 @@ fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
     simulation.next_step();
 }
 
-fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
+fn act(run: &mut Run, simulation: &mut Simulation, action: Action) {
     let now = simulation.physics.tick();
-    match way {
-        Way::Frame(ms) => simulation.advance_with(MS(ms), run).map(drop).unwrap(),
-        Way::Fail(ms) => {
+    match action {
+        Action::Frame(ms) => simulation.advance_with(MS(ms), run).map(drop).unwrap(),
+        Action::Fail(ms) => {
             run.fails_at = Some(now + 1);
             if simulation.advance_with(MS(ms), run).is_err() {
                 run.see_all(&simulation.physics);
             }
             run.fails_at = None;
         }
-        Way::Pause if simulation.clock().settings().is_paused() => simulation.resume(),
-        Way::Pause => simulation.pause(),
-        Way::Deed(number) => run.deed(&mut simulation.physics, number >> 8, When::Between),
-        Way::Rewind(tick) => {
+        Action::Pause if simulation.clock().settings().is_paused() => simulation.resume(),
+        Action::Pause => simulation.pause(),
+        Action::Edit(number) => run.edit(&mut simulation.physics, number >> 8, When::Between),
+        Action::Rewind(tick) => {
             let kept = simulation.rewindable();
             run.rewind(
                 simulation,
                 kept.start + tick % (kept.end - kept.start).max(1),
             );
         }
-        Way::Resimulate(back, seed, fails) => {
+        Action::Resimulate(back, seed, fails) => {
             run.seed = seed >> 8;
             run.fails_at = (fails && now > 0).then(|| now - 1);
             let result = simulation.resimulate_with(now.saturating_sub(back), run);
@@ -378,8 +380,8 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
             }
             run.fails_at = None;
         }
-        Way::Replace(number) => run.replace(simulation, number >> 8),
-        Way::Correct(back, seed, ends) => {
+        Action::Replace(number) => run.replace(simulation, number >> 8),
+        Action::Correct(back, seed, ends) => {
             let tick = now.saturating_sub(back);
             if simulation.roll_back(tick).is_err() || simulation.steps_to_resimulate() == 0 {
                 return;
@@ -397,13 +399,13 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
                 simulation.end_frame();
             }
         }
-        Way::SetHistory(states) => {
+        Action::SetHistory(states) => {
             simulation.set_history(states);
             run.len = states as u64 - 1;
             run.cut(simulation);
         }
-        Way::SetInterval(ticks) => simulation.set_rewind_interval(ticks),
-        Way::SetBytes(bytes) => {
+        Action::SetInterval(ticks) => simulation.set_rewind_interval(ticks),
+        Action::SetBytes(bytes) => {
             simulation.set_rewind_limits(100, bytes);
             run.cut(simulation);
         }

@@ -7,8 +7,8 @@ proptest! {
 
     /// For each kept tick, `pose_at` returns the pose that the body had right after that step, and `world_at` agrees.
     #[test]
-    fn whatever_way_is_gone_what_is_known_was_seen(
-        ways in prop::collection::vec(way(), 1..60),
+    fn pose_at_and_world_at_match_a_model_in_random_games(
+        actions in prop::collection::vec(action(), 1..60),
         states in 2..25usize,
         seed in any::<u64>(),
     ) {
@@ -21,8 +21,8 @@ proptest! {
             ..Run::default()
         };
         run.see_all(&simulation.physics);
-        for way in ways {
-            go(&mut run, &mut simulation, way);
+        for action in actions {
+            act(&mut run, &mut simulation, action);
             run.check(&simulation);
         }
     }

@@ -17,7 +17,7 @@ fn steps_of_frame(
 }
 
 #[test]
-fn a_history_that_begins_in_a_step_knows_the_steps_from_there_on() {
+fn a_history_enabled_in_a_step_begins_with_that_step() {
     let mut simulation = space(100);
     let key = simulation
         .physics
@@ -37,7 +37,7 @@ fn a_history_that_begins_in_a_step_knows_the_steps_from_there_on() {
 }
 
 #[test]
-fn a_body_that_is_born_in_the_step_in_which_a_history_begins_was_not_there_before() {
+fn a_body_inserted_when_the_history_begins_has_no_earlier_poses() {
     let mut simulation = space(100);
     let mut born = None;
     steps_of_frame(&mut simulation, 50, |simulation, step| {
@@ -54,7 +54,7 @@ fn a_body_that_is_born_in_the_step_in_which_a_history_begins_was_not_there_befor
 
 /// The step is aborted, and the body's first tick with it. Frames display the body at the tick before.
 #[test]
-fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before_on() {
+fn a_body_inserted_in_an_aborted_step_has_poses_from_the_current_tick() {
     let mut simulation = space(100);
     simulation.set_history(10);
     advance(&mut simulation, 30);
@@ -75,7 +75,7 @@ fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before
 
 /// The previous pose is in the coordinates of the present. Earlier ticks keep theirs.
 #[test]
-fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
+fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     let mut simulation = space(100);
     simulation.set_history(10);
     let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
@@ -103,7 +103,7 @@ fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
 /// Without kept poses only the last step of a frame is captured. An edit after an earlier step then belongs to no tick
 /// before it.
 #[test]
-fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
+fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
     type Edit = fn(&mut Physics, BodyKey);
     let edits: [Edit; 5] = [
         |_, _| (),

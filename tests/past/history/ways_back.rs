@@ -4,7 +4,7 @@ use super::*;
 
 /// This holds even if the two runs differ from the first resimulated step on, and if that step is the only one.
 #[test]
-fn steps_made_again_take_the_place_of_what_they_were() {
+fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.set_history(20);
@@ -40,7 +40,7 @@ fn steps_made_again_take_the_place_of_what_they_were() {
 }
 
 #[test]
-fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
+fn a_restored_body_has_its_history_although_its_slot_was_reused() {
     let mut simulation = space(100);
     simulation.set_history(20);
     simulation.set_rewind_limits(20, usize::MAX);
@@ -69,7 +69,7 @@ fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
             (x_of(&simulation, old, 3), x_of(&simulation, new, 8))
         );
     }
-    // Another run from there on, in which nothing is removed.
+    // A new run from there, in which nothing is removed.
     simulation.rewind(5).unwrap();
     advance(&mut simulation, 50);
     let ticks = [3, 5, 6, 10].map(|tick| x_of(&simulation, old, tick));
@@ -77,7 +77,7 @@ fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
 }
 
 #[test]
-fn what_was_let_go_before_going_back_is_not_made_up() {
+fn a_rollback_or_rewind_does_not_bring_back_discarded_poses() {
     let (mut simulation, key) = flyer(5);
     advance(&mut simulation, 200);
     let mut seen = Vec::new();
@@ -89,7 +89,7 @@ fn what_was_let_go_before_going_back_is_not_made_up() {
     }
     assert_eq!(simulation.physics.tick(), 20);
     for (now, tick, x) in seen {
-        // Known are the ticks since the rewind, and no more than are kept.
+        // The history has only the ticks since the rollback, and at most as many as it keeps.
         let is_known = tick >= 10 && tick + 4 > now;
         assert_eq!(x, is_known.then_some(tick as f32), "{tick} at {now}");
     }
@@ -102,7 +102,7 @@ fn what_was_let_go_before_going_back_is_not_made_up() {
 }
 
 #[test]
-fn a_state_of_a_later_tick_has_no_history_before_it() {
+fn assigning_a_state_of_a_later_tick_clears_the_history() {
     let (mut simulation, key) = flyer(20);
     let mut theirs = simulation.clone();
     advance(&mut simulation, 100);
@@ -115,8 +115,8 @@ fn a_state_of_a_later_tick_has_no_history_before_it() {
 }
 
 #[test]
-fn a_body_that_a_state_brings_has_a_history_from_there_on() {
-    // A body that only the other machine has had.
+fn a_body_added_by_a_correction_or_rewind_has_no_earlier_history() {
+    // A body that only the other machine has.
     let (mut simulation, _) = flyer(20);
     let mut theirs = simulation.clone();
     let key = theirs.physics.insert(crate::scenes::flyer(), ball());
@@ -138,14 +138,18 @@ fn a_body_that_a_state_brings_has_a_history_from_there_on() {
 }
 
 #[test]
-fn poses_of_before_a_portal_stay_before_it() {
+fn a_portal_leaves_poses_of_earlier_ticks_unchanged() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
     simulation
         .physics
         .teleport_by(key, translation(100.0, 0.0, 0.0))
         .unwrap();
-    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "also in this tick");
+    assert_eq!(
+        x_at(&simulation, key, 5),
+        Some(5.0),
+        "the pose of this tick is unchanged too"
+    );
     advance(&mut simulation, 50);
     let ticks = [3, 5, 6, 10];
     let seen = |simulation: &Simulation| ticks.map(|tick| x_at(simulation, key, tick));
@@ -172,7 +176,7 @@ fn poses_of_before_a_portal_stay_before_it() {
 }
 
 #[test]
-fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
+fn an_origin_shift_outside_a_step_clears_the_history() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
     simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
@@ -185,7 +189,7 @@ fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
 
 /// One body rests and one moves. The origin is shifted before and after the step.
 #[test]
-fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
+fn an_origin_shift_in_a_step_leaves_earlier_poses_unchanged() {
     struct Shifter(bool);
     impl Hooks for Shifter {
         type Error = evenstep::OriginError;
@@ -228,9 +232,9 @@ fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
     }
 }
 
-/// The server has had the body at another pose for a long time.
+/// On the server, the body has been at another pose from the start.
 #[test]
-fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
+fn a_correction_that_moves_a_resting_body_leaves_earlier_poses_unchanged() {
     let (mut client, _) = flyer(20);
     let wall = client.physics.insert(RigidBodyBuilder::fixed(), ball());
     let mut server = client.clone();
@@ -268,7 +272,7 @@ fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
 
 /// The body's key also belongs to a body of the abandoned run.
 #[test]
-fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
+fn a_body_inserted_after_a_rewind_leaves_no_trace_after_another_rewind() {
     let (mut simulation, _) = flyer(20);
     advance(&mut simulation, 40);
     let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -291,7 +295,7 @@ fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
 }
 
 #[test]
-fn a_limit_in_bytes_does_not_shorten_what_is_known() {
+fn rewind_limits_do_not_shorten_the_pose_history() {
     let (mut simulation, key) = flyer(20);
     simulation.set_rewind_limits(100, 1);
     advance(&mut simulation, 100);
@@ -309,7 +313,7 @@ fn a_limit_in_bytes_does_not_shorten_what_is_known() {
 }
 
 #[test]
-fn a_copy_keeps_as_much_from_then_on_and_knows_nothing_yet() {
+fn a_clone_keeps_the_history_length_but_no_earlier_poses() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
     let mut copy = simulation.clone();
@@ -322,7 +326,7 @@ fn a_copy_keeps_as_much_from_then_on_and_knows_nothing_yet() {
 }
 
 #[test]
-fn a_length_that_is_set_in_a_rollback_holds() {
+fn a_history_length_set_during_a_rollback_takes_effect() {
     for gives_up in [false, true] {
         let (mut simulation, key) = flyer(20);
         advance(&mut simulation, 100);

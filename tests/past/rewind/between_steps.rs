@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// The same state, assigned or resimulated between two steps of a frame, is displayed without a visual error.
+/// The game corrects with an equal state, or resimulates the same steps.
 #[test]
-fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
+fn an_equal_state_between_two_steps_causes_no_visual_error() {
     for interval in [1, 8] {
         for again in [false, true] {
             let (mut simulation, key) = flyer_with_states(60);
@@ -29,9 +29,9 @@ fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
     }
 }
 
-/// If the state differs, displayed poses move to it smoothly.
+/// The state differs by half a metre.
 #[test]
-fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
+fn a_correction_between_two_steps_of_a_frame_is_displayed_smoothly() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     advance(&mut simulation, 103);
     simulation.begin_frame(MS(30));
@@ -50,7 +50,7 @@ fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
 }
 
 #[test]
-fn forces_of_a_step_at_hand_do_not_come_along_with_a_state() {
+fn a_correction_excludes_forces_of_the_pending_step() {
     let (mut simulation, key) = flyer_with_states(60);
     let push = |physics: &mut Physics| physics.apply_impulse(key, Vector::Y).unwrap();
     simulation.begin_frame(MS(10));
@@ -63,9 +63,9 @@ fn forces_of_a_step_at_hand_do_not_come_along_with_a_state() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// In a loop that the game writes itself.
+/// The loop is in the pull form.
 #[test]
-fn once_all_steps_are_resimulated_the_present_is_reached() {
+fn a_rollback_ends_once_all_steps_are_resimulated() {
     let resimulated = || {
         let (mut simulation, key) = flyer_with_states(60);
         advance(&mut simulation, 100);
@@ -92,7 +92,7 @@ fn once_all_steps_are_resimulated_the_present_is_reached() {
 
 /// The state that the rollback had reached gets the new tick.
 #[test]
-fn a_new_number_of_ticks_gives_up_a_rollback() {
+fn setting_the_tick_abandons_a_rollback() {
     let (mut simulation, key) = flyer_with_states(60);
     advance(&mut simulation, 65);
     simulation.clock_settings_mut().set_tick(1_000);
@@ -112,7 +112,7 @@ fn a_new_number_of_ticks_gives_up_a_rollback() {
 }
 
 #[test]
-fn a_key_that_is_given_out_again_shows_the_new_body() {
+fn a_reused_key_displays_the_new_body() {
     let (mut simulation, _) = flyer_with_states(60);
     advance(&mut simulation, 50);
     let late = simulation.physics.insert(flyer(), ball());
@@ -127,7 +127,7 @@ fn a_key_that_is_given_out_again_shows_the_new_body() {
 }
 
 #[test]
-fn limits_that_are_lowered_after_a_rollback_leave_a_step() {
+fn lower_step_limits_after_a_rollback_still_allow_a_step() {
     for stepping in [Stepping::Fixed, Stepping::SemiFixed] {
         let (mut simulation, _) = flyer_with_states(60);
         advance(&mut simulation, 100);

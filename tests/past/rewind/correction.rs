@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
+fn a_corrected_body_moves_without_a_jump_to_its_true_pose() {
     let (mut simulation, key) = corrected(20.0);
     let shown = simulation.pose(key).unwrap();
     assert_near(shown.translation.y, 0.0);
@@ -42,7 +42,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
 }
 
 #[test]
-fn the_physics_knows_nothing_of_the_error() {
+fn visual_errors_do_not_affect_the_physics() {
     let (mut smooth, key) = corrected(20.0);
     let (mut hard, _) = flyer_with_states(50);
     hard.correction = Correction::OFF;
@@ -60,7 +60,7 @@ fn the_physics_knows_nothing_of_the_error() {
 }
 
 #[test]
-fn a_second_correction_goes_on_from_what_the_first_shows() {
+fn a_second_correction_continues_from_the_displayed_pose() {
     let (mut simulation, key) = corrected(20.0);
     advance(&mut simulation, 33);
     let shown = simulation.pose(key).unwrap();
@@ -71,12 +71,12 @@ fn a_second_correction_goes_on_from_what_the_first_shows() {
 }
 
 #[test]
-fn a_correction_may_be_off_or_too_large_for_a_body() {
+fn errors_beyond_the_limits_or_with_correction_off_are_not_smoothed() {
     let (mut simulation, key) = corrected(200.0);
     assert_eq!(
         simulation.visual_error(key),
         None,
-        "2.8 m is beyond the 2 m"
+        "2.8 m exceeds the limit of 2 m"
     );
     advance(&mut simulation, 0);
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
@@ -117,7 +117,7 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
 }
 
 #[test]
-fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
+fn a_visual_error_below_the_minimum_becomes_zero() {
     let (mut simulation, key) = flyer_with_states(50);
     let mut correction = Correction::default();
     correction.position.min = 0.2;
@@ -137,7 +137,7 @@ fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
 }
 
 #[test]
-fn an_error_decays_in_real_time_but_for_pauses() {
+fn a_visual_error_decays_in_real_time_except_during_pauses() {
     let (mut simulation, key) = corrected(20.0);
     let before = simulation.visual_error(key);
     advance(&mut simulation, 0);
@@ -158,7 +158,7 @@ fn an_error_decays_in_real_time_but_for_pauses() {
 }
 
 #[test]
-fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
+fn a_teleport_ends_a_visual_error_and_a_portal_transforms_it() {
     for is_part in [false, true] {
         let (mut simulation, key) = corrected(20.0);
         let there = translation(50.0, 0.0, 0.0);
@@ -171,7 +171,7 @@ fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
             simulation.physics.teleport(key, there).unwrap();
             assert!(
                 simulation.visual_error(key).is_some(),
-                "the error lasts until the next picture"
+                "the error lasts until the next frame"
             );
             advance(&mut simulation, 0);
             assert_eq!(simulation.pose(key), Some(there));
@@ -193,7 +193,7 @@ fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
 }
 
 #[test]
-fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
+fn a_resting_body_is_listed_until_its_visual_error_ends() {
     let mut simulation = space(100);
     simulation.set_rewind_limits(50, ALL);
     let key = simulation
@@ -235,7 +235,7 @@ fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
 }
 
 #[test]
-fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture() {
+fn bodies_added_or_removed_by_a_correction_are_listed_in_the_next_frame() {
     let (mut simulation, key) = flyer_with_states(50);
     let guest = std::cell::Cell::new(None);
     let insert = |physics: &mut Physics, step: Step| {
@@ -258,7 +258,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture
     assert_eq!(
         listed,
         [true, true],
-        "the picture is that of the last frame"
+        "displayed poses are those of the last frame"
     );
     advance(&mut simulation, 0);
     assert_eq!((simulation.pose(first), simulation.pose(key)), (None, None));
@@ -279,12 +279,12 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture
     assert_eq!(
         simulation.changes_since(1).unwrap().removed.len(),
         0,
-        "both live"
+        "both are alive"
     );
 }
 
 #[test]
-fn nothing_comes_back_onto_a_body_that_was_removed_since() {
+fn resimulation_gives_a_removed_body_no_pose_or_visual_error() {
     let (mut simulation, key) = corrected(20.0);
     assert!(simulation.visual_error(key).is_some());
     let tick = simulation.physics.tick();

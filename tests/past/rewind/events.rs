@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_step_made_again_has_its_own_tick_time_and_events() {
+fn a_resimulated_step_has_the_same_tick_time_and_events() {
     let mut game = Match::new(100);
     let mut first = Watch::default();
     for millis in [10, 40, 3, 190, 66] {
@@ -51,7 +51,7 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
 }
 
 #[test]
-fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
+fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     let (mut simulation, ball) = ball_and_sensor();
     advance(&mut simulation, 100);
     assert_eq!(starts(simulation.events()), [6]);
@@ -71,9 +71,9 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert!(starts(changes.new).is_empty());
     assert!(
         starts(simulation.events()).is_empty(),
-        "the events are those of the corrected frame"
+        "the frame has the events of the corrected run"
     );
-    // In another rollback it is not stopped, but is shot off a step later.
+    // In another rollback, the stopped ball flies on from step 5.
     simulation
         .resimulate(4, |physics, step| {
             if step.tick == 5 {
@@ -87,7 +87,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(simulation.event_changes().new), [8]);
     assert!(starts(simulation.event_changes().retracted).is_empty());
     assert_eq!(starts(simulation.events()), [8]);
-    // The game has been told of each of these events, so each plays once.
+    // The start in tick 8 was reported as new before, so it is confirmed now.
     simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);
@@ -95,9 +95,10 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert!(starts(simulation.events()).is_empty());
 }
 
-/// A hook that fails after the last resimulated step leaves the corrected present, and the changes describe it.
+/// If a hook fails after the last resimulated step, the changes describe the present at once. After other failures they
+/// do so once the remaining steps have run.
 #[test]
-fn events_are_those_of_the_present_if_the_last_hook_fails() {
+fn event_changes_describe_the_corrected_present_after_a_hook_fails() {
     struct Fails {
         ball: BodyKey,
         at: u64,
@@ -106,7 +107,7 @@ fn events_are_those_of_the_present_if_the_last_hook_fails() {
     impl Fails {
         fn fail(&self, is_after: bool, step: Step) -> Result<(), &'static str> {
             let fails = self.is_after == is_after && self.at == step.tick;
-            if fails { Err("told") } else { Ok(()) }
+            if fails { Err("on purpose") } else { Ok(()) }
         }
     }
     impl Hooks for Fails {
@@ -147,7 +148,7 @@ fn events_are_those_of_the_present_if_the_last_hook_fails() {
             let retracted = |simulation: &Simulation| starts(simulation.event_changes().retracted);
             let expected: &[u64] = if is_over { &[6] } else { &[] };
             assert_eq!(retracted(&simulation), expected, "{at}, {is_after}");
-            // In the present too, the ball has stopped before the sensor, and frames display it there.
+            // In the present, the ball rests in front of the sensor, and frames display it there.
             fails.at = u64::MAX;
             simulation.advance_with(MS(0), &mut fails).unwrap();
             assert_eq!(simulation.physics.tick(), 10);
@@ -160,14 +161,14 @@ fn events_are_those_of_the_present_if_the_last_hook_fails() {
 }
 
 #[test]
-fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
+fn frame_events_exclude_those_of_resimulated_steps() {
     let (mut simulation, _) = ball_and_sensor();
     advance(&mut simulation, 70);
     assert_eq!(starts(simulation.events()), [6]);
     simulation.roll_back(2).unwrap();
     let mut seen = Vec::new();
-    struct Ear<'a>(&'a mut Vec<(u64, bool)>);
-    impl Hooks for Ear<'_> {
+    struct Listener<'a>(&'a mut Vec<(u64, bool)>);
+    impl Hooks for Listener<'_> {
         type Error = std::convert::Infallible;
 
         fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
@@ -178,7 +179,7 @@ fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
         }
     }
     simulation
-        .advance_with(MS(30), &mut Ear(&mut seen))
+        .advance_with(MS(30), &mut Listener(&mut seen))
         .unwrap();
     assert_eq!(
         seen,

@@ -4,7 +4,7 @@ use super::*;
 
 /// The limits hold, and memory is divided by the interval.
 #[test]
-fn with_an_interval_states_are_kept_that_far_apart() {
+fn states_are_kept_one_rewind_interval_apart() {
     let run = |interval| {
         let (mut simulation, _) = flyer_with_states(20);
         simulation.set_rewind_interval(interval);
@@ -46,9 +46,9 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert!(each.rewindable().is_empty());
 }
 
-/// Otherwise, states before the only one in the limit would never be discarded.
+/// With a longer interval, states before the only one within the limit would never be discarded.
 #[test]
-fn an_interval_is_no_longer_than_the_limit() {
+fn a_rewind_interval_is_capped_at_the_rewind_limit() {
     let (mut simulation, _) = flyer_with_states(20);
     simulation.set_rewind_interval(u64::MAX);
     for _ in 0..20 {
@@ -59,9 +59,9 @@ fn an_interval_is_no_longer_than_the_limit() {
     simulation.rewind(180).unwrap();
 }
 
-/// No step leads to an assigned state, so a rollback to a later tick does not begin before it.
+/// No step leads to a corrected state, so a rollback to a later tick does not begin before it.
 #[test]
-fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
+fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
     let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
     for (interval, is_late) in [(1, false), (1, true), (4, false), (4, true)] {
         let (mut simulation, key) = flyer_with_states(60);
@@ -90,7 +90,7 @@ fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
 
 /// The step after the state is pending, aborted, and pending again.
 #[test]
-fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given_up() {
+fn a_corrected_state_is_kept_although_its_next_step_is_aborted() {
     let (mut simulation, key) = flyer_with_states(60);
     simulation.set_rewind_interval(4);
     let mut theirs = simulation.clone();
@@ -111,7 +111,7 @@ fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given
 
 /// A rollback to a tick between two states may be repeated before it has reached that tick.
 #[test]
-fn with_an_interval_a_rollback_may_be_asked_for_twice() {
+fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     let at =
         |simulation: &Simulation| (simulation.physics.tick(), simulation.steps_to_resimulate());
     let (mut simulation, _) = flyer_with_states(20);
@@ -133,7 +133,7 @@ fn with_an_interval_a_rollback_may_be_asked_for_twice() {
     }
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (40, 10));
-    // Later ticks are due anyway.
+    // The steps of later ticks are due already.
     simulation.roll_back(48).unwrap();
     assert_eq!(at(&simulation), (40, 10));
     simulation.begin_frame(MS(0));

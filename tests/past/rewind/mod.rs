@@ -42,10 +42,10 @@ struct Match {
 type States = (BodyKey, Option<Pose>, Option<Pose>);
 
 /// The effects of each tick's input. Most ticks have none.
-type Inputs = BTreeMap<u64, Vec<Deed>>;
+type Inputs = BTreeMap<u64, Vec<Effect>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Deed {
+enum Effect {
     Push(usize, f32),
     Teleport(usize, f32),
     Spawn(f32),
@@ -108,40 +108,40 @@ impl Match {
 }
 
 fn act(physics: &mut Physics, balls: &[BodyKey], inputs: &Inputs, step: Step) {
-    for deed in inputs.get(&step.tick).into_iter().flatten() {
+    for effect in inputs.get(&step.tick).into_iter().flatten() {
         let key = |i: usize| balls[i % balls.len()];
         // The ball may have been removed.
-        match *deed {
-            Deed::Push(i, x) => {
+        match *effect {
+            Effect::Push(i, x) => {
                 let _ = physics.apply_impulse(key(i), vector(x, 0.1, 0.0));
             }
-            Deed::Teleport(i, x) => {
+            Effect::Teleport(i, x) => {
                 let _ = physics.teleport(key(i), translation(x, 2.0, 0.0));
             }
-            Deed::Spawn(x) => {
+            Effect::Spawn(x) => {
                 let body = RigidBodyBuilder::dynamic().translation(vector(x, 3.0, 0.0));
                 physics.insert(body, cuboid(0.3, 0.3, 0.3));
             }
-            Deed::Remove(i) => drop(physics.remove(key(i))),
-            Deed::Gravity(y) => physics.rapier_mut_except_bodies().gravity.y = y,
+            Effect::Remove(i) => drop(physics.remove(key(i))),
+            Effect::Gravity(y) => physics.rapier_mut_except_bodies().gravity.y = y,
         }
     }
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn effect() -> impl Strategy<Value = Effect> {
     let x = || -2.0..2.0f32;
     prop_oneof![
-        6 => (0..6usize, x()).prop_map(|(i, x)| Deed::Push(i, x)),
-        1 => (0..6usize, x()).prop_map(|(i, x)| Deed::Teleport(i, x)),
-        2 => x().prop_map(Deed::Spawn),
-        1 => (0..6usize).prop_map(Deed::Remove),
-        1 => (-12.0..0.0f32).prop_map(Deed::Gravity),
+        6 => (0..6usize, x()).prop_map(|(i, x)| Effect::Push(i, x)),
+        1 => (0..6usize, x()).prop_map(|(i, x)| Effect::Teleport(i, x)),
+        2 => x().prop_map(Effect::Spawn),
+        1 => (0..6usize).prop_map(Effect::Remove),
+        1 => (-12.0..0.0f32).prop_map(Effect::Gravity),
     ]
 }
 
 /// Generates inputs, each with its tick and the number of frames by which it is late.
-fn inputs() -> impl Strategy<Value = Vec<(u64, Deed, usize)>> {
-    prop::collection::vec((0..60u64, deed(), 0..8usize), 0..20)
+fn inputs() -> impl Strategy<Value = Vec<(u64, Effect, usize)>> {
+    prop::collection::vec((0..60u64, effect(), 0..8usize), 0..20)
 }
 
 #[derive(Default)]
@@ -174,7 +174,7 @@ impl Hooks for Watch {
         assert_eq!(physics.tick(), step.tick);
         (self.steps).push((step, physics.tick(), physics.time(), 0));
         if self.fails_at == Some(step.tick) {
-            return Err("as it was told");
+            return Err("on purpose");
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ fn starts(events: Events) -> Vec<u64> {
     starts.map(|event| event.tick).collect()
 }
 
-/// Creates a body that flies along x. In the resimulated run it flies at `speed` from tick 8 on.
+/// Creates a body that flies along x. In the resimulated run it also moves along y, at `speed`, from tick 8 on.
 fn corrected(speed: f32) -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_with_states(50);
     advance(&mut simulation, 104);
@@ -220,7 +220,7 @@ fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
     correct_as(simulation, key, speed, None);
 }
 
-/// Like `corrected`, but the body's own correction is set in the same step, so the states before it do not have it.
+/// Like `correct`, but the body's own correction is set in the same step, so the states before it do not have it.
 fn correct_as(simulation: &mut Simulation, key: BodyKey, speed: f32, own: Option<Correction>) {
     let start = simulation.physics.tick() - 2;
     simulation
@@ -233,7 +233,7 @@ fn correct_as(simulation: &mut Simulation, key: BodyKey, speed: f32, own: Option
             }
         })
         .unwrap();
-    // The next picture has the visual error.
+    // The next frame displays the visual error.
     advance(simulation, 0);
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
+fn no_rollback_undoes_an_origin_shift_outside_a_step() {
     let shift =
         |simulation: &mut Simulation| simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
     let all_due = |simulation: &mut Simulation| {
@@ -42,9 +42,9 @@ fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
     }
 }
 
-/// After `resimulate` has returned, the game is in no step.
+/// No step is pending after `resimulate` has returned.
 #[test]
-fn an_origin_that_is_shifted_after_a_rollback_is_shifted_outside_of_a_step() {
+fn an_origin_shift_after_resimulate_counts_as_outside_a_step() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 50);
     simulation.resimulate(3, |_, _| ()).unwrap();
@@ -72,7 +72,7 @@ impl Hooks for ShiftsAfter {
 }
 
 #[test]
-fn an_origin_that_is_shifted_after_a_step_is_shifted_again() {
+fn an_origin_shift_after_a_step_is_repeated_by_resimulation() {
     // Within the frame, and after its last step.
     for tick in [5, 9] {
         let (mut simulation, key) = flyer_with_states(20);
@@ -106,7 +106,7 @@ impl Hooks for ShiftsAndFails {
 }
 
 #[test]
-fn an_origin_that_is_shifted_in_a_step_that_is_dropped_is_never_shifted_back() {
+fn no_rollback_undoes_an_origin_shift_in_an_aborted_step() {
     let (mut simulation, key) = flyer_with_states(20);
     let mut game = ShiftsAndFails {
         tick: 5,
@@ -128,7 +128,7 @@ fn an_origin_that_is_shifted_in_a_step_that_is_dropped_is_never_shifted_back() {
 }
 
 #[test]
-fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
+fn an_origin_shift_before_a_step_is_repeated_by_resimulation() {
     let (mut simulation, key) = flyer_with_states(20);
     let shift = |physics: &mut Physics, step: Step| {
         if step.tick == 5 {

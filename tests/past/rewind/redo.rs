@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
+fn a_rollback_within_a_frame_repeats_the_pending_step() {
     let (mut simulation, key) = flyer_with_states(20);
     let mut reference = simulation.clone();
     advance(&mut simulation, 50);
@@ -34,7 +34,7 @@ fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
 }
 
 #[test]
-fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
+fn a_rollback_during_a_rollback_can_go_back_further_or_restart() {
     let (mut simulation, key) = ball_and_sensor();
     // Another sensor, which the ball hits in the step of tick 3.
     insert_sensor(&mut simulation, 3.5);
@@ -62,7 +62,11 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
         step(&mut simulation);
     }
     let changes = simulation.event_changes();
-    assert_eq!(changes.confirmed.len(), 4, "at once");
+    assert_eq!(
+        changes.confirmed.len(),
+        4,
+        "events are confirmed when the rollback ends"
+    );
     assert!(changes.new.is_empty() && changes.retracted.is_empty());
     assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
     assert_eq!(simulation.next_step(), None);
@@ -74,7 +78,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
 }
 
 #[test]
-fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
+fn a_failed_hook_leaves_the_remaining_steps_due() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 105);
     let before = (
@@ -87,14 +91,14 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
         ..Watch::default()
     };
     let error = simulation.resimulate_with(5, &mut watch).unwrap_err();
-    assert_eq!(error, ResimulateError::Hook("as it was told"));
+    assert_eq!(error, ResimulateError::Hook("on purpose"));
     assert_eq!(watch.steps.len(), 3);
     let there = (simulation.physics.tick(), simulation.steps_to_resimulate());
     assert_eq!(there, (7, 3));
     assert_eq!(
         simulation.pose(key),
         before.1,
-        "the picture does not change"
+        "displayed poses do not change"
     );
     // The failed step is repeated in the next frame.
     let mut watch = Watch::default();
@@ -109,7 +113,7 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
     );
     assert_eq!(after, before);
     assert_eq!(simulation.rewindable(), 0..10);
-    // If a hook fails in a frame, the frame ends and repeats the last picture.
+    // If a hook fails in a frame, the frame ends and displays the previous poses.
     advance(&mut simulation, 40);
     let shown = simulation.pose(key);
     simulation.roll_back(12).unwrap();
@@ -133,7 +137,7 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
 }
 
 #[test]
-fn how_far_back_one_can_go_is_bounded_and_asked() {
+fn rewind_limits_bound_the_rewindable_ticks() {
     let (mut simulation, _) = flyer_with_states(0);
     advance(&mut simulation, 50);
     let error = simulation.roll_back(4).unwrap_err();
@@ -183,7 +187,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
         simulation.roll_back(tick),
         Err(RewindError::NotKept { tick, kept })
     );
-    // The present and future ticks: steps from there on are due anyway.
+    // Steps from the present or a future tick on are due already.
     for ahead in [37, 38, u64::MAX] {
         assert_eq!(simulation.roll_back(ahead), Ok(()));
         assert_eq!(simulation.steps_to_resimulate(), 0);
@@ -200,7 +204,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
 }
 
 #[test]
-fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
+fn the_present_kept_by_a_rewind_displaces_no_earlier_state() {
     let (mut simulation, key) = flyer_with_states(8);
     advance(&mut simulation, 200);
     assert_eq!(simulation.rewindable(), 12..20);
@@ -229,7 +233,7 @@ fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
 }
 
 #[test]
-fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
+fn rewinds_keep_all_rewindable_states_under_a_byte_limit() {
     let (mut simulation, key) = flyer_with_states(100);
     let grow = |simulation: &mut Simulation, bodies: usize| {
         simulation.advance(MS(10), |physics, _| {
@@ -261,7 +265,7 @@ fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
 
 /// The state contains a mark for forces that were pending at the end of an earlier frame.
 #[test]
-fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
+fn forces_added_in_a_pause_after_a_rollback_are_discarded() {
     let (mut simulation, key) = flyer_with_states(20);
     let push = |simulation: &mut Simulation| {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -281,7 +285,7 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
 
 /// Between two frames, a force was added for a step. It belongs to the state before that step.
 #[test]
-fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
+fn a_pause_after_a_rewind_keeps_the_forces_of_the_restored_state() {
     let (mut simulation, key) = flyer_with_states(20);
     let push = |simulation: &mut Simulation| {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -289,7 +293,7 @@ fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
     push(&mut simulation);
     advance(&mut simulation, 10);
     simulation.pause();
-    // The state that the rewind leaves does not keep a force of the pause.
+    // A rewind away from this tick and back does not make the pause keep this force.
     push(&mut simulation);
     simulation.rewind(0).unwrap();
     simulation.rewind(1).unwrap();
@@ -301,9 +305,9 @@ fn after_a_rewind_a_pause_keeps_the_forces_of_the_state() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// Otherwise, a rollback would drop steps, or would be impossible.
+/// If they counted, a rollback would drop steps, or would be impossible.
 #[test]
-fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
+fn resimulated_steps_do_not_count_against_the_frame_limits() {
     let (mut simulation, key) = flyer_with_states(100);
     simulation
         .clock_settings_mut()
@@ -319,7 +323,7 @@ fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
         (frame.resimulated, frame.steps, frame.dropped.steps),
         (20, 6, 4)
     );
-    // Nor do resimulated steps within a frame.
+    // Resimulated steps within a frame do not count either.
     simulation.roll_back(11).unwrap();
     let frame = advance(&mut simulation, 100);
     assert_eq!(

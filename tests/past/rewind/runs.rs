@@ -5,10 +5,9 @@ use super::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(60)))]
 
-    /// However late input arrives, and however its steps are resimulated, the run equals the one with input in time, to
-    /// the bit.
+    /// This holds however late input arrives, and however its steps are resimulated.
     #[test]
-    fn late_input_ends_where_input_in_time_does(
+    fn resimulating_late_input_equals_input_in_time_bit_for_bit(
         inputs in inputs(),
         frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
         stepping in 0..4usize,
@@ -21,20 +20,20 @@ proptest! {
         late.simulation.set_history(history);
         late.simulation.set_rewind_interval(interval);
         let mut in_time = late.clone();
-        let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
-            all.entry(*tick).or_default().push(*deed);
+        let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, effect, _)| {
+            all.entry(*tick).or_default().push(*effect);
             all
         });
         let mut known = Inputs::new();
-        for (number, (millis, way)) in frames.into_iter().enumerate() {
+        for (number, (millis, method)) in frames.into_iter().enumerate() {
             let now = late.simulation.physics.tick();
-            // Input that arrives now: all that is due by this frame, in the order of the other run.
+            // All input that has arrived by this frame, in the order of the other run.
             let mut first = now;
-            for (tick, deeds) in &all {
+            for (tick, effects) in &all {
                 let come = inputs.iter().filter(|(of, ..)| of == tick);
                 let is_here = come.map(|(.., by)| by).max().is_none_or(|by| number >= tick.div_ceil(2) as usize + by);
-                if is_here && known.get(tick) != Some(deeds) {
-                    known.insert(*tick, deeds.clone());
+                if is_here && known.get(tick) != Some(effects) {
+                    known.insert(*tick, effects.clone());
                     first = first.min(*tick);
                 }
             }
@@ -42,7 +41,7 @@ proptest! {
             // The rollback begins at the last state before that tick.
             let from = if first < now { first - first % interval.max(1) } else { now };
             let mut again = now - from;
-            match way {
+            match method {
                 0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
                 // A part of the steps, and then all of them from the start.
@@ -88,18 +87,18 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(40)))]
 
-    /// In a pause, a rewind with an overstep displays what a frame that far after that tick would have displayed, to
-    /// the bit, whatever was created, spawned, removed or teleported since. `moved` and `removed` report the changes.
+    /// In a pause, a rewind with an overstep displays the poses that a frame at that time would have displayed,
+    /// regardless of bodies spawned, removed or teleported since. `moved` and `removed` report the changes.
     #[test]
-    fn a_smooth_rewind_shows_the_frames_that_could_have_been(
+    fn a_rewind_with_overstep_displays_the_frame_at_that_time_bit_for_bit(
         inputs in inputs(),
         frames in prop::collection::vec(0..45u64, 20..60),
         visits in prop::collection::vec((0.0..1.0f64, 0..16_666_667u64, 0..60u64), 1..30),
         smoothing in 0..4usize,
         history in 0..6usize,
     ) {
-        let inputs = inputs.into_iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
-            all.entry(tick).or_default().push(deed);
+        let inputs = inputs.into_iter().fold(Inputs::new(), |mut all, (tick, effect, _)| {
+            all.entry(tick).or_default().push(effect);
             all
         });
         let mut played = Match::new(100);
@@ -142,7 +141,7 @@ proptest! {
     }
 }
 
-/// Checks that a map kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
+/// Checks that a map updated from [`Simulation::moved`] and [`Simulation::removed`] would be correct.
 fn check_lists(simulation: &Simulation) {
     for key in simulation.removed() {
         assert_eq!(simulation.pose(*key), None);
@@ -153,14 +152,14 @@ fn check_lists(simulation: &Simulation) {
 }
 
 #[test]
-fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed() {
-    let spawn = |tick| (tick, vec![Deed::Spawn(0.0)]);
+fn a_key_freed_by_a_rollback_and_reused_is_not_listed_as_removed() {
+    let spawn = |tick| (tick, vec![Effect::Spawn(0.0)]);
     let mut game = Match::new(100);
     let mut inputs = Inputs::from([spawn(3), spawn(6)]);
     game.advance(&inputs, MS(101));
     assert_eq!(game.simulation.physics.tick(), 6);
     // The body of tick 3 gets the slot of the removed body, and the body of tick 6 the key that is free then.
-    inputs.insert(2, vec![Deed::Remove(0)]);
+    inputs.insert(2, vec![Effect::Remove(0)]);
     game.resimulate(&inputs, 2).unwrap();
     game.advance(&inputs, MS(17));
     assert_eq!(game.simulation.physics.bodies().count(), 8);
@@ -170,7 +169,7 @@ fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed
 
 /// In the corrected run another body has the slot of a displayed one, and is teleported before a frame displays it.
 #[test]
-fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
+fn a_body_in_a_reused_slot_can_be_teleported_before_its_first_frame() {
     let (mut simulation, old) = flyer_with_states(50);
     let other = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 50);
@@ -197,9 +196,9 @@ fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
     }
 }
 
-/// A map of displayed poses that is kept from the lists of each frame stays right after rollbacks too.
+/// This holds after rollbacks too.
 #[test]
-fn a_map_kept_from_the_lists_stays_right() {
+fn a_map_updated_from_moved_and_removed_equals_the_displayed_poses() {
     let mut game = Match::new(30);
     let mut map: BTreeMap<BodyKey, Pose> = BTreeMap::new();
     let mut inputs = Inputs::new();
@@ -209,17 +208,17 @@ fn a_map_kept_from_the_lists_stays_right() {
             let first = tick
                 .saturating_sub(number % 20)
                 .max(game.simulation.rewindable().start);
-            let deed = match number % 5 {
-                0 => Deed::Spawn(1.0),
-                1 => Deed::Remove(number as usize % 6),
-                2 => Deed::Teleport(2, 1.0),
-                _ => Deed::Push(1, 3.0),
+            let effect = match number % 5 {
+                0 => Effect::Spawn(1.0),
+                1 => Effect::Remove(number as usize % 6),
+                2 => Effect::Teleport(2, 1.0),
+                _ => Effect::Push(1, 3.0),
             };
             // In some corrections earlier spawns disappear from the inputs, so their bodies never existed.
             if number % 4 == 1 {
                 inputs.retain(|of, _| *of < first);
             }
-            inputs.entry(first).or_default().push(deed);
+            inputs.entry(first).or_default().push(effect);
             game.resimulate(&inputs, first).unwrap();
         }
         game.advance(&inputs, MS(number * 7 % 40));

@@ -4,7 +4,7 @@ use super::*;
 
 /// Earlier shifts of the other state's origin do not affect the past of this simulation.
 #[test]
-fn a_state_that_was_edited_takes_no_past_away() {
+fn correcting_with_a_shifted_state_keeps_earlier_snapshots() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 50);
     let mut theirs = simulation.clone();
@@ -17,7 +17,7 @@ fn a_state_that_was_edited_takes_no_past_away() {
 }
 
 #[test]
-fn settings_are_not_part_of_what_goes_back() {
+fn rollbacks_and_rewinds_leave_settings_unchanged() {
     let (mut simulation, _) = flyer_with_states(50);
     let correction = Correction::OFF;
     advance(&mut simulation, 50);
@@ -38,7 +38,7 @@ fn settings_are_not_part_of_what_goes_back() {
 
 /// A body's smoothing and correction belong to the body and are part of the state.
 #[test]
-fn what_was_set_for_a_body_goes_back_with_it() {
+fn rollbacks_and_rewinds_restore_the_settings_of_a_body() {
     let (mut simulation, key) = flyer_with_states(50);
     let set = |physics: &mut Physics, smoothing| {
         let off = Some(Correction::OFF);
@@ -72,9 +72,9 @@ fn what_was_set_for_a_body_goes_back_with_it() {
     assert_eq!(seen(&simulation), (Some(Smoothing::Hermite), true));
 }
 
-/// A rollback brings back a body whose slot a later body has had.
+/// A rewind restores a body whose slot a later body has reused.
 #[test]
-fn a_body_that_comes_back_can_be_set_whatever_was_set_for_the_next_in_its_slot() {
+fn a_restored_body_accepts_settings_although_its_slot_was_reused() {
     let (mut simulation, old) = flyer_with_states(50);
     advance(&mut simulation, 50);
     simulation.physics.remove(old);
@@ -97,7 +97,7 @@ fn a_body_that_comes_back_can_be_set_whatever_was_set_for_the_next_in_its_slot()
 }
 
 #[test]
-fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
+fn rewinds_go_back_and_forward_until_the_next_step() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 105);
     simulation.pause();
@@ -120,7 +120,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
         simulation.rewind(tick).unwrap();
         assert_eq!(hash(simulation.physics.rapier()), hash_then);
     }
-    // The present, which the rewinds left.
+    // Back to the present, from which the rewinds started.
     simulation.rewind(10).unwrap();
     advance(&mut simulation, 0);
     assert_near(shown_x(&simulation, key), 9.5);
@@ -146,7 +146,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
 }
 
 #[test]
-fn a_rewind_keeps_its_place_outside_of_frames() {
+fn a_rewind_is_refused_within_a_frame_and_ends_a_rollback() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 50);
     simulation.begin_frame(MS(10));
@@ -168,13 +168,13 @@ fn a_rewind_keeps_its_place_outside_of_frames() {
         assert_eq!((frame.steps, frame.resimulated), (0, 1));
         assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
         assert_eq!(simulation.visual_error(key), None);
-        // The rest of the step, before the next tick.
+        // This frame completes the step before the next iteration.
         advance(&mut simulation, 5);
     }
 }
 
 #[test]
-fn a_state_of_another_tick_is_given_back() {
+fn correct_refuses_and_returns_a_state_of_another_tick() {
     let (mut simulation, key) = flyer_with_states(20);
     let mut theirs = simulation.clone();
     advance(&mut theirs, 70);
@@ -224,7 +224,7 @@ fn a_state_of_another_tick_is_given_back() {
 }
 
 #[test]
-fn a_rewind_saves_a_simulation_in_which_rapier_has_panicked() {
+fn a_rewind_recovers_a_simulation_after_rapier_has_panicked() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 50);
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
@@ -241,7 +241,7 @@ fn a_rewind_saves_a_simulation_in_which_rapier_has_panicked() {
 }
 
 #[test]
-fn a_state_from_elsewhere_takes_the_place_of_ours() {
+fn a_client_matches_the_server_after_correcting_with_its_state() {
     // A server's flyer is 0.3 m higher.
     let (mut client, key) = flyer_with_states(50);
     let mut server = client.clone();
@@ -283,7 +283,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
 }
 
 #[test]
-fn a_clone_of_steps_that_are_made_again_makes_the_rest() {
+fn a_clone_made_during_a_rollback_resimulates_the_remaining_steps() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 104);
     simulation.roll_back(5).unwrap();
@@ -307,7 +307,7 @@ fn a_clone_of_steps_that_are_made_again_makes_the_rest() {
 
 /// The scene has joints of both kinds, a soft body, a kinematic target, sleepers, CCD, sensors and generators.
 #[test]
-fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
+fn a_scene_with_everything_in_it_is_resimulated_bit_for_bit() {
     let mut game = Everything::new();
     game.simulation.set_rewind_limits(12, ALL);
     for number in 1..300u64 {
@@ -330,7 +330,7 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
 }
 
 #[test]
-fn a_state_of_the_present_tick_takes_its_place_smoothly() {
+fn a_correction_at_the_present_tick_is_displayed_smoothly() {
     let (mut client, key) = flyer_with_states(50);
     let mut server = client.clone();
     let at = translation(0.0, 0.3, 0.0);

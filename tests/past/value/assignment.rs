@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_value_that_is_assigned_goes_on_to_the_bit() {
+fn an_assigned_physics_continues_bit_for_bit() {
     let (mut simulation, keys) = three();
     let frame = |simulation: &mut Simulation, ms: u64| {
         simulation.advance(MS(ms), |physics, step| play(physics, keys[0], step));
@@ -47,7 +47,7 @@ fn a_value_that_is_assigned_goes_on_to_the_bit() {
 }
 
 #[test]
-fn an_assignment_leaves_the_clock_the_settings_and_the_picture() {
+fn an_assignment_leaves_clock_settings_and_displayed_poses_unchanged() {
     let (mut simulation, keys) = three();
     let saved = simulation.physics.clone();
     simulation.set_history(20);
@@ -76,7 +76,7 @@ fn an_assignment_leaves_the_clock_the_settings_and_the_picture() {
 }
 
 #[test]
-fn a_frame_after_an_assignment_lists_what_differs() {
+fn the_frame_after_an_assignment_lists_the_bodies_that_differ() {
     let (mut simulation, [flyer, spinner, wall]) = three();
     advance(&mut simulation, 30);
     let saved = simulation.physics.clone();
@@ -98,9 +98,9 @@ fn a_frame_after_an_assignment_lists_what_differs() {
     );
 }
 
-/// This holds even for a clone of the current value.
+/// This holds even if the assigned value is a clone of the current one.
 #[test]
-fn an_assignment_clears_the_past() {
+fn an_assignment_clears_snapshots_and_pose_history() {
     for is_same in [false, true] {
         let (mut simulation, keys) = three();
         simulation.set_rewind_limits(20, usize::MAX);
@@ -127,7 +127,7 @@ fn an_assignment_clears_the_past() {
             (simulation.rewindable(), known(&simulation)),
             (0..0, vec![5])
         );
-        // From now on there is a past again.
+        // From now on, states and poses are kept again.
         advance(&mut simulation, 20);
         assert_eq!(simulation.rewindable(), 5..7);
         assert_eq!(known(&simulation), [5, 6, 7]);
@@ -135,7 +135,7 @@ fn an_assignment_clears_the_past() {
 }
 
 #[test]
-fn a_value_that_is_taken_out_and_put_back_is_no_other_one() {
+fn taking_out_and_returning_the_physics_changes_nothing() {
     let (mut simulation, keys) = three();
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.set_history(20);
@@ -179,7 +179,7 @@ fn a_value_that_is_taken_out_and_put_back_is_no_other_one() {
 }
 
 #[test]
-fn two_simulations_may_swap_their_values() {
+fn two_simulations_that_swap_their_physics_continue_bit_for_bit() {
     let (mut one, keys) = three();
     let (mut other, _) = flyer_in_space();
     (other.physics).insert(RigidBodyBuilder::fixed().translation(Vector::X), ball());
@@ -222,7 +222,7 @@ fn two_simulations_may_swap_their_values() {
 }
 
 #[test]
-fn a_clone_that_a_hook_makes_holds_nothing_of_the_step_at_hand() {
+fn a_clone_made_in_a_hook_excludes_forces_of_the_pending_step() {
     let (mut simulation, key) = flyer_in_space();
     advance(&mut simulation, 20);
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
+fn a_simulation_cloned_before_any_frame_continues_bit_for_bit() {
     const FRAMES: u64 = 620;
     const CHECKED: u64 = 4;
     let mut game = Everything::new();
@@ -14,7 +14,7 @@ fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
         saved.push(game.clone());
         game.frame(number);
         run.push(game.seen());
-        // Restores the state into a simulation that has run on from another one.
+        // Restores the state into a simulation that has continued from another state.
         if number >= CHECKED {
             let from = number - CHECKED;
             let state = saved[from as usize].clone();
@@ -39,7 +39,7 @@ fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
     assert!(events > 100, "{events}");
     let deaths: usize = run.iter().map(|seen| seen.removed.len()).sum();
     assert!(deaths > 20, "{deaths}");
-    // Some of them run to the very end.
+    // Some saved states run to the end.
     for from in [0, 100, 301, 555] {
         let mut game = saved[from].clone();
         for number in from as u64..FRAMES {
@@ -50,7 +50,7 @@ fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
 }
 
 #[test]
-fn a_state_within_a_frame_goes_on_in_the_middle_of_it() {
+fn a_simulation_cloned_within_a_frame_continues_bit_for_bit() {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     yard.advance(MS(500));
     let saved = yard.simulation.clone();
@@ -103,7 +103,7 @@ fn a_state_within_a_frame_goes_on_in_the_middle_of_it() {
 }
 
 #[test]
-fn keys_given_out_after_the_saved_point_are_dead_and_given_out_again() {
+fn keys_issued_after_a_save_are_dead_after_a_restore_and_reused() {
     let mut simulation = crate::scenes::space(100);
     let before = simulation
         .physics
@@ -124,7 +124,7 @@ fn keys_given_out_after_the_saved_point_are_dead_and_given_out_again() {
 }
 
 #[test]
-fn a_copy_shares_nothing() {
+fn a_clone_shares_nothing_with_the_original() {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     yard.advance(MS(300));
     let before = hash(yard.simulation.physics.rapier());
@@ -144,7 +144,7 @@ fn a_copy_shares_nothing() {
 
 #[cfg(feature = "checksum")]
 #[test]
-fn a_checksum_is_equal_exactly_where_the_bits_are() {
+fn a_checksum_differs_exactly_if_the_state_differs() {
     use crate::scenes::testing::{spin, turned};
     let mut game = Everything::new();
     for number in 0..100 {
@@ -193,7 +193,7 @@ fn a_checksum_is_equal_exactly_where_the_bits_are() {
 /// Two machines run the same steps in different frames.
 #[cfg(feature = "checksum")]
 #[test]
-fn a_checksum_does_not_depend_on_the_frames() {
+fn a_checksum_does_not_depend_on_frame_times_or_speed() {
     let run = |frame: std::time::Duration, speed: f64| {
         let mut simulation = crate::scenes::space(100);
         simulation
@@ -211,9 +211,9 @@ fn a_checksum_does_not_depend_on_the_frames() {
     assert_ne!(here.1, there.1);
 }
 
-/// After a restore, a host learns of entities spawned and despawned since, and displayed poses are right.
+/// A host learns of entities spawned and despawned since the save, and displayed poses are correct.
 #[test]
-fn a_host_finds_what_is_on_one_side_only() {
+fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
     let mut simulation = crate::scenes::space(100);
     let mut owners = evenstep::Owners::default();
     let spawn = |simulation: &mut Simulation, owners: &mut evenstep::Owners<u32>, entity: u32| {
@@ -255,7 +255,7 @@ fn a_host_finds_what_is_on_one_side_only() {
 
 /// A restored state has the number of the frame in which it was saved.
 #[test]
-fn entities_follow_a_state_that_is_put_back() {
+fn owners_report_moved_entities_after_a_restore() {
     let mut simulation = crate::scenes::space(60);
     let mut owners = evenstep::Owners::default();
     let key = simulation.physics.insert_body(RigidBodyBuilder::fixed());

@@ -32,7 +32,7 @@ impl Hooks for Restarts<'_> {
 }
 
 #[test]
-fn a_level_restarts_alike_at_every_frame_rate() {
+fn a_level_restart_in_a_hook_is_the_same_at_every_frame_rate() {
     const STEPS: usize = 30;
     let (level, keys) = three();
     let run = |ms: u64, at: u64| {
@@ -81,7 +81,7 @@ fn a_level_restarts_alike_at_every_frame_rate() {
 }
 
 #[test]
-fn the_events_of_a_frame_count_from_an_assignment_on() {
+fn frame_events_exclude_those_before_an_assignment() {
     let level = || {
         let (mut simulation, key) = flyer_in_space();
         for x in [1.5, 3.5] {
@@ -120,7 +120,7 @@ fn the_events_of_a_frame_count_from_an_assignment_on() {
 }
 
 #[test]
-fn an_assignment_drops_a_rollback() {
+fn an_assignment_abandons_a_rollback() {
     for in_frame in [false, true] {
         for made in [0, 2] {
             let (mut simulation, key) = flyer_in_space();
@@ -161,7 +161,7 @@ fn an_assignment_drops_a_rollback() {
 }
 
 #[test]
-fn after_an_assignment_no_step_is_to_be_resimulated_at_once() {
+fn an_assignment_clears_steps_to_resimulate_at_once() {
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     let saved = simulation.physics.clone();
@@ -202,7 +202,7 @@ fn break_it(physics: &mut Physics) {
 }
 
 #[test]
-fn a_clone_of_a_broken_value_is_broken_and_a_sound_one_mends_the_simulation() {
+fn a_clone_of_a_panicked_physics_panics_until_a_sound_one_is_assigned() {
     let (mut simulation, key) = flyer_in_space();
     advance(&mut simulation, 30);
     let sound = simulation.physics.clone();
@@ -229,7 +229,7 @@ fn a_clone_of_a_broken_value_is_broken_and_a_sound_one_mends_the_simulation() {
 }
 
 #[test]
-fn a_value_may_be_assigned_between_taking_a_step_and_making_it() {
+fn an_assignment_before_make_step_aborts_the_pending_step() {
     let (mut simulation, key) = flyer_in_space();
     let saved = simulation.physics.clone();
     advance(&mut simulation, 30);
@@ -262,7 +262,7 @@ fn a_value_may_be_assigned_between_taking_a_step_and_making_it() {
     let body = simulation.physics.body(key).unwrap();
     assert_near(body.translation().x, 2.0);
     assert_near(body.linvel().y, 3.0);
-    // Between two steps no step is aborted.
+    // An assignment between two steps aborts no step.
     let saved = simulation.physics.clone();
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();

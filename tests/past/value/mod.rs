@@ -25,7 +25,7 @@ fn checksum(physics: &Physics) -> u64 {
     hash(physics.rapier())
 }
 
-/// Returns all that a game can read of a value: tick, time, and the bits of Rapier's world.
+/// Returns the tick, the time and a hash of Rapier's world.
 fn bits(physics: &Physics) -> (u64, Duration, u64) {
     (physics.tick(), physics.time(), hash(physics.rapier()))
 }

@@ -1,4 +1,4 @@
-//! The first person: a look direction that is no part of the physics.
+//! The first person: a look direction that is not part of the physics.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
             walk(physics, player, &mut looks, &mut yaw, step);
         });
         let eye = look.eye(&simulation, player).unwrap();
-        // There is no latency: the picture contains all mouse events.
+        // There is no latency: the camera has turned by all mouse events.
         assert!((look.yaw + 0.014 * events as f32).abs() < 1e-3);
         assert!(
             eye.rotation
@@ -85,7 +85,7 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
 }
 
 #[test]
-fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
+fn the_look_has_no_latency_and_walking_is_equal_at_every_frame_rate() {
     let recorded = turn_about(recorded().into_iter());
     for hz in [30, 144, 240] {
         let even = turn_about((0..hz * 6).map(|_| Duration::from_secs(1) / hz));
@@ -94,7 +94,7 @@ fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
 }
 
 #[test]
-fn the_eye_moves_evenly() {
+fn the_first_person_camera_moves_evenly() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().lock_rotations();
     let player = simulation
@@ -115,7 +115,7 @@ fn view_model(eye: Pose) -> Pose {
 }
 
 #[test]
-fn a_weapon_keeps_its_place_before_the_eye() {
+fn a_weapon_keeps_its_position_relative_to_the_camera() {
     let (mut simulation, body) = cruiser();
     over_the_capture(&mut simulation, |simulation, _| {
         let eye = Look::default().eye(simulation, body).unwrap();

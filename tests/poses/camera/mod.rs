@@ -83,7 +83,7 @@ fn a_camera_at_a_fixed_offset_moves_as_evenly_as_its_target() {
 }
 
 #[test]
-fn a_camera_that_is_placed_before_the_simulation_advances_jitters() {
+fn a_camera_placed_before_the_simulation_advances_jitters() {
     let (mut simulation, target) = cruiser();
     let mut distances = Vec::new();
     for time in recorded() {
@@ -176,7 +176,7 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
 }
 
 #[test]
-fn a_smooth_camera_comes_to_the_same_place_at_every_frame_rate() {
+fn a_smooth_camera_reaches_the_same_position_at_every_frame_rate() {
     let path = |frames: u32| {
         let mut camera = SmoothCamera {
             offset: Vector::Y,
@@ -208,7 +208,7 @@ fn in_front_of_walls(simulation: &Simulation, target: Vector, camera: Vector) ->
 }
 
 #[test]
-fn a_camera_stays_on_this_side_of_a_wall() {
+fn a_camera_stays_in_front_of_a_wall() {
     let mut simulation = Simulation::default();
     let wall = RigidBodyBuilder::fixed().translation(Vector::X * -3.1);
     simulation.physics.insert(wall, cuboid(0.1, 5.0, 5.0));
@@ -233,7 +233,7 @@ fn name_tag(simulation: &Simulation, player: BodyKey) -> Option<Vector> {
 }
 
 #[test]
-fn what_is_attached_keeps_its_place_in_every_frame() {
+fn attached_objects_keep_their_offset_from_the_displayed_body() {
     let (mut simulation, body) = cruiser();
     let mut tag = Evenness::default();
     over_the_capture(&mut simulation, |simulation, time| {
@@ -246,7 +246,7 @@ fn what_is_attached_keeps_its_place_in_every_frame() {
 }
 
 #[test]
-fn what_is_attached_to_the_latest_state_wobbles() {
+fn objects_attached_to_the_latest_state_wobble() {
     let (mut simulation, body) = cruiser();
     let mut worst = 0.0_f32;
     over_the_capture(&mut simulation, |simulation, _| {
@@ -268,7 +268,7 @@ fn pick(simulation: &Simulation, ray: &Ray, reach: f32) -> Option<(BodyKey, f32)
 }
 
 #[test]
-fn a_ray_at_what_is_shown_hits_it_and_one_of_rapiers_often_does_not() {
+fn picking_hits_displayed_bodies_that_rapier_s_own_rays_often_miss() {
     let mut simulation = with_floor(Rate::default());
     let body = RigidBodyBuilder::dynamic()
         .gravity_scale(0.0)

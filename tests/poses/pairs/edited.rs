@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
+fn a_teleport_is_displayed_in_the_next_frame_without_interpolation() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 25);
@@ -12,7 +12,7 @@ fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
     assert_eq!(
         simulation.pose(key),
         displayed,
-        "the picture does not change"
+        "displayed poses do not change"
     );
     advance(&mut simulation, 1); // no step
     assert_eq!(simulation.pose(key), Some(at(500.0)));
@@ -26,7 +26,7 @@ fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
     assert_eq!(
         simulation.physics.body(key).unwrap().linvel(),
         Vector::X * 100.0,
-        "velocity stays"
+        "the velocity is unchanged"
     );
     let bad = Pose::from_translation(Vector::NAN);
     assert_eq!(
@@ -37,7 +37,7 @@ fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
 }
 
 #[test]
-fn set_position_does_not_smear_whenever_it_is_called() {
+fn set_position_before_or_after_a_step_is_not_interpolated() {
     struct Mover {
         key: BodyKey,
         tick: u64,
@@ -124,7 +124,7 @@ fn advance_until_asleep(simulation: &mut Simulation, ms: u64) -> usize {
 }
 
 #[test]
-fn a_scene_at_rest_yields_nothing_and_costs_nothing() {
+fn a_sleeping_scene_lists_no_moved_bodies() {
     let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
     crate::scenes::pile(&mut simulation, 100);
     advance(&mut simulation, 17);
@@ -139,7 +139,7 @@ fn a_scene_at_rest_yields_nothing_and_costs_nothing() {
 }
 
 #[test]
-fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
+fn a_body_at_constant_speed_is_displayed_evenly() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     for frame in 1..=400 {
@@ -155,7 +155,7 @@ fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
 }
 
 #[test]
-fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
+fn displayed_poses_stop_in_a_pause_and_move_evenly_in_slow_motion() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 25);
@@ -177,20 +177,20 @@ fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
 }
 
 #[test]
-fn a_key_of_another_simulation_is_safe() {
+fn a_key_of_another_simulation_causes_no_panic() {
     let (mut one, mut other) = (space(), space());
     one.physics.insert(flyer(), ball());
     let foreign = one.physics.insert(flyer(), ball());
     assert_eq!(other.pose(foreign), None);
     other.physics.insert(flyer(), ball());
     other.physics.insert(flyer(), ball());
-    // The key may name a body there, and nothing else happens.
+    // The key may name a body of the other simulation.
     assert!(other.pose(foreign).is_some());
     assert!(other.physics.remove(foreign).is_some());
 }
 
 #[test]
-fn each_frame_tells_what_it_did() {
+fn the_frame_counts_moving_settled_teleported_and_extrapolated_bodies() {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let keys = crate::scenes::pile(&mut simulation, 20);
     let frame = advance(&mut simulation, 15);
@@ -209,7 +209,7 @@ fn each_frame_tells_what_it_did() {
     let frame = advance(&mut simulation, 10);
     assert_eq!((frame.poses.movers, frame.poses.settled), (0, 0));
 
-    // One body is moved in each way, and one is not moved.
+    // Three bodies are moved, one is set to its own pose, and one gets its previous pose from its velocity.
     let there = translation(0.0, 50.0, 0.0);
     simulation.physics.teleport(keys[0], there).unwrap();
     simulation.physics.teleport_by(keys[1], there).unwrap();

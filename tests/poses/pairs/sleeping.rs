@@ -1,8 +1,8 @@
-//! Bodies that sleep, wake, are disabled, or have poses that are not a number.
+//! Bodies that sleep, wake, are disabled, or become NaN.
 
 use super::*;
 
-/// Creates a crate on the floor, at 100 Hz. The number is the time in milliseconds until it sleeps.
+/// Creates a crate just above the floor, at 100 Hz, which soon falls asleep.
 fn falling_asleep() -> (Simulation, BodyKey) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let key = crate::scenes::pile(&mut simulation, 1)[0];
@@ -14,7 +14,7 @@ fn falling_asleep() -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn a_body_that_falls_asleep_settles_on_its_final_pose_and_is_told_once_more() {
+fn a_body_that_falls_asleep_settles_on_its_final_pose() {
     let (mut simulation, key) = falling_asleep();
     let mut last_moved = 0;
     for frame in 0..2_000 {
@@ -33,14 +33,14 @@ fn a_body_that_falls_asleep_settles_on_its_final_pose_and_is_told_once_more() {
 }
 
 #[test]
-fn what_moved_tells_is_what_is_shown_to_the_last_bit() {
+fn moved_lists_the_displayed_pose_bit_for_bit() {
     let (mut simulation, key) = falling_asleep();
     let mut shown = None;
     for _ in 0..2_000 {
         advance(&mut simulation, 7);
         for (moved, pose) in simulation.moved() {
             if *moved == key {
-                assert_ne!(shown, Some(*pose), "the body did not move");
+                assert_ne!(shown, Some(*pose), "listed, although it did not move");
                 shown = Some(*pose);
             }
         }
@@ -64,7 +64,7 @@ fn a_body_put_to_sleep_while_moving_settles_on_its_final_pose() {
 }
 
 #[test]
-fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
+fn a_body_woken_in_a_step_is_displayed_without_a_jump() {
     let mut simulation = space();
     let sleeper = simulation
         .physics
@@ -93,7 +93,7 @@ fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
 }
 
 #[test]
-fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
+fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_listed() {
     let mut simulation = space();
     simulation
         .clock_settings_mut()
@@ -135,7 +135,7 @@ fn kinematic_bodies_are_interpolated() {
 }
 
 #[test]
-fn a_fixed_body_moved_by_hand_is_shown_there_and_told_once() {
+fn set_position_of_a_fixed_body_is_displayed_and_listed_once() {
     for through_rapier in [false, true] {
         let mut simulation = space();
         let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -180,7 +180,7 @@ fn a_disabled_body_stays_where_it_was_disabled() {
 }
 
 #[test]
-fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
+fn a_link_with_a_nan_joint_keeps_its_displayed_pose() {
     let mut simulation = space();
     let [root, link] = [0.0, 1.0].map(|x| {
         simulation.physics.insert(
@@ -201,21 +201,21 @@ fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
 }
 
 #[test]
-fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
-    // By velocity, by Rapier's own force and by position, before a step and between two frames.
-    let ways: [fn(&mut RigidBody); 3] = [
+fn a_body_that_becomes_nan_keeps_its_last_finite_pose() {
+    // NaN as the velocity, as Rapier's own force and as the position.
+    let edits: [fn(&mut RigidBody); 3] = [
         |body| body.set_linvel(Vector::NAN, true),
         |body| body.add_force(Vector::NAN, true),
         |body| body.set_position(Pose::from_translation(Vector::NAN), true),
     ];
-    for way in ways {
+    for edit in edits {
         let mut simulation = space();
         let key = simulation.physics.insert(flyer(), ball());
         let other = simulation
             .physics
             .insert(flyer().translation(Vector::Y * 9.0), ball());
         advance(&mut simulation, 25);
-        way(simulation.physics.body_mut(key).unwrap());
+        edit(simulation.physics.body_mut(key).unwrap());
         for ms in [3, 10, 25, 10] {
             advance(&mut simulation, ms);
             let pose = simulation.pose(key).unwrap();
@@ -244,6 +244,6 @@ fn a_quarantined_body_is_reported_with_its_tick() {
     assert_eq!((quarantined.tick, quarantined.body), (2, key));
     assert!(
         simulation.physics.rapier().quarantine().is_empty(),
-        "Rapier has forgotten the body by then"
+        "the last step has cleared Rapier's quarantine"
     );
 }

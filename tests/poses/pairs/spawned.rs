@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_new_body_is_shown_where_it_was_spawned() {
+fn a_new_body_is_displayed_at_its_spawn_pose() {
     let mut simulation = space();
     let key = simulation
         .physics
@@ -14,7 +14,7 @@ fn a_new_body_is_shown_where_it_was_spawned() {
     assert_eq!(
         simulation.moved(),
         [(key, at(7.0))],
-        "a host is told of the removal once"
+        "a new body is listed in its first frame"
     );
     advance(&mut simulation, 1);
     assert_eq!(simulation.moved(), []);
@@ -46,7 +46,7 @@ fn a_body_spawned_in_a_hook_starts_from_its_spawn_pose_in_that_step() {
 }
 
 #[test]
-fn a_body_changed_right_after_it_was_spawned_starts_from_there() {
+fn a_body_moved_right_after_its_spawn_starts_from_the_new_pose() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     simulation
@@ -63,7 +63,7 @@ fn a_body_changed_right_after_it_was_spawned_starts_from_there() {
 }
 
 #[test]
-fn a_frame_without_a_step_keeps_the_pair_and_moves_on() {
+fn a_frame_without_a_step_interpolates_further_between_the_same_states() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 10);
@@ -86,7 +86,7 @@ fn a_frame_without_a_step_keeps_the_pair_and_moves_on() {
 }
 
 #[test]
-fn several_steps_in_a_frame_show_the_last_two_states() {
+fn a_frame_with_several_steps_interpolates_the_last_two_states() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 104);
@@ -96,7 +96,7 @@ fn several_steps_in_a_frame_show_the_last_two_states() {
 }
 
 #[test]
-fn every_way_to_ask_for_a_pose_agrees() {
+fn pose_and_pose_at_and_moved_agree_bit_for_bit() {
     let mut simulation = space();
     let key = simulation
         .physics
@@ -126,7 +126,7 @@ fn every_way_to_ask_for_a_pose_agrees() {
 }
 
 #[test]
-fn a_removed_body_stays_in_the_picture_until_the_next_one() {
+fn a_removed_body_is_displayed_until_the_next_frame() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     let kept = simulation.physics.insert(flyer(), ball());
@@ -178,7 +178,7 @@ fn a_body_spawned_and_removed_between_two_frames_leaves_no_trace() {
 }
 
 #[test]
-fn a_body_in_a_used_slot_never_has_the_pose_of_the_one_before() {
+fn a_body_in_a_reused_slot_never_has_the_pose_of_its_predecessor() {
     let mut simulation = space();
     let old = simulation
         .physics
@@ -204,7 +204,7 @@ fn a_body_in_a_used_slot_never_has_the_pose_of_the_one_before() {
 }
 
 #[test]
-fn a_body_removed_through_rapier_is_noticed() {
+fn a_body_removed_through_rapier_is_listed_as_removed() {
     let mut simulation = space();
     let key = simulation.physics.insert(flyer(), ball());
     let asleep = simulation
@@ -243,7 +243,7 @@ fn a_body_removed_through_rapier_is_noticed() {
     assert_eq!(
         simulation.physics.track(stranger),
         Some(tracked),
-        "the same key again"
+        "tracking again returns the same key"
     );
     assert_eq!(simulation.physics.key(stranger), Some(tracked));
     assert_eq!(simulation.pose(key), None);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_change_of_the_smoothing_makes_no_jump() {
+fn changing_the_smoothing_causes_no_jump() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     for (from, to) in [
         (Interpolate, Hermite),
@@ -53,7 +53,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
 }
 
 #[test]
-fn a_change_skips_no_more_than_the_latency_that_changes() {
+fn changing_the_smoothing_skips_only_the_difference_in_latency() {
     use Smoothing::{Extrapolate, Hermite, Interpolate};
     // At 10 m/s a step is 0.1 m and a frame 0.04 m. `skipped` is the distance skipped in addition, in any frame.
     for (from, to, skipped) in [
@@ -82,7 +82,7 @@ fn a_change_skips_no_more_than_the_latency_that_changes() {
 }
 
 #[test]
-fn one_body_s_smoothing_is_its_own() {
+fn the_smoothing_of_one_body_does_not_affect_others() {
     let mut simulation = space(10);
     simulation.smoothing = Smoothing::Latest;
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
@@ -125,7 +125,7 @@ fn one_body_s_smoothing_is_its_own() {
 }
 
 #[test]
-fn a_primed_body_moves_from_its_first_frame_on() {
+fn set_previous_from_velocity_moves_a_new_body_from_its_first_frame() {
     let mut simulation = space(100);
     advance(&mut simulation, 14);
     let muzzle = translation(7.0, 0.0, 0.0);
@@ -160,7 +160,7 @@ fn a_primed_body_moves_from_its_first_frame_on() {
 }
 
 #[test]
-fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
+fn set_previous_from_velocity_moves_the_centre_of_mass_along_a_line() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     simulation.physics.set_previous_from_velocity(key).unwrap();
@@ -178,7 +178,7 @@ fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
 }
 
 #[test]
-fn priming_a_body_with_a_bad_velocity_does_nothing() {
+fn set_previous_from_velocity_ignores_a_nan_velocity() {
     let mut simulation = space(10);
     let key = simulation
         .physics
@@ -189,7 +189,7 @@ fn priming_a_body_with_a_bad_velocity_does_nothing() {
 }
 
 #[test]
-fn a_collider_is_shown_with_its_body() {
+fn a_collider_is_displayed_with_its_body() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     let place = pose(vector(0.0, 2.0, 1.0), spin(0.4, 0.0, 0.0));
@@ -222,7 +222,7 @@ fn a_collider_is_shown_with_its_body() {
 }
 
 #[test]
-fn a_camera_that_follows_a_body_does_not_shake() {
+fn a_camera_attached_to_a_body_moves_evenly() {
     // 60 Hz and 144 frames per second at 12 m/s: 83.3 mm in each frame.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 12.0);

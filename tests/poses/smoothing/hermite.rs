@@ -44,7 +44,7 @@ fn corners(smoothing: Smoothing) -> f32 {
 }
 
 #[test]
-fn hermite_has_no_corners() {
+fn hermite_displays_velocity_without_jumps() {
     let (straight, curved) = (corners(Smoothing::Interpolate), corners(Smoothing::Hermite));
     // With straight lines, the velocity jumps at each state by the effect of the force. With curves, the change is
     // spread over a hundred frames.
@@ -56,7 +56,7 @@ fn hermite_has_no_corners() {
 }
 
 #[test]
-fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
+fn hermite_passes_through_both_states_and_rotates_the_shorter_way() {
     let mut simulation = space(10);
     simulation.smoothing = Smoothing::Hermite;
     let key = thrown_hammer(&mut simulation);
@@ -82,9 +82,9 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
 }
 
 #[test]
-fn more_than_half_a_turn_in_a_step_comes_out_right() {
+fn hermite_displays_more_than_half_a_turn_per_step_correctly() {
     for turns in [0.3, -0.6, 0.9, 1.4f32] {
-        // The turn that Rapier makes of it, in four parts.
+        // The turn that Rapier integrates from it, in four substeps.
         let whole = std::f32::consts::TAU;
         let made = 4.0 * integrated(0.25 * turns * whole) / whole;
         if (turns - made).abs() > 0.5 {
@@ -125,7 +125,7 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
 }
 
 #[test]
-fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
+fn hermite_limits_an_excessive_velocity_as_rapier_does() {
     let mut simulation = space(10);
     simulation.smoothing = Smoothing::Hermite;
     let too_fast = RigidBodyBuilder::dynamic()

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
+fn the_last_listed_pose_of_a_stopped_body_is_displayed() {
     let stops: [fn(&mut RigidBody); 3] = [
         |body| body.set_enabled(false),
         |body| body.sleep(),
@@ -15,19 +15,19 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
             simulation.smoothing = smoothing;
             let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
             let key = simulation.physics.insert(fly, ball());
-            let mut told = None;
+            let mut listed = None;
             for i in 0..20 {
                 if i == 9 {
                     stop(simulation.physics.body_mut(key).unwrap());
                 }
                 advance(&mut simulation, 15);
                 for (_, pose) in simulation.moved() {
-                    told = Some(*pose);
+                    listed = Some(*pose);
                 }
-                assert_eq!(told, simulation.pose(key), "frame {i}");
+                assert_eq!(listed, simulation.pose(key), "frame {i}");
             }
             assert_eq!(
-                told,
+                listed,
                 Some(*simulation.physics.body(key).unwrap().position())
             );
         }
@@ -35,7 +35,7 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
 }
 
 #[test]
-fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
+fn a_body_with_a_nan_mass_is_displayed_at_a_finite_pose() {
     let mut simulation = space(100);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let key = simulation.physics.insert(fly, ball());
@@ -53,7 +53,7 @@ fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
 }
 
 #[test]
-fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
+fn a_teleported_body_is_not_extrapolated_before_the_next_step() {
     let mut simulation = space(100);
     simulation.smoothing = Smoothing::Extrapolate;
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
@@ -73,8 +73,8 @@ fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
 }
 
 #[test]
-fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
-    // With and without a frame between the insertion and the first step, and with a sleeping body that is pushed.
+fn hermite_starts_with_the_velocity_of_inserted_and_woken_bodies() {
+    // With and without a frame between the insertion and the first step. A sleeping body is pushed, too.
     for wait in [0, 4] {
         let mut simulation = space(100);
         simulation.smoothing = Smoothing::Hermite;
@@ -109,14 +109,14 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
         advance(&mut simulation, wait);
         advance(&mut simulation, 15 - wait);
         for (key, start) in [(key, start), (sleeper, 0.0), (new, 0.0)] {
-            let way = shown_x(&simulation, key) - start;
-            assert!((way - 0.5).abs() < 1e-4, "{way} m of 0.5 m after {wait} ms");
+            let x = shown_x(&simulation, key) - start;
+            assert!((x - 0.5).abs() < 1e-4, "{x} m of 0.5 m after {wait} ms");
         }
     }
 }
 
 #[test]
-fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
+fn hermite_starts_with_a_velocity_set_on_a_sleeping_body() {
     type Access = fn(&mut Physics, BodyKey) -> &mut RigidBody;
     let body_mut: Access = |physics, key| physics.body_mut(key).unwrap();
     let rapier_mut: Access = |physics, key| {
@@ -175,7 +175,7 @@ fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
 }
 
 #[test]
-fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
+fn bodies_at_rest_are_not_listed_under_any_smoothing() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
         let mut simulation = space(100);
@@ -209,10 +209,10 @@ fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, Bod
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::kinematic_position_based(), ball());
-    let go = |simulation: &mut Simulation, way: f32, ms: u64| {
+    let go = |simulation: &mut Simulation, distance: f32, ms: u64| {
         simulation.advance(MS(ms), |physics, step| {
             let next = *physics.body(key).unwrap().position();
-            let next = next.append_translation(Vector::X * way);
+            let next = next.append_translation(Vector::X * distance);
             physics
                 .set_kinematic_target(key, next, step.end_time)
                 .unwrap();
@@ -227,7 +227,7 @@ fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, Bod
 }
 
 #[test]
-fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
+fn a_teleported_kinematic_body_is_smooth_again_after_one_step() {
     // The curve leads from one step's velocity to the other's, behind the middle by an eighth of the difference.
     let expected = middle_of_a_faster_step(1, |_, _| ());
     assert!((expected - 0.875).abs() < 1e-4, "{expected}");
@@ -243,12 +243,12 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
     }
-    // Before a step has run, the body's velocity says nothing.
+    // Before a step has run since the teleport, the curve does not use the body's velocity.
     let x = middle_of_a_faster_step(0, |simulation, key| {
         simulation.physics.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
-    // The number of its step does not matter.
+    // The tick number does not matter.
     for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
         let x = middle_of_a_faster_step(steps, |simulation, key| {
             simulation.physics.teleport(key, there).unwrap();
@@ -256,7 +256,7 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
     }
-    // A frame that was ended early has not moved it.
+    // A frame that ended before its step did not move the body.
     let x = middle_of_a_faster_step(0, |simulation, _| {
         simulation.begin_frame(MS(10));
         simulation.end_frame();
@@ -265,7 +265,7 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
 }
 
 #[test]
-fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
+fn hermite_does_not_overshoot_for_a_body_disabled_in_a_step() {
     let mut simulation = space(100);
     simulation.smoothing = Smoothing::Hermite;
     let key = simulation
@@ -284,7 +284,7 @@ fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
 }
 
 #[test]
-fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
+fn bodies_at_minus_zero_are_displayed_bit_for_bit() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     let bits = |pose: &Pose| {
         let rotation = rotation_numbers(pose.rotation);
@@ -356,7 +356,7 @@ fn arriving(smoothing: Smoothing, i: u16, speed: f32) -> (Simulation, BodyKey, P
 }
 
 #[test]
-fn a_led_body_that_has_arrived_stands_and_is_no_longer_listed() {
+fn a_kinematic_body_at_its_target_is_no_longer_listed() {
     for smoothing in [
         Smoothing::Hermite,
         Smoothing::Extrapolate,
@@ -375,7 +375,7 @@ fn a_led_body_that_has_arrived_stands_and_is_no_longer_listed() {
 }
 
 #[test]
-fn a_led_body_does_not_swing_past_where_it_stands() {
+fn hermite_does_not_overshoot_a_reached_kinematic_target() {
     let (mut simulation, key, end) = arriving(Smoothing::Hermite, 1, 25.0);
     advance(&mut simulation, 17);
     for alpha in [0.1, 0.3, 0.5, 0.9] {
@@ -387,7 +387,7 @@ fn a_led_body_does_not_swing_past_where_it_stands() {
 }
 
 #[test]
-fn a_portal_turns_the_way_of_a_led_body() {
+fn a_portal_rotates_the_path_of_a_kinematic_body() {
     for (frame_time, hz) in [(10, 100), (3, 100), (7, 100), (25, 100), (40, 100), (1, 10)] {
         let mut simulation = space(hz);
         simulation.smoothing = Smoothing::Hermite;
@@ -407,12 +407,12 @@ fn a_portal_turns_the_way_of_a_led_body() {
         simulation.physics.teleport_by(key, half_turn).unwrap();
         advance(&mut simulation, 0);
         let mut x = shown_x(&simulation, key);
-        let way = -0.01 * frame_time as f32;
+        let distance = -0.01 * frame_time as f32;
         for _ in 0..100 {
             advance(&mut simulation, frame_time);
             let next = shown_x(&simulation, key);
             assert!(
-                (next - x - way).abs() < 1e-4,
+                (next - x - distance).abs() < 1e-4,
                 "{} at {frame_time}",
                 next - x
             );

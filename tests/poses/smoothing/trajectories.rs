@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_spinner_s_centre_of_mass_goes_straight() {
+fn the_centre_of_mass_of_a_spinning_body_moves_along_a_line() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     let (mut ours, mut naive) = (0.0f32, 0.0f32);
@@ -12,7 +12,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
         if frame.tick < 2 {
             continue; // The path of the first step begins before Rapier knows the mass.
         }
-        // The first centre of mass stays on a straight line, whatever the spin.
+        // The centre of mass stays on a straight line, regardless of the spin.
         let off = |pose: Pose| (pose * Vector::X).y.abs();
         let (previous, current) = (
             previous_pose(&simulation, key),
@@ -28,7 +28,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
 }
 
 #[test]
-fn the_first_step_of_a_spinner_goes_straight_too() {
+fn the_centre_of_mass_moves_along_a_line_in_the_first_step() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
     for _ in 0..14 {
@@ -40,7 +40,7 @@ fn the_first_step_of_a_spinner_goes_straight_too() {
 }
 
 #[test]
-fn a_mass_that_moves_is_noticed() {
+fn interpolation_follows_a_changed_centre_of_mass() {
     // A second collider moves the centre of mass. It is inserted through evenstep and through Rapier.
     for through_rapier in [false, true] {
         let mut simulation = space(10);
@@ -77,7 +77,7 @@ fn a_mass_that_moves_is_noticed() {
 }
 
 #[test]
-fn a_door_is_led_by_its_hinge() {
+fn a_kinematic_door_turns_about_its_hinge() {
     let mut simulation = space(10);
     let door = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
@@ -95,7 +95,7 @@ fn a_door_is_led_by_its_hinge() {
 }
 
 #[test]
-fn extrapolation_is_within_its_bound() {
+fn the_extrapolation_error_stays_within_its_bound() {
     let mut simulation = space(60);
     simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
     simulation.smoothing = Smoothing::Extrapolate;
@@ -112,7 +112,7 @@ fn extrapolation_is_within_its_bound() {
     for frame in 0..400 {
         let done = advance(&mut simulation, 3);
         let body = simulation.physics.body(key).unwrap();
-        // When the step has run, its end tells how far off the last frame before it was.
+        // When the step has run, its end shows the error of the last frame before it.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
             let center = body.local_center_of_mass();
             let previous = last * center;
@@ -128,11 +128,14 @@ fn extrapolation_is_within_its_bound() {
     }
     let bound = 9.81 * dt * dt;
     assert!(worst <= bound * 1.01, "{worst} m, the bound is {bound}");
-    assert!(worst > bound * 0.5, "{worst} m: nothing was extrapolated");
+    assert!(
+        worst > bound * 0.5,
+        "{worst} m is too small: was nothing extrapolated?"
+    );
 }
 
 #[test]
-fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
+fn an_extrapolated_body_penetrates_the_floor_by_less_than_one_step() {
     let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(60).unwrap());
     simulation.smoothing = Smoothing::Extrapolate;
     let falling = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
@@ -145,9 +148,9 @@ fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
         let truth = current_pose(&simulation, key).unwrap().translation.y;
         through = through.max(truth - simulation.pose(key).unwrap().translation.y);
     }
-    let way = (2.0 * 9.81 * 4.5f32).sqrt() / 60.0;
+    let step = (2.0 * 9.81 * 4.5f32).sqrt() / 60.0;
     assert!(
-        (0.5 * way..way).contains(&through),
-        "{through} m of {way} m"
+        (0.5 * step..step).contains(&through),
+        "{through} m of {step} m"
     );
 }
