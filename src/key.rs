@@ -216,7 +216,7 @@ mod tests {
     const HANDLE: fn(u32, u32) -> RigidBodyHandle = RigidBodyHandle::from_raw_parts;
 
     #[test]
-    fn a_slot_used_again_kills_the_key_of_the_body_before() {
+    fn reusing_a_slot_of_rapier_invalidates_the_key_of_the_old_body() {
         let mut keys = Keys::default();
         let (old, _) = keys.insert(HANDLE(3, 0), 0);
         let (new, dead) = keys.insert(HANDLE(3, 1), 0);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_keys_are_given_out_whether_a_death_was_noticed_or_not() {
+    fn new_keys_are_the_same_whether_or_not_a_dead_body_was_detected() {
         let given = |noticed: bool| {
             let mut keys = Keys::default();
             let first = keys.insert(HANDLE(0, 0), 0).0;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_keys_are_given_out_after_a_dead_body_is_removed_by_its_key() {
+    fn removing_a_dead_body_by_key_does_not_change_new_keys() {
         let given = |noticed: bool| {
             let mut keys = Keys::default();
             let first = keys.insert(HANDLE(0, 0), 0).0;

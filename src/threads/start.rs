@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_goes_on_as_if_no_thread_was_wanted() {
+    fn a_failed_start_returns_the_simulation_and_the_game_unchanged() {
         let simulation = shown();
         let id = simulation.id();
         let error = Overlap::start(simulation, refuse).unwrap_err();

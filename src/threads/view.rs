@@ -361,7 +361,7 @@ mod tests {
     use crate::step::Quarantined;
 
     #[test]
-    fn events_of_before_a_rewind_hold_no_later_ones_back() {
+    fn events_from_before_a_rewind_do_not_delay_later_events() {
         let mailbox = Mailbox::<()>::default();
         let ticks = [50, 51, 52, 53, 3, 4, 5];
         mailbox.try_with(|mail| {

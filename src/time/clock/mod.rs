@@ -242,7 +242,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn clocks_of_which_all_is_equal_are_equal(
+        fn clocks_are_equal_if_and_only_if_all_their_readings_are(
             stepping in prop::sample::select(&ALL[..]),
             splits in prop::collection::vec(1..100u64, 2),
             pause in any::<bool>(),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_whose_steps_are_made_or_dropped_is_forgotten() {
+    fn clocks_that_reach_the_same_time_in_different_frames_are_equal() {
         let mut whole = clock(100);
         steps(&mut whole, MS(25));
         let mut split = clock(100);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_all_time_neither_panic_nor_overflow() {
+    fn maximum_frame_times_neither_panic_nor_overflow_with_any_stepping() {
         let rates = [
             Rate::hz(u32::MAX),
             Rate::fraction(1, u32::MAX),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_values_neither_panic_nor_overflow() {
+    fn the_clock_stops_at_the_maximum_tick_without_overflow() {
         for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
             let mut clock = Clock::new(rate.unwrap());
             clock.settings_mut().set_max_frame_time(Duration::MAX);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_rate_keeps_the_waiting_time() {
+    fn a_change_of_rate_preserves_time_and_overstep() {
         // 11 does not divide a step's units, so there is something to round.
         let mut clock = clock(11);
         steps(&mut clock, MS(250));

@@ -112,7 +112,7 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
 
 /// A frame that a call runs itself takes nothing away from the view.
 #[test]
-fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view() {
+fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
     let (mut simulation, _) = flyer();
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
@@ -140,7 +140,7 @@ fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view()
 
 /// Views list what moved and what was removed, so on the thread there are no such lists.
 #[test]
-fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
+fn moved_and_removed_are_empty_on_the_physics_thread() {
     #[derive(Default)]
     struct Lists(usize);
     impl Hooks for Lists {
@@ -176,7 +176,7 @@ fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
 
 /// The body is removed on the thread, and the removal not yet displayed when the runner stops.
 #[test]
-fn after_a_stop_bodies_that_were_removed_are_listed_once() {
+fn after_a_stop_only_removals_not_yet_displayed_are_listed() {
     for is_displayed in [false, true] {
         let (mut simulation, key) = flyer();
         let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());

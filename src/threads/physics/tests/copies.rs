@@ -66,7 +66,7 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
 }
 
 #[test]
-fn smoothings_and_errors_are_handed_over_too() {
+fn handed_over_states_include_smoothing_and_visual_errors() {
     let (mut simulation, flyer) = flyer();
     simulation.set_rewind_limits(50, usize::MAX);
     let turning = RigidBodyBuilder::dynamic().angvel(spin(0.0, 9.0, 0.0));
@@ -111,7 +111,7 @@ proptest! {
     /// However late each thread is, the steps are those of one thread, each event arrives once, and a map kept from the
     /// lists has the displayed poses.
     #[test]
-    fn stalls_of_either_side_change_no_bit_and_lose_nothing(
+    fn stalls_of_either_thread_change_no_step_and_lose_no_event(
         stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
     ) {
         let mut both = Both::new(floor(), ByTick(Vec::new()));

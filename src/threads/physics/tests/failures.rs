@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn failures_are_bounded_and_those_lost_are_counted() {
+fn the_failure_list_is_bounded_and_lost_failures_are_counted() {
     struct Never;
     impl Hooks for Never {
         type Error = ();
@@ -23,7 +23,7 @@ fn failures_are_bounded_and_those_lost_are_counted() {
 }
 
 #[test]
-fn a_question_that_panics_is_reported_and_the_game_goes_on() {
+fn a_panic_in_a_question_is_reported_and_physics_continues() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
@@ -57,7 +57,7 @@ impl Hooks for Fails {
 }
 
 #[test]
-fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
+fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
     for (states, interval) in [(0, 1), (4, 1), (4, 4)] {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(states, usize::MAX);
@@ -138,7 +138,7 @@ fn call_with_bomb(both: &mut Both<Armed>) {
 }
 
 #[test]
-fn what_panics_where_it_is_dropped_ends_no_thread() {
+fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
     let mut both = armed(false);
     both.physics(MS(10));
     // A call has panicked, so nobody answers these questions or carries out these calls.
@@ -181,7 +181,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
 }
 
 #[test]
-fn errors_that_panic_where_they_are_dropped_are_lost_in_silence() {
+fn hook_errors_that_panic_when_dropped_are_discarded_and_counted() {
     let mut both = armed(true);
     for ms in 1..=2_100 {
         both.physics(MS(10 * ms));
@@ -213,7 +213,7 @@ impl Hooks for NotAgain {
 }
 
 #[test]
-fn a_panic_while_steps_are_resimulated_leads_back_to_the_present() {
+fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
     for panics_in_call in [false, true] {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(50, usize::MAX);
@@ -258,7 +258,7 @@ impl Hooks for PanicsOnce {
 
 /// The state before the panic has the bodies that entities had until then.
 #[test]
-fn what_was_removed_after_a_panic_stays_removed() {
+fn bodies_removed_after_a_panic_stay_removed() {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(4, usize::MAX);
     let mut both = Both::new(simulation, PanicsOnce(false));
@@ -275,7 +275,7 @@ fn what_was_removed_after_a_panic_stays_removed() {
 }
 
 #[test]
-fn calls_after_a_panic_are_not_made_before_a_stop() {
+fn stopping_after_a_panic_discards_pending_calls() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
@@ -301,7 +301,7 @@ impl Hooks for FailsOnce {
 }
 
 #[test]
-fn a_step_that_is_dropped_moves_no_picture_ahead() {
+fn displayed_motion_does_not_jump_when_a_hook_error_drops_a_step() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, FailsOnce(false));
     let mut last = 0.0;
@@ -316,7 +316,7 @@ fn a_step_that_is_dropped_moves_no_picture_ahead() {
 }
 
 #[test]
-fn recovering_brings_no_body_back_whose_entity_went() {
+fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
     for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
         let (mut simulation, key) = flyer();
         let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));

@@ -276,7 +276,7 @@ fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
 }
 
 #[test]
-fn a_map_kept_from_the_lists_equals_the_displayed_poses_whatever_the_past_becomes() {
+fn a_map_kept_from_moved_and_removed_equals_displayed_poses_after_rewinds() {
     let seeds = std::env::var("SEEDS").map_or(40, |seeds| seeds.parse().unwrap());
     for seed in 0..seeds {
         for kind in 0..4 {
