@@ -197,7 +197,7 @@ mod tests {
                 assert_eq!(blend[HALF..], exact[HALF..]);
             }
         }
-        // A component is off by half of an angle in space, and by all of it in a plane.
+        // An error of the angle changes a component by half as much in 3D, and by as much in 2D.
         assert!(largest < 1.5e-7, "{largest}");
     }
 

@@ -316,7 +316,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Compares with a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
+        /// Compares with a set of the ticks that got a sample: each gets one, even if samples are lost or repeated.
         #[test]
         fn repeated_samples_are_delivered_once_and_counted(
             actions in prop::collection::vec((0..90u64, 0..12u32), 1..300),

@@ -371,8 +371,13 @@ mod tests {
         });
         let mut view = View::new(RunnerSettings::default(), Screen::default(), Duration::ZERO);
         view.fetch(&mailbox);
-        let come = view.take_events(&mailbox, Some(5));
-        assert!(come.iter().map(Event::tick).eq(ticks[..6].iter().copied()));
+        let events = view.take_events(&mailbox, Some(5));
+        assert!(
+            events
+                .iter()
+                .map(Event::tick)
+                .eq(ticks[..6].iter().copied())
+        );
         assert!(view.take_events(&mailbox, Some(5)).is_empty());
         assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
     }

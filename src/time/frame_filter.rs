@@ -229,7 +229,7 @@ mod tests {
                 FrameFilter::automatic(),
             ];
             for mut filter in filters {
-                // The number of frames it averages over, if it does, and the time that it may leave over in the end.
+                // The number of averaged frames, if the filter averages, and the time that may remain at the end.
                 let (frames, rest) = match &filter.method {
                     Method::Snapping(_) => (None, PERIOD / 20),
                     Method::Averaging(_) => (Some(frames), 20),
@@ -248,7 +248,7 @@ mod tests {
                         prop_assert!((-nanos(US(tolerance))..PERIOD).contains(&off), "{}", off);
                     }
                 }
-                // With steady frames the rest is paid back.
+                // Steady frames pay back the rest.
                 for _ in 0..2_000 {
                     filter.filter(US(16_667));
                 }

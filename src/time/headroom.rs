@@ -87,7 +87,7 @@ mod tests {
             (headroom.step(), headroom.load(rate), headroom.achieved()),
             (None, None, None)
         );
-        // Two steps of 15 ms in each frame of 40 ms: two others are dropped.
+        // Each frame of 40 ms runs two steps of 15 ms and drops two.
         for _ in 0..100 {
             headroom.record(MS(40), MS(30), 2);
         }

@@ -152,10 +152,10 @@ mod tests {
         ) {
             let (a, b) = (to_f32(start), to_f32(start + turn));
             let ours = interpolated(a, b, alpha);
-            let way = wrapped(angle(b) - angle(a));
+            let arc = wrapped(angle(b) - angle(a));
             // At exactly half a turn both arcs are equally short, and rounding may choose either.
-            prop_assume!(way.abs() < PI - 1e-6);
-            let error = wrapped(angle(ours) - angle(a) - way * f64::from(alpha)).abs();
+            prop_assume!(arc.abs() < PI - 1e-6);
+            let error = wrapped(angle(ours) - angle(a) - arc * f64::from(alpha)).abs();
             prop_assert!(error < 3e-7, "{error} rad at {turn} rad");
             let length = f64::from(ours.re).hypot(ours.im.into());
             prop_assert!((length - 1.0).abs() < 4e-7, "{length}");

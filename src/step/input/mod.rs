@@ -384,9 +384,9 @@ mod tests {
                 1..60,
             ),
             stamps in prop::collection::vec((0..60usize, 0..9_000_000_000u64), 0..200),
-            earliest: bool,
+            in_next_step: bool,
         ) {
-            let delivery = if earliest { Delivery::NextStep } else { Delivery::ByTime };
+            let delivery = if in_next_step { Delivery::NextStep } else { Delivery::ByTime };
             let (mut clock, mut queue) = (clock(), InputQueue::new(delivery));
             clock.settings_mut().set_max_steps_per_frame(Some(10));
             let mut pushed = Vec::new();

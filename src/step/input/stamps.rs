@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn stamps_are_made_monotonic_and_future_stamps_are_limited() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        queue.push(MS(8), 1); // later than the next: taken as 3 ms
+        queue.push(MS(8), 1); // later than the next stamp: counts as 3 ms
         queue.push(MS(3), 2);
-        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 3 ms
-        queue.push(MS(9), 4); // not held back by it
-        queue.push(MS(18), 5); // a step ahead at most: believed
+        queue.push(Duration::MAX, 3); // future: counts as the step's start, and so as 3 ms
+        queue.push(MS(9), 4); // not delayed by it
+        queue.push(MS(18), 5); // a step ahead at most: accepted
         assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![5])]);
         let expected = InputCounts {
@@ -135,7 +135,7 @@ mod tests {
         queue.push(MS(12), 3);
         assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
         assert!(queue.is_empty());
-        queue.push(Duration::MAX, 4); // is checked, although a sample at this index was before
+        queue.push(Duration::MAX, 4); // checked, although an earlier sample had this index
         queue.push(MS(11), 5);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
         let expected = InputCounts {

@@ -292,7 +292,7 @@ mod tests {
         fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             assert_eq!(Rc::strong_count(&self.world), 1);
             if self.fails_at.take_if(|tick| *tick == step.tick).is_some() {
-                return Err("as it was told");
+                return Err("injected");
             }
             self.before.push(step.tick);
             if let Some(key) = self.key {
@@ -326,7 +326,7 @@ mod tests {
             assert!((late - 1.0).abs() < 2e-3 || shown[0] == 0.0, "{shown:?}");
             assert!(!view.is_starved());
         }
-        // The last step may be under way.
+        // The last step may still be running.
         assert_eq!(game.before, reference.before);
         assert!(reference.after.len() - game.after.len() <= 1);
         let simulation = overlap.stop();
@@ -394,7 +394,7 @@ mod tests {
         for _ in 0..5 {
             overlap.frame(MS(10), &mut game).unwrap();
         }
-        assert_eq!(game.before.len(), steps + 5, "one for each due step");
+        assert_eq!(game.before.len(), steps + 5, "one per due step");
         let y = overlap
             .frame(MS(10), &mut game)
             .unwrap()

@@ -295,7 +295,7 @@ mod tests {
             let rate = rate.unwrap();
             let mut clock = Clock::new(rate);
             clock.settings_mut().set_max_frame_time(Duration::MAX);
-            // 100,003 is prime, so frames have an odd length and the last one makes up the rest.
+            // 100,003 is prime, so frames have an odd length, and another frame covers the rest.
             let frame = ten_years / 100_003;
             let mut made: u64 = (0..100_003).map(|_| due(&mut clock, frame)).sum();
             let rest = ten_years - clock.real_time();
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!((dropped.aborted, clock.due()), (2, 1));
         assert_eq!(clock.next_step().unwrap().tick, 1);
         assert_eq!((clock.next_step(), clock.dropped().aborted), (None, 2));
-        // The time of the dropped steps is gone: two steps were simulated, and half a step waits.
+        // The time of the dropped steps is lost: two steps were simulated, and half a step waits.
         assert_eq!((clock.time(), clock.overstep()), (MS(25), MS(5)));
     }
 

@@ -219,9 +219,9 @@ mod tests {
         Stepping::DisplayCounted,
     ];
 
-    /// Returns all that can be read from a clock, in this frame and in the next ones.
-    fn all_of(mut clock: Clock) -> (Vec<Option<Step>>, String) {
-        let asked = format!(
+    /// Returns all readings of a clock, and its steps in this frame and the next ones.
+    fn all_readings(mut clock: Clock) -> (Vec<Option<Step>>, String) {
+        let values = format!(
             "{:?}",
             (
                 (clock.tick(), clock.time(), clock.real_time()),
@@ -235,7 +235,7 @@ mod tests {
             steps.extend((0..50).map(|_| clock.next_step()));
             clock.begin_frame(MS(37));
         }
-        (steps, asked)
+        (steps, values)
     }
 
     proptest! {
@@ -263,7 +263,7 @@ mod tests {
                 }
             }
             let [a, b] = clocks;
-            prop_assert_eq!(all_of(a.clone()) == all_of(b.clone()), a == b);
+            prop_assert_eq!(all_readings(a.clone()) == all_readings(b.clone()), a == b);
         }
     }
 

@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(
             clock.settings().max_steps_per_frame(),
             Some(1),
-            "time never stops"
+            "at least one step, so that time never stops"
         );
         let (mut clock, mut untouched) = (clock, untouched);
         assert_eq!(clock.alpha().to_bits(), untouched.alpha().to_bits());

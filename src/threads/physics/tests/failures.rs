@@ -48,7 +48,7 @@ impl Hooks for Fails {
     type Error = &'static str;
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        assert_ne!(step.tick, 6, "no sixth step");
+        assert_ne!(step.tick, 6, "panics at tick 6");
         match self.0.take_if(|_| step.tick == 3) {
             Some(error) => Err(error),
             None => Ok(()),
@@ -62,7 +62,7 @@ fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(states, usize::MAX);
         simulation.set_rewind_interval(interval);
-        let mut both = Both::new(simulation, Fails(Some("no third step")));
+        let mut both = Both::new(simulation, Fails(Some("fails at tick 3")));
         for ms in 0..=10 {
             both.physics(MS(10 * ms));
         }
@@ -70,7 +70,7 @@ fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
         let failures = both.runner.failures();
         assert_eq!(
             format!("{failures:?}"),
-            r#"[Hook { tick: 3, error: "no third step" }, Panic { tick: 6, .. }]"#
+            r#"[Hook { tick: 3, error: "fails at tick 3" }, Panic { tick: 6, .. }]"#
         );
         assert_eq!(both.physics(MS(110)), None);
         both.teleport(key, Pose::IDENTITY);
@@ -141,7 +141,7 @@ fn call_with_bomb(both: &mut Both<Armed>) {
 fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
     let mut both = armed(false);
     both.physics(MS(10));
-    // A call has panicked, so nobody answers these questions or carries out these calls.
+    // The first call panics, so the questions are not answered, and the second call is not carried out.
     for _ in 0..2 {
         let bomb = Bomb;
         (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
@@ -149,7 +149,7 @@ fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
     call_with_bomb(&mut both);
     call_with_bomb(&mut both);
     assert_eq!(both.physics(MS(20)), None);
-    // The game's function is dropped with its body.
+    // The force generator is dropped with its body.
     both.runner.recover().unwrap();
     both.call(|simulation, _| {
         let (key, _) = simulation.physics.bodies().next().unwrap();
@@ -171,7 +171,7 @@ fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
     both.physics(MS(40));
     let failures = format!("{:?}", both.runner.failures());
     assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
-    // These are left over when the thread ends.
+    // These calls are still queued when the thread ends.
     for _ in 0..2 {
         call_with_bomb(&mut both);
     }
@@ -207,7 +207,10 @@ impl Hooks for NotAgain {
     type Error = &'static str;
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        assert!(!step.is_resimulated || step.tick != 12, "not again");
+        assert!(
+            !step.is_resimulated || step.tick != 12,
+            "panics when resimulated"
+        );
         Ok(())
     }
 }
@@ -221,7 +224,7 @@ fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
         both.in_time(MS(200));
         both.call(move |simulation, _| {
             simulation.roll_back(10).unwrap();
-            assert!(!panics_in_call, "after that");
+            assert!(!panics_in_call, "panics after the rollback");
         });
         both.in_time(MS(200));
         both.in_time(MS(300));
@@ -250,13 +253,13 @@ impl Hooks for PanicsOnce {
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(
             step.tick != 6 || std::mem::replace(&mut self.0, true),
-            "once"
+            "panics once"
         );
         Ok(())
     }
 }
 
-/// The state before the panic has the bodies that entities had until then.
+/// The state before the panic still has the removed body.
 #[test]
 fn bodies_removed_after_a_panic_stay_removed() {
     let (mut simulation, key) = flyer();
@@ -279,14 +282,14 @@ fn stopping_after_a_panic_discards_pending_calls() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
-    both.call(|_, _| panic!("as it was told"));
+    both.call(|_, _| panic!("injected"));
     both.remove(key);
     both.physics(MS(110));
     let (simulation, _) = both.stop(MS(120));
     assert!(simulation.physics.body(key).is_some());
 }
 
-/// Fails before the tenth step, once.
+/// Fails once, before the step of tick 10.
 struct FailsOnce(bool);
 
 impl Hooks for FailsOnce {
@@ -294,7 +297,7 @@ impl Hooks for FailsOnce {
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick == 10 && !std::mem::replace(&mut self.0, true) {
-            return Err("as it was told");
+            return Err("injected");
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ fn orders_are_carried_out_between_steps_in_the_order_sent() {
     both.physics(MS(9));
     let (one, other) = (one.key().unwrap(), other.key().unwrap());
     assert_eq!(both.physics.simulation.physics.bodies().count(), 3);
-    assert_eq!(both.tick(), 0, "not yet");
+    assert_eq!(both.tick(), 0, "no step is due yet");
     both.physics(MS(10));
     let at = |key| {
         both.physics
@@ -48,7 +48,7 @@ fn orders_are_carried_out_between_steps_in_the_order_sent() {
     both.physics(MS(30));
     let view = both.frame(MS(40));
     assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
-    // Keys of removed bodies do nothing.
+    // Keys of removed bodies are refused.
     both.call(move |simulation, _| {
         assert!(simulation.physics.add_force(one, Vector::X).is_err());
         assert!(simulation.physics.remove(one).is_none());
@@ -132,7 +132,7 @@ fn a_state_restored_by_a_call_is_displayed_completely() {
     let view = both.frame(MS(95));
     assert_eq!(view.pose(sleeper), Some(Pose::IDENTITY));
     assert_eq!((view.pose(late), view.removed()), (None, &[late][..]));
-    // It continues from now, whatever its clock says.
+    // It continues from now, although its clock has another time.
     let x = view.pose(flyer).unwrap().translation.x;
     assert!((x - 3.0).abs() < 1e-3, "{x}");
 }
@@ -183,7 +183,7 @@ fn questions_in_a_pause_can_read_past_poses_and_worlds() {
             (pose.is_some(), simulation.world_at(tick, 1.0).is_ok())
         });
         both.physics(MS(90));
-        let (_, known) = answer.unwrap().get().expect("no step is waited for");
+        let (_, known) = answer.unwrap().get().expect("answered without a step");
         assert_eq!(known, (true, true));
     }
 }
@@ -200,7 +200,7 @@ fn the_thread_retries_soon_when_the_mailbox_is_locked() {
     mailbox.try_with(|_| next = both.physics.run_until(MS(10)));
     assert_eq!(next, Some(MS(10) + SOON), "even in a pause");
     assert_eq!(both.physics.run_until(MS(11)), None);
-    // A reader displays the states that are there.
+    // A frame displays the states that have arrived.
     let shown = both.frame(MS(30)).pose(key);
     mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
 }

@@ -34,7 +34,7 @@ fn frames_starve_while_a_step_is_late_and_then_catch_up() {
     both.physics(MS(100));
     let mut shown = 0.0;
     let mut starved = 0;
-    // The step of 110 ms is run at 123 ms, together with two more.
+    // The step of 110 ms runs at 123 ms, together with that of 120 ms.
     for ms in 100..140 {
         if ms == 123 || ms > 123 && ms % 10 == 0 {
             both.physics(MS(ms));
@@ -75,7 +75,7 @@ fn state_copies_are_reused_once_the_view_no_longer_holds_them() {
     let mut most = 0;
     for ms in 0..300 {
         both.physics(MS(10 * ms));
-        // One state does not arrive for a long time.
+        // No frame fetches a state for a second.
         if !(100..=200).contains(&ms) {
             both.frame(MS(10 * ms));
             most = most.max(both.physics.publisher.sent.len());
@@ -360,12 +360,12 @@ fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
     }
 }
 
-/// Runs the last step again, with the body a metre to the side.
-fn put_aside(simulation: &mut Simulation, key: BodyKey) {
+/// Resimulates the last step, with the body a metre to the side.
+fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
     let aside = translation(0.0, 1.0, 0.0);
-    let again = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
+    let shift = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
     simulation
-        .resimulate(simulation.physics.tick() - 1, again)
+        .resimulate(simulation.physics.tick() - 1, shift)
         .unwrap();
 }
 
@@ -379,7 +379,7 @@ fn a_change_of_host_does_not_shorten_a_visual_error() {
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
         simulation.advance(MS(10_000), |_, _| ());
-        put_aside(&mut simulation, key);
+        resimulate_aside(&mut simulation, key);
         let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
         assert_eq!(y(&simulation), 0.0);
         let simulation = match kind {
@@ -410,12 +410,12 @@ fn a_body_correction_decays_at_its_half_life_in_every_host() {
             .unwrap();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.advance(MS(100), |_, _| ());
-        put_aside(&mut simulation, key);
+        resimulate_aside(&mut simulation, key);
         let mut host = Host::new(simulation, kind);
         for _ in 0..20 {
             host.frame(MS(4), key);
         }
-        // Two half-lives.
+        // Twenty frames of 4 ms are two half-lives.
         let error = host.stop().visual_error(key).unwrap();
         let y = error.translation.y;
         assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
@@ -427,7 +427,7 @@ fn a_correction_set_in_a_pause_applies_from_the_next_frame() {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.advance(MS(100), |_, _| ());
-    put_aside(&mut simulation, key);
+    resimulate_aside(&mut simulation, key);
     let mut both = Both::new(simulation, Idle);
     let mut now = MS(100);
     let mut error = |both: &mut Both<Idle>| {

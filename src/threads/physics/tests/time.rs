@@ -97,7 +97,7 @@ fn setting_the_tick_does_not_disturb_the_displayed_motion() {
     }
 }
 
-/// A single step in a pause has brought the picture ahead.
+/// A single step in a pause has put the picture ahead.
 #[test]
 fn a_new_rate_does_not_speed_up_a_display_that_is_ahead() {
     let mut both = Both::new(Simulation::new(Rate::hz(50).unwrap()), Idle);
@@ -233,14 +233,14 @@ fn calls_and_questions_in_slow_motion_do_not_wait_for_a_step() {
     });
     // The next step is twenty seconds away.
     assert!(both.physics(MS(120)).unwrap() > MS(20_000));
-    let (tick, hit) = answer.unwrap().get().expect("no step is waited for");
+    let (tick, hit) = answer.unwrap().get().expect("answered without a step");
     assert_eq!((tick, both.tick()), (10, 10));
     assert!((hit.unwrap() - 12.0).abs() < 1e-3, "{hit:?}");
-    let spawned = spawned.unwrap().key().expect("no step is waited for");
+    let spawned = spawned.unwrap().key().expect("inserted without a step");
     let view = both.frame(MS(121));
     assert_eq!(view.pose(wall), Some(there));
     assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
-    // This is no pause: the flyer continues as slowly as before.
+    // Time is not paused: the flyer continues as slowly as before.
     assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
 }
 

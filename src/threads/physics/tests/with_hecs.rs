@@ -336,7 +336,7 @@ fn a_removal_in_frames_without_a_sync_is_applied_at_the_next_sync() {
         game.physics();
         game.frame();
     }
-    assert!(game.runner.view.removed().is_empty(), "listed again");
+    assert!(game.runner.view.removed().is_empty(), "listed earlier");
     game.sync();
     game.check();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
