@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn all_nans_are_one_and_nothing_else_changes() {
+    fn all_nans_serialise_alike_and_other_values_are_unchanged() {
         let canonical = bytes(&all(f32::NAN, f64::NAN));
         let others = [
             all(-f32::NAN, -f64::NAN),

@@ -216,7 +216,7 @@ mod tests {
     const HANDLE: fn(u32, u32) -> RigidBodyHandle = RigidBodyHandle::from_raw_parts;
 
     #[test]
-    fn a_slot_used_again_kills_the_key_of_the_body_before() {
+    fn reusing_a_slot_of_rapier_invalidates_the_key_of_the_old_body() {
         let mut keys = Keys::default();
         let (old, _) = keys.insert(HANDLE(3, 0), 0);
         let (new, dead) = keys.insert(HANDLE(3, 1), 0);
@@ -234,17 +234,17 @@ mod tests {
     }
 
     #[test]
-    fn the_same_keys_are_given_out_whether_a_death_was_noticed_or_not() {
-        let given = |noticed: bool| {
+    fn new_keys_are_the_same_whether_or_not_a_dead_body_was_detected() {
+        let given = |is_detected: bool| {
             let mut keys = Keys::default();
             let first = keys.insert(HANDLE(0, 0), 0).0;
             keys.insert(HANDLE(1, 0), 0);
-            if noticed {
+            if is_detected {
                 keys.found_dead(first);
                 assert_eq!((keys.handle(first), keys.key(HANDLE(0, 0))), (None, None));
             }
             let (second, dead) = keys.insert(HANDLE(0, 1), 0);
-            assert_eq!(dead.is_some(), !noticed, "a death is reported once");
+            assert_eq!(dead.is_some(), !is_detected, "a dead body is reported once");
             [
                 second,
                 keys.insert(HANDLE(2, 1), 0).0,
@@ -255,17 +255,21 @@ mod tests {
     }
 
     #[test]
-    fn the_same_keys_are_given_out_after_a_dead_body_is_removed_by_its_key() {
-        let given = |noticed: bool| {
+    fn removing_a_dead_body_by_key_does_not_change_new_keys() {
+        let given = |is_detected: bool| {
             let mut keys = Keys::default();
             let first = keys.insert(HANDLE(0, 0), 0).0;
             let second = keys.insert(HANDLE(1, 0), 0).0;
-            if noticed {
+            if is_detected {
                 keys.found_dead(first);
             }
-            assert_eq!(keys.remove(first).is_some(), !noticed, "reported once");
+            assert_eq!(
+                keys.remove(first).is_some(),
+                !is_detected,
+                "a dead body is reported once"
+            );
             assert_eq!(keys.remove(first), None);
-            // The later bodies use another of Rapier's slots, the same slot, and a slot after a living body was removed.
+            // The later bodies use another slot of Rapier's, the same slot, and a slot after an alive body is removed.
             let mut given = vec![
                 keys.insert(HANDLE(2, 1), 0).0,
                 keys.insert(HANDLE(0, 1), 0).0,

@@ -59,7 +59,7 @@ mod tests {
     use slotmap::SlotMap;
 
     #[test]
-    fn what_is_too_long_ago_is_forgotten_and_said_to_be() {
+    fn since_returns_none_if_some_of_the_keys_are_forgotten() {
         let mut keys = SlotMap::<BodyKey, ()>::with_key();
         let keys: Vec<BodyKey> = (0..6).map(|_| keys.insert(())).collect();
         let mut log = KeyLog::default();

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_vacant_slots_takes_a_bounded_multiple_of_its_size() {
+    fn loading_vacant_slots_allocates_a_bounded_multiple_of_the_file_size() {
         let mut map = SlotMap::<Id, (u32, u32, bool)>::with_key();
         let any = (0, 0, true);
         let keys: Vec<Id> = (0..100_000).map(|_| map.insert(any)).collect();
@@ -171,14 +171,14 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn a_map_that_is_read_goes_on_like_the_one_that_was_written(
+        fn a_loaded_map_keeps_its_entries_and_assigns_the_same_next_keys(
             actions in prop::collection::vec(prop::option::of(0..50usize), 0..100),
         ) {
             check(&actions);
         }
 
         #[test]
-        fn whatever_is_read_is_a_map_or_refused(
+        fn arbitrary_slots_load_as_a_map_with_all_entries_or_are_refused(
             versions in prop::collection::vec(0..6u32, 0..6),
             vacant in prop::collection::vec(0..8u32, 0..4),
             occupied in prop::collection::vec((0..8u32, 0..9u8), 0..4),

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shader_blends_as_exactly_as_the_cpu() {
+    fn the_shader_formula_matches_interpolation_on_the_cpu() {
         let mut largest = 0.0_f32;
         for turns in 0..=50_u8 {
             let turn = f32::from(turns) / 50.0 * std::f32::consts::FRAC_PI_4;
@@ -197,12 +197,12 @@ mod tests {
                 assert_eq!(blend[HALF..], exact[HALF..]);
             }
         }
-        // A component is off by half of an angle in space, and by all of it in a plane.
+        // An error of the angle changes a component by half as much in 3D, and by as much in 2D.
         assert!(largest < 1.5e-7, "{largest}");
     }
 
     #[test]
-    fn the_shader_has_the_constants_of_this_crate() {
+    fn the_shader_has_the_same_constants_as_the_crate() {
         let terms = format!("EVENSTEP_TERMS = {NEAR_TERMS};");
         assert!(BLEND_WGSL.contains(&terms));
         let mut lines = BLEND_WGSL.lines();

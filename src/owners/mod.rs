@@ -375,9 +375,9 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Models an ECS as two plain maps: after a sync each entity has its body's pose, whatever was missed.
+        /// Models an ECS as a plain map. After a sync each entity has its body's pose, even if frames were missed.
         #[test]
-        fn entities_and_bodies_stay_together(actions in prop::collection::vec(action(), 1..200)) {
+        fn every_entity_has_the_pose_of_its_body_after_a_sync(actions in prop::collection::vec(action(), 1..200)) {
             let mut simulation = Simulation::default();
             let mut owners = Owners::default();
             let mut entities = BTreeMap::<u32, (BodyKey, Option<Pose>)>::new();

@@ -167,7 +167,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn an_error_shrinks_and_ends(
+        fn a_visual_error_never_grows_and_decays_to_zero(
             correction in correction(), error in error(), ms in prop::collection::vec(1..50_u64, 1..20),
         ) {
             let mut error = correction.shown(&error);
@@ -183,7 +183,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_of_one_part_changes_nothing_of_the_other(
+        fn position_and_rotation_errors_decay_independently(
             corrections in [correction(), correction()], errors in [error(), error()], ms in 0..500_u64,
         ) {
             let parts = |poses: [Pose; 2]| Pose::from_parts(poses[0].translation, poses[1].rotation);
@@ -194,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn frames_of_any_length_make_the_same_of_it(
+        fn the_decay_of_an_error_does_not_depend_on_the_frame_rate(
             mut correction in correction(), error in error(), cut in 0.0..1.0_f64,
         ) {
             (correction.position.min, correction.rotation.min) = (0.0, 0.0);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn no_setting_makes_an_error_larger_or_no_number() {
+    fn every_correction_setting_keeps_errors_finite_and_never_enlarges_them() {
         let error = pose(vector(0.3, -0.4, 0.0), spin(0.0, 0.0, 0.2));
         for decay in hostile() {
             let correction = Correction {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_of_an_error_that_is_no_number() {
+    fn an_error_that_is_not_finite_is_not_displayed() {
         let mut correction = Correction::default();
         correction.position.max = f32::INFINITY;
         let beyond = Pose::from_translation(vector(f32::INFINITY, 0.0, 0.0));

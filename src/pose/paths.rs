@@ -161,7 +161,7 @@ mod tests {
     use crate::dim::testing::{angle_between, pose, spin, vector};
 
     #[test]
-    fn what_moves_on_and_back_again_is_where_it_was() {
+    fn extrapolating_forward_and_back_returns_to_the_start_pose() {
         let pose = pose(vector(1.0, 2.0, 3.0), spin(0.3, -1.0, 0.5));
         let velocity = RigidBodyVelocity::new(vector(3.0, 0.0, -2.0), spin(5.0, 4.0, 0.0));
         let center = vector(0.2, 0.0, -0.4);

@@ -430,7 +430,7 @@ mod tests {
 
         /// Plays chunks that no recorder writes, with valid checksums.
         #[test]
-        fn whatever_the_chunks_are_nothing_panics(
+        fn arbitrary_chunks_with_valid_checksums_never_panic(
             chunks in prop::collection::vec(
                 (0..6u8, prop::collection::vec(any::<u8>(), 0..40), any::<bool>()), 0..40,
             ),
@@ -465,7 +465,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_bytes_are_nothing_panics(
+        fn arbitrary_bytes_replay_no_step_and_never_panic(
             bytes in prop::collection::vec(any::<u8>(), 0..200), has_header in any::<bool>(),
         ) {
             let header = START.bytes();

@@ -337,7 +337,7 @@ mod tests {
     };
 
     #[test]
-    fn only_bodies_that_move_are_looked_at() {
+    fn only_moving_bodies_are_tracked_as_movers() {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         simulation.physics.rapier_mut().gravity = Vector::ZERO;
         let keys: Vec<BodyKey> = (0..100u8)

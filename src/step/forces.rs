@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn user_forces_are_kept_aside_for_what_adds_to_them_alone() {
+    fn user_forces_are_backed_up_only_for_added_forces_and_torques() {
         let (mut bodies, keys, key, step) = at_step();
         let (v, point, about) = (Vector::Y, Vector::X, spin(0.0, 0.0, 1.0));
         let pushes = [

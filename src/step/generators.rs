@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spring_pulls_when_long_and_is_damped() {
+    fn a_stretched_spring_pulls_and_is_damped() {
         let spring = |damping| ForceGenerator::Spring {
             anchor: Vector::Y * 5.0,
             point: Vector::ZERO,

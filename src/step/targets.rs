@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_a_map_in_the_order_of_its_keys_when_a_step_begins() {
+    fn the_target_list_is_a_map_sorted_by_key_at_each_step() {
         let (mut world, keys) = world(20);
         let (mut targets, mut model) = (Targets::default(), BTreeMap::new());
         let mut random = 1_u64;
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn reached_targets_are_dropped_and_the_others_are_still_found() {
+    fn reached_or_invalid_targets_are_dropped_and_the_others_remain() {
         let (mut world, keys) = world(9);
         let mut targets = Targets::default();
         for (i, key) in keys.iter().enumerate() {

@@ -316,9 +316,9 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Compares with a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
+        /// Compares with a set of the ticks that got a sample: each gets one, even if samples are lost or repeated.
         #[test]
-        fn what_is_sent_again_is_delivered_once_and_counted(
+        fn repeated_samples_are_delivered_once_and_counted(
             actions in prop::collection::vec((0..90u64, 0..12u32), 1..300),
         ) {
             let (mut clock, mut queue) = (clock(), TickQueue::new(0, 30));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_takes_input_for_its_ticks_again_and_keeps_what_waits() {
+    fn after_a_rollback_past_ticks_accept_input_again_and_queued_input_remains() {
         let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
         queue.push(5, 50).unwrap();
         for _ in 0..4 {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simulation_that_is_set_back_is_followed_without_set_tick() {
+    fn the_queue_follows_a_simulation_that_went_back_without_set_tick() {
         let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
         for _ in 0..6 {
             drained(&mut queue, step(&mut clock));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_forgets_what_waits_and_counts_nothing() {
+    fn clear_discards_queued_samples_without_counting_them() {
         let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
         assert!(queue.is_empty());
         queue.push(1, 10).unwrap();
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_ticks_are_in_range() {
+    fn the_queue_accepts_the_maximum_tick() {
         let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
         queue.push(u64::MAX, 1).unwrap();
         let mut clock = clock();

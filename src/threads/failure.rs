@@ -165,7 +165,7 @@ mod tests {
     struct Game;
 
     #[test]
-    fn a_thread_that_did_not_start_says_what_to_do_and_why() {
+    fn a_start_error_reports_its_cause_and_the_remedy() {
         let error = StartError::new(Game, io::Error::other("no more threads"));
         let text = error.to_string();
         assert!(
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_say_what_went_wrong_where() {
+    fn failure_messages_report_the_cause_and_the_tick() {
         let failures: [Failure<&str>; 4] = [
             Failure::Hook {
                 tick: 12,

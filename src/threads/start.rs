@@ -34,19 +34,19 @@ mod tests {
     }
 
     /// Returns a simulation between two steps, whose body is displayed beside its position after a rollback.
-    fn shown() -> Simulation {
+    fn with_visual_error() -> Simulation {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.correction = Correction::default();
         simulation.advance(Duration::from_millis(37), |_, _| ());
-        let again = simulation.resimulate(1, |physics, _| {
+        let resimulated = simulation.resimulate(1, |physics, _| {
             physics.apply_impulse(key, Vector::Y * 0.01).unwrap();
         });
-        again.unwrap();
+        resimulated.unwrap();
         simulation
     }
 
-    /// Returns everything that can be observed of a simulation in some frames.
+    /// Returns what a simulation displays in some frames, with their numbers.
     fn frames(mut simulation: Simulation) -> Vec<(u64, Vec<(BodyKey, Pose)>)> {
         let mut frame = |millis| {
             let frame = simulation.advance(Duration::from_millis(millis), |_, _| ());
@@ -56,8 +56,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_goes_on_as_if_no_thread_was_wanted() {
-        let simulation = shown();
+    fn a_failed_start_returns_the_simulation_and_the_game_unchanged() {
+        let simulation = with_visual_error();
         let id = simulation.id();
         let error = Overlap::start(simulation, refuse).unwrap_err();
         let simulation = error.into_given();
@@ -66,6 +66,6 @@ mod tests {
         let error = Runner::start(simulation, Game(7), settings, refuse).unwrap_err();
         let (simulation, game) = error.into_given();
         assert_eq!((simulation.id(), game), (id, Game(7)));
-        assert_eq!(frames(simulation), frames(shown()));
+        assert_eq!(frames(simulation), frames(with_visual_error()));
     }
 }

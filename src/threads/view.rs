@@ -361,7 +361,7 @@ mod tests {
     use crate::step::Quarantined;
 
     #[test]
-    fn events_of_before_a_rewind_hold_no_later_ones_back() {
+    fn events_from_before_a_rewind_do_not_delay_later_events() {
         let mailbox = Mailbox::<()>::default();
         let ticks = [50, 51, 52, 53, 3, 4, 5];
         mailbox.try_with(|mail| {
@@ -371,8 +371,13 @@ mod tests {
         });
         let mut view = View::new(RunnerSettings::default(), Screen::default(), Duration::ZERO);
         view.fetch(&mailbox);
-        let come = view.take_events(&mailbox, Some(5));
-        assert!(come.iter().map(Event::tick).eq(ticks[..6].iter().copied()));
+        let events = view.take_events(&mailbox, Some(5));
+        assert!(
+            events
+                .iter()
+                .map(Event::tick)
+                .eq(ticks[..6].iter().copied())
+        );
         assert!(view.take_events(&mailbox, Some(5)).is_empty());
         assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn another_display_is_followed_within_a_second_or_two() {
+    fn the_automatic_filter_adapts_to_a_new_display_within_three_seconds() {
         let mut filter = FrameFilter::automatic();
         for period in [16_667, 6_944, 33_333, 8_333, 16_667] {
             last_times(&mut filter, period);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_any_length_pass_without_delay() {
+    fn the_automatic_filter_delays_irregular_frames_by_less_than_1_ms() {
         let mut filter = FrameFilter::automatic();
         let (mut taken, mut given) = (Duration::ZERO, Duration::ZERO);
         for frame in 0..500 {

@@ -215,7 +215,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn no_time_is_lost(
+        fn no_filter_loses_or_adds_time(
             times in prop::collection::vec(
                 prop_oneof![0..100_000u64, 14_000..19_000u64, 28_000..36_000u64],
                 1..300,
@@ -229,7 +229,7 @@ mod tests {
                 FrameFilter::automatic(),
             ];
             for mut filter in filters {
-                // The number of frames it averages over, if it does, and the time that it may leave over in the end.
+                // The number of averaged frames, if the filter averages, and the time that may remain at the end.
                 let (frames, rest) = match &filter.method {
                     Method::Snapping(_) => (None, PERIOD / 20),
                     Method::Averaging(_) => (Some(frames), 20),
@@ -248,7 +248,7 @@ mod tests {
                         prop_assert!((-nanos(US(tolerance))..PERIOD).contains(&off), "{}", off);
                     }
                 }
-                // With steady frames the rest is paid back.
+                // Steady frames pay back the rest.
                 for _ in 0..2_000 {
                     filter.filter(US(16_667));
                 }
@@ -259,7 +259,7 @@ mod tests {
         /// The display runs at 60 Hz ± 0.1 %. The timer is read up to 0.6 ms off, and now and then up to 14 ms late.
         /// Some frames are dropped.
         #[test]
-        fn late_frames_are_one_period_and_dropped_ones_two(
+        fn late_frames_snap_to_one_period_and_dropped_frames_to_two(
             frames in prop::collection::vec((0..100u32, 0..600u64, 3_000..14_000u64), 100..1_000),
             period in 16_650..16_684u64,
         ) {
@@ -283,14 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn a_late_frame_and_the_early_one_after_it_are_one_period_each() {
+    fn a_late_frame_and_the_early_next_one_snap_to_one_period_each() {
         let one = 16_667;
         assert_eq!(micros(&mut snapping(), &[31_464, 2_482, 15_312]), [one; 3]);
         assert_eq!(micros(&mut snapping(), &[16_667, 25_000, 8_300]), [one; 3]);
     }
 
     #[test]
-    fn a_dropped_frame_is_two_periods() {
+    fn a_dropped_frame_snaps_to_two_periods() {
         for dropped in [32_700, 33_334, 34_000] {
             let out = micros(&mut snapping(), &[16_667, dropped, 16_667]);
             assert_eq!(out[..2], [16_667, 33_334]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_frame_without_an_early_one_after_it_is_paid_within_two_frames() {
+    fn a_late_frame_is_paid_back_even_if_no_early_frame_follows() {
         let mut filter = snapping();
         let out = micros(&mut filter, &[16_667, 31_000, 16_667, 16_667, 16_667]);
         assert_eq!(out[1], 16_667);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_do_not_fit_the_display_soon_pass() {
+    fn frames_that_do_not_fit_the_period_soon_pass_unchanged() {
         for times in [[20_000; 9], [25_000; 9], [13_000; 9], [7_000; 9]] {
             let out = micros(&mut snapping(), &times);
             assert_eq!(out[3..], times.map(u128::from)[3..]);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hitch_passes_a_snapping_filter_as_it_is() {
+    fn a_hitch_passes_a_snapping_filter_with_the_carried_time() {
         let mut filter = FrameFilter::snapping(US(10_000), US(1_000)).unwrap();
         assert_eq!(filter.filter(US(10_400)), US(10_000));
         assert_eq!(
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_average_is_steadier_than_what_it_averages() {
+    fn averaged_frame_times_are_steadier_than_the_input() {
         let mut filter = FrameFilter::averaging(4).unwrap();
         let out: Vec<Duration> = (0..100u64)
             .map(|i| filter.filter(US(if i % 2 == 0 { 14_000 } else { 18_000 })))
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_errors() {
+    fn invalid_filter_settings_are_refused() {
         let zero = FrameFilter::snapping(Duration::ZERO, Duration::ZERO);
         assert_eq!(zero, Err(FilterError::ZeroPeriod));
         let wide = FrameFilter::snapping(US(10), US(5)).unwrap_err();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_values_are_good() {
+    fn maximum_frame_times_and_averages_do_not_overflow() {
         let mut largest = FrameFilter::averaging(3).unwrap();
         assert_eq!(largest.filter(Duration::MAX), Duration::MAX);
         let mut all = FrameFilter::averaging(usize::MAX).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_a_moment() {
+    fn a_gap_left_out_by_resume_takes_no_real_time() {
         let mut timer = resumed();
         assert_eq!(
             stamps(&timer, &[990, 1_000, 3_000, 5_000, 5_003]),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn two_gaps_without_a_frame_are_one() {
+    fn consecutive_gaps_without_a_frame_count_as_one() {
         let mut timer = resumed();
         timer.resume(MS(5_000));
         assert_eq!(timer, resumed());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_has_no_gap() {
+    fn setting_the_host_clock_back_discards_the_gap() {
         for set_back in [FrameTimer::resume, |timer: &mut FrameTimer, host| {
             assert_eq!(timer.frame(host), MS(0));
         }] {
@@ -180,7 +180,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn real_time_is_the_sum_of_all_frames(
+        fn real_time_is_the_sum_of_all_frame_times(
             calls in prop::collection::vec((any::<bool>(), 0..10_000u64, 0..10_000u64), 1..100),
         ) {
             let mut timer = FrameTimer::new(MS(5_000));

@@ -80,14 +80,14 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn a_limit_that_drops_steps_shows_in_the_achieved_rate() {
+    fn dropped_steps_lower_the_achieved_rate() {
         let rate = Rate::hz(100).unwrap();
         let mut headroom = Headroom::default();
         assert_eq!(
             (headroom.step(), headroom.load(rate), headroom.achieved()),
             (None, None, None)
         );
-        // Two steps of 15 ms in each frame of 40 ms: two others are dropped.
+        // Each frame of 40 ms runs two steps of 15 ms and drops two.
         for _ in 0..100 {
             headroom.record(MS(40), MS(30), 2);
         }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn it_follows_within_a_second_or_two_and_forgets_in_a_pause() {
+    fn the_load_adapts_within_two_seconds_and_is_forgotten_in_a_pause() {
         let rate = Rate::hz(100).unwrap();
         let mut headroom = Headroom::default();
         let mut run = |frames, busy, steps| {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_times_at_all_are_no_panic() {
+    fn zero_and_maximum_times_do_not_panic() {
         let mut headroom = Headroom::default();
         headroom.record(Duration::ZERO, Duration::MAX, u64::MAX);
         headroom.record(Duration::MAX, Duration::MAX, 0);

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_are_kept_in_lowest_terms() {
+    fn rates_are_reduced_to_lowest_terms() {
         assert_eq!(Rate::fraction(120, 2), Rate::hz(60));
         assert_eq!(Rate::from_step(Duration::from_millis(4)), Rate::hz(250));
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_overflow_are_errors() {
+    fn zero_and_overflowing_rates_are_refused() {
         assert_eq!(Rate::hz(0), Err(RateError::Zero));
         assert_eq!(Rate::fraction(1, 0), Err(RateError::Zero));
         assert_eq!(Rate::from_step(Duration::ZERO), Err(RateError::Zero));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::float_cmp, reason = "both sides are the nearest f32")]
-    fn dt_is_the_nearest_float() {
+    fn dt_is_the_nearest_f32() {
         assert_eq!(Rate::hz(60).unwrap().dt(), 1.0 / 60.0);
         assert_eq!(
             Rate::fraction(60_000, 1_001).unwrap().dt(),

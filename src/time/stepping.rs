@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_for_240_hz_holds() {
+    fn display_counted_steps_match_the_table_for_240_hz() {
         // Tests half periods of 4 1/6 ms, and the number of steps in the table up to there.
         let rate = Rate::hz(240).unwrap();
         let period = 1e9 / 240.0;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rates_follow_the_same_rule() {
+    fn display_counted_steps_follow_the_same_rule_at_other_rates() {
         let rate = Rate::hz(480).unwrap();
         let periods = |tenths: u128| tenths * 1_000_000_000 / 4_800;
         // A published table has 2 steps from 2.5 to 3.5 periods; the rule has 3.

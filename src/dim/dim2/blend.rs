@@ -147,22 +147,22 @@ mod tests {
         #![proptest_config(crate::testing::random(20_000))]
 
         #[test]
-        fn the_angle_is_within_3e_7_rad_of_an_exact_one(
+        fn an_interpolated_rotation_is_within_3e_7_rad_of_an_exact_slerp(
             start in -PI..PI, turn in turn(), alpha in 0.0..=1.0f32,
         ) {
             let (a, b) = (to_f32(start), to_f32(start + turn));
             let ours = interpolated(a, b, alpha);
-            let way = wrapped(angle(b) - angle(a));
+            let arc = wrapped(angle(b) - angle(a));
             // At exactly half a turn both arcs are equally short, and rounding may choose either.
-            prop_assume!(way.abs() < PI - 1e-6);
-            let error = wrapped(angle(ours) - angle(a) - way * f64::from(alpha)).abs();
+            prop_assume!(arc.abs() < PI - 1e-6);
+            let error = wrapped(angle(ours) - angle(a) - arc * f64::from(alpha)).abs();
             prop_assert!(error < 3e-7, "{error} rad at {turn} rad");
             let length = f64::from(ours.re).hypot(ours.im.into());
             prop_assert!((length - 1.0).abs() < 4e-7, "{length}");
         }
 
         #[test]
-        fn alpha_0_and_1_and_equal_poses_are_exact(
+        fn interpolation_is_exact_at_alpha_0_and_1_and_between_equal_poses(
             start in -PI..PI, turn in turn(), alpha in 0.0..=1.0f32,
             from in [-1e4..1e4f32, -1e4..1e4], to in [-1e4..1e4f32, -1e4..1e4],
         ) {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_turn_is_interpolated_one_way_or_the_other() {
+    fn half_a_turn_is_interpolated_evenly_along_either_arc() {
         for i in 0..360u16 {
             let start = f64::from(i).to_radians();
             let (a, b) = (to_f32(start), to_f32(start + PI));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_or_begins_at_minus_zero_stays_there() {
+    fn interpolation_preserves_negative_zero_at_alpha_0_and_between_equal_poses() {
         let at = Pose::from_parts(
             Vector::new(-0.0, 1.0),
             Rotation::from_cos_sin_unchecked(1.0, -0.0),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_gives_the_bits_of_single_calls() {
+    fn a_batch_equals_single_calls_of_interpolate() {
         let pose = |i: u8| Pose::new(Vector::new(i.into(), 1.0), f32::from(i));
         let previous: Vec<Pose> = (0..79).map(pose).collect();
         let current: Vec<Pose> = (1..80).map(pose).collect();

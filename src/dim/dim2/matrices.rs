@@ -72,7 +72,7 @@ mod tests {
     use rapier::math::Vector;
 
     #[test]
-    fn the_matrices_are_those_of_glam() {
+    fn written_matrices_match_those_of_glam() {
         for count in [0, 1, 5u8] {
             let pose = |i: f32| Pose::new(Vector::new(i, -2.0), 1.0 - i);
             let poses: Vec<_> = (0..count).map(|i| (i, pose(i.into()))).collect();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "as many matrices as poses")]
-    fn too_few_places_are_refused() {
+    fn an_output_slice_shorter_than_the_poses_panics() {
         write_matrices_3x3(&[((), Pose::IDENTITY)], &mut []);
     }
 }

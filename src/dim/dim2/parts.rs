@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_rotation_off_unit_length_is_changed() {
+    fn normalising_keeps_unit_rotations_and_refuses_zero_and_nan() {
         let scaled = |scale: f32| {
             let unit = Rotation::from_angle(1.0);
             Rotation::from_cos_sin_unchecked(unit.re * scale, unit.im * scale)
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_angle_has_no_sign_and_is_at_most_half_a_turn() {
+    fn the_angle_of_a_rotation_is_unsigned_and_at_most_half_a_turn() {
         for (turn, expected) in [
             (0.5, 0.5),
             (-0.5, 0.5),

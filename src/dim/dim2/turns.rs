@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_of_all_sizes_are_exact() {
+    fn rotations_by_angles_of_any_size_are_exact_to_1e_7() {
         for i in -4_000..4_000i16 {
             let angle = 0.01 * f32::from(i);
             let turn = turn_by(angle);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_four_turns_by_its_own_angle() {
+    fn each_of_four_lanes_turns_by_its_own_angle() {
         let angles = [0.1, -3.0, 0.7, 40.0];
         let all = turns(Spins::new(angles)).to_array();
         assert_eq!(all, angles.map(turn_by));

@@ -189,7 +189,7 @@ mod tests {
         #![proptest_config(crate::testing::random(20_000))]
 
         #[test]
-        fn rotation_is_within_3e_7_rad_of_an_exact_slerp(
+        fn an_interpolated_rotation_is_within_3e_7_rad_of_an_exact_slerp(
             start in axis(), tilt in 0.0..6.0f64, turn in axis(), angle in angle(),
             alpha in 0.0..=1.0f32, flip: bool,
         ) {
@@ -206,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn alpha_0_and_equal_poses_are_exact(
+        fn interpolation_is_exact_at_alpha_0_and_1_and_between_equal_poses(
             start in axis(), tilt in 0.0..6.0f64, angle in angle(), alpha in 0.0..=1.0f32,
             from in [-1e4..1e4f32, -1e4..1e4, -1e4..1e4], to in [-1e4..1e4f32, -1e4..1e4, -1e4..1e4],
         ) {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_or_begins_at_minus_zero_stays_there() {
+    fn interpolation_preserves_negative_zero_at_alpha_0_and_between_equal_poses() {
         let at = Pose::from_parts(
             Vec3::new(-0.0, 1.0, -0.0),
             Quat::from_xyzw(-0.0, 0.0, -0.0, 1.0),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_arc_is_taken() {
+    fn rotations_are_interpolated_along_the_shorter_arc() {
         let a = Quat::IDENTITY;
         let b = Quat::from_rotation_z(1.0);
         assert_eq!(slerped(a, -b, 0.25), slerped(a, b, 0.25));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_gives_the_bits_of_single_calls() {
+    fn a_batch_equals_single_calls_of_interpolate() {
         let pose = |i: u8| {
             let angle = f32::from(i);
             Pose::from_parts(Vec3::new(angle, 0.0, 1.0), Quat::from_rotation_x(angle))

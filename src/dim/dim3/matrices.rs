@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_matrices_are_those_of_glam_and_nalgebra() {
+    fn written_matrices_match_those_of_glam_and_nalgebra() {
         // The counts are zero, fewer than four, four, and more.
         for count in [0, 3, 4, 11] {
             let poses = poses(count);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bits_are_the_same_at_every_place() {
+    fn a_matrix_in_a_batch_equals_the_same_matrix_written_alone() {
         let poses = poses(7);
         let mut all = vec![[[0.0; 4]; 3]; 7];
         write_matrices_3x4(&poses, &mut all);

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_rotation_off_unit_length_is_changed() {
+    fn normalising_keeps_unit_rotations_and_refuses_zero_and_nan() {
         let unit = Rotation::from_rotation_y(1.0);
         assert_eq!(
             normalized(Pose::from_rotation(unit)),

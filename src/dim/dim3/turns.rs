@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_of_all_sizes_are_exact() {
+    fn rotations_by_angles_of_any_size_are_exact_to_1e_7() {
         for i in 0..4_000u16 {
             let angle = 0.01 * f32::from(i);
             let by = AngVector::new(0.6, 0.0, -0.8) * angle;

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_limits_it_is_off_and_costs_no_copies() {
+    fn the_past_is_off_without_limits_for_states_or_poses() {
         let mut past = Past::default();
         assert!(!past.is_on());
         past.limit_snapshots(1, 0, 0);

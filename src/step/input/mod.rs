@@ -339,7 +339,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn every_sample_goes_to_the_step_that_covers_it_once(
+        fn every_input_sample_is_delivered_once_in_the_step_that_covers_it(
             frames in prop::collection::vec(0..60_000_000u64, 1..60),
             gaps in prop::collection::vec(0..20_000_000u64, 0..200),
         ) {
@@ -378,15 +378,15 @@ mod tests {
         }
 
         #[test]
-        fn nothing_is_lost_or_doubled_whatever_the_clock_and_the_stamps_do(
+        fn no_sample_is_lost_or_duplicated_with_any_clock_and_stamps(
             frames in prop::collection::vec(
                 (0..400_000_000u64, 0..5u32, any::<bool>(), prop::bool::weighted(0.1)),
                 1..60,
             ),
             stamps in prop::collection::vec((0..60usize, 0..9_000_000_000u64), 0..200),
-            earliest: bool,
+            in_next_step: bool,
         ) {
-            let delivery = if earliest { Delivery::NextStep } else { Delivery::ByTime };
+            let delivery = if in_next_step { Delivery::NextStep } else { Delivery::ByTime };
             let (mut clock, mut queue) = (clock(), InputQueue::new(delivery));
             clock.settings_mut().set_max_steps_per_frame(Some(10));
             let mut pushed = Vec::new();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_step_loses_nothing_and_one_with_several_doubles_nothing() {
+    fn frames_without_or_with_several_steps_lose_and_duplicate_no_sample() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         queue.push(MS(2), 1);
         assert!(frame(&mut clock, 4, &mut queue).is_empty());
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn earliest_delivers_to_the_first_step_whatever_the_stamp() {
+    fn next_step_delivery_ignores_stamps_and_uses_the_first_step() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::NextStep));
         queue.push(MS(5), 1);
         queue.push(MS(25), 2);
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_polled_at_the_end_of_a_frame_waits_a_frame_by_covering_and_not_by_earliest() {
+    fn polled_input_waits_a_frame_with_by_time_but_not_with_next_step() {
         for (delivery, expected) in [
             (Delivery::ByTime, [vec![], vec![1], vec![2]]),
             (Delivery::NextStep, [vec![1], vec![2], vec![3]]),
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn input_of_a_pause_goes_to_the_single_step_or_the_first_step_after_it() {
+    fn input_in_a_pause_goes_to_the_next_single_or_resumed_step() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         clock.settings_mut().pause();
         queue.push(MS(100), 1);

@@ -87,13 +87,13 @@ mod tests {
     use crate::time::{Clock, Rate};
 
     #[test]
-    fn stamps_are_made_monotone_and_future_ones_are_taken_as_now() {
+    fn stamps_are_made_monotonic_and_future_stamps_are_limited() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        queue.push(MS(8), 1); // later than the next: taken as 3 ms
+        queue.push(MS(8), 1); // later than the next stamp: counts as 3 ms
         queue.push(MS(3), 2);
-        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 3 ms
-        queue.push(MS(9), 4); // not held back by it
-        queue.push(MS(18), 5); // a step ahead at most: believed
+        queue.push(Duration::MAX, 3); // future: counts as the step's start, and so as 3 ms
+        queue.push(MS(9), 4); // not delayed by it
+        queue.push(MS(18), 5); // a step ahead at most: accepted
         assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![5])]);
         let expected = InputCounts {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_that_is_too_late_holds_nothing_back_that_was_pushed_after_it() {
+    fn a_stamp_in_the_future_does_not_delay_later_samples() {
         // There are 144 steps per second, five in a frame. The first stamp is at the frame's end or after it.
         for ahead in [0, 6, 7, 1_000] {
             let mut clock = Clock::new(Rate::hz(144).unwrap());
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn drain_all_gives_what_waits_once_and_forgets_the_newest_stamp() {
+    fn drain_all_returns_queued_samples_once_and_resets_the_newest_stamp() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         queue.push(MS(2), 1);
         queue.push(MS(19), 2);
@@ -135,7 +135,7 @@ mod tests {
         queue.push(MS(12), 3);
         assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
         assert!(queue.is_empty());
-        queue.push(Duration::MAX, 4); // is checked, although a sample at this index was before
+        queue.push(Duration::MAX, 4); // checked, although an earlier sample had this index
         queue.push(MS(11), 5);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
         let expected = InputCounts {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_by_an_old_clock_goes_to_the_first_step_of_the_new_one() {
+    fn samples_queued_before_a_clock_restart_go_to_its_first_step() {
         let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         frame(&mut old, 200, &mut queue);
         queue.push(MS(215), 1);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
+    fn slow_motion_does_not_extend_how_far_ahead_stamps_are_accepted() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         clock.settings_mut().set_speed(0.1).unwrap();
         queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms

@@ -292,7 +292,7 @@ mod tests {
         fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             assert_eq!(Rc::strong_count(&self.world), 1);
             if self.fails_at.take_if(|tick| *tick == step.tick).is_some() {
-                return Err("as it was told");
+                return Err("injected");
             }
             self.before.push(step.tick);
             if let Some(key) = self.key {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_what_one_thread_does_a_step_later_and_makes_the_same_bits() {
+    fn an_overlap_runs_the_same_steps_and_displays_one_step_later() {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -326,7 +326,7 @@ mod tests {
             assert!((late - 1.0).abs() < 2e-3 || shown[0] == 0.0, "{shown:?}");
             assert!(!view.is_starved());
         }
-        // The last step may be under way.
+        // The last step may still be running.
         assert_eq!(game.before, reference.before);
         assert!(reference.after.len() - game.after.len() <= 1);
         let simulation = overlap.stop();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn input_is_shown_one_step_later_than_in_one_thread() {
+    fn input_is_displayed_one_step_later_than_in_one_thread() {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_pauses_and_access_leave_it_whole() {
+    fn an_overlap_continues_after_hook_errors_pauses_and_edits() {
         let (simulation, key) = flyer();
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game {
@@ -394,7 +394,7 @@ mod tests {
         for _ in 0..5 {
             overlap.frame(MS(10), &mut game).unwrap();
         }
-        assert_eq!(game.before.len(), steps + 5, "one for each due step");
+        assert_eq!(game.before.len(), steps + 5, "one per due step");
         let y = overlap
             .frame(MS(10), &mut game)
             .unwrap()
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_frame_time_counts_from_the_next_frame_on() {
+    fn a_new_limit_of_frame_time_applies_from_the_next_frame() {
         let (simulation, _) = flyer();
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_rapiers_comes_out_of_the_next_frame() {
+    fn a_panic_inside_rapier_propagates_from_the_next_frame() {
         let (mut simulation, _) = flyer();
         let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
         let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_that_panic_where_they_are_dropped_end_no_thread() {
+    fn the_physics_thread_survives_hooks_that_panic_when_dropped() {
         let mut overlap = Overlap::new(flyer().0).unwrap();
         for tick in 1..4 {
             overlap.frame(MS(10), &mut GivesBomb).unwrap();

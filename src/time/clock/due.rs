@@ -236,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn the_steps_of_all_frames_cover_time_without_a_gap(
+        fn the_steps_of_all_frames_cover_real_time_without_a_gap(
             rate in (10..1_000u32).prop_map(|hz| Rate::hz(hz).unwrap()),
             frames in prop::collection::vec((0..400_000_000u64, 0..5u32, any::<bool>()), 1..100),
         ) {
@@ -272,7 +272,7 @@ mod tests {
         }
 
         #[test]
-        fn at_speed_1_a_step_covers_exactly_its_own_time(
+        fn at_speed_1_each_step_ends_at_its_exact_real_time(
             hz in 10..1_000u32,
             frames in prop::collection::vec(0..250_000_000u64, 1..100),
         ) {
@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn ten_years_do_not_drift() {
+    fn ten_years_of_frames_do_not_drift() {
         let ten_years = Duration::from_secs(10 * 365 * 86_400);
         for rate in [Rate::hz(60), Rate::fraction(60_000, 1_001), Rate::hz(144)] {
             let rate = rate.unwrap();
             let mut clock = Clock::new(rate);
             clock.settings_mut().set_max_frame_time(Duration::MAX);
-            // 100,003 is prime, so frames have an odd length and the last one makes up the rest.
+            // 100,003 is prime, so frames have an odd length, and another frame covers the rest.
             let frame = ten_years / 100_003;
             let mut made: u64 = (0..100_003).map(|_| due(&mut clock, frame)).sum();
             let rest = ten_years - clock.real_time();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_the_oldest_time_of_the_frame() {
+    fn a_frame_over_the_limit_drops_its_oldest_time() {
         let mut clock = clock(100);
         let steps = steps(&mut clock, MS(1_005));
         assert_eq!(steps.len(), 25);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_begun_twice_drops_what_was_due_and_says_so() {
+    fn beginning_the_next_frame_early_drops_and_reports_due_steps() {
         let mut clock = clock(100);
         clock.begin_frame(MS(35));
         assert_eq!(clock.next_step().unwrap().tick, 0);
@@ -326,12 +326,12 @@ mod tests {
         assert_eq!((dropped.aborted, clock.due()), (2, 1));
         assert_eq!(clock.next_step().unwrap().tick, 1);
         assert_eq!((clock.next_step(), clock.dropped().aborted), (None, 2));
-        // The time of the dropped steps is gone: two steps were simulated, and half a step waits.
+        // The time of the dropped steps is lost: two steps were simulated, and half a step waits.
         assert_eq!((clock.time(), clock.overstep()), (MS(25), MS(5)));
     }
 
     #[test]
-    fn a_frame_without_elapsed_time_makes_no_step_whatever_is_set() {
+    fn no_step_is_due_in_a_frame_without_simulated_time() {
         for stepping in [Stepping::SemiFixed, Stepping::Variable, Stepping::Fixed] {
             let mut clock = clock(100);
             steps(&mut clock, MS(19));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_a_new_rate_makes_of_waiting_time_end_no_earlier_than_they_begin() {
+    fn steps_that_a_new_rate_makes_due_never_end_before_they_start() {
         let mut clock = clock(100);
         steps(&mut clock, MS(19));
         // 9 ms are waiting. At the small amount that each nanosecond now adds, they would have taken 0.9 s.

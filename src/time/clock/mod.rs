@@ -219,9 +219,9 @@ mod tests {
         Stepping::DisplayCounted,
     ];
 
-    /// Returns all that can be read from a clock, in this frame and in the next ones.
-    fn all_of(mut clock: Clock) -> (Vec<Option<Step>>, String) {
-        let asked = format!(
+    /// Returns all readings of a clock, and its steps in this frame and the next ones.
+    fn all_readings(mut clock: Clock) -> (Vec<Option<Step>>, String) {
+        let values = format!(
             "{:?}",
             (
                 (clock.tick(), clock.time(), clock.real_time()),
@@ -235,14 +235,14 @@ mod tests {
             steps.extend((0..50).map(|_| clock.next_step()));
             clock.begin_frame(MS(37));
         }
-        (steps, asked)
+        (steps, values)
     }
 
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn clocks_of_which_all_is_equal_are_equal(
+        fn clocks_are_equal_if_and_only_if_all_their_readings_are(
             stepping in prop::sample::select(&ALL[..]),
             splits in prop::collection::vec(1..100u64, 2),
             pause in any::<bool>(),
@@ -263,12 +263,12 @@ mod tests {
                 }
             }
             let [a, b] = clocks;
-            prop_assert_eq!(all_of(a.clone()) == all_of(b.clone()), a == b);
+            prop_assert_eq!(all_readings(a.clone()) == all_readings(b.clone()), a == b);
         }
     }
 
     #[test]
-    fn a_frame_whose_steps_are_made_or_dropped_is_forgotten() {
+    fn clocks_that_reach_the_same_time_in_different_frames_are_equal() {
         let mut whole = clock(100);
         steps(&mut whole, MS(25));
         let mut split = clock(100);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_all_time_neither_panic_nor_overflow() {
+    fn maximum_frame_times_neither_panic_nor_overflow_with_any_stepping() {
         let rates = [
             Rate::hz(u32::MAX),
             Rate::fraction(1, u32::MAX),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_values_neither_panic_nor_overflow() {
+    fn the_clock_stops_at_the_maximum_tick_without_overflow() {
         for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
             let mut clock = Clock::new(rate.unwrap());
             clock.settings_mut().set_max_frame_time(Duration::MAX);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_rate_keeps_the_waiting_time() {
+    fn a_change_of_rate_preserves_time_and_overstep() {
         // 11 does not divide a step's units, so there is something to round.
         let mut clock = clock(11);
         steps(&mut clock, MS(250));

@@ -157,7 +157,7 @@ mod tests {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
-        fn the_next_step_is_due_then_and_no_nanosecond_earlier(
+        fn a_step_is_due_after_until_next_step_and_no_nanosecond_earlier(
             rate in rate(),
             speed in 0.001..1_000.0,
             frames in prop::collection::vec(0..250_000_000u64, 0..20),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_is_to_come_while_time_stands_still() {
+    fn no_step_is_due_while_the_clock_is_stopped() {
         let mut clock = clock(100);
         clock.begin_frame(MS(3));
         clock.settings_mut().set_speed(0.0).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_a_faster_rate_makes_due_still_needs_a_frame_of_some_time() {
+    fn steps_that_a_faster_rate_makes_due_run_after_until_next_step() {
         let mut clock = clock(1);
         clock.begin_frame(MS(200));
         clock.settings_mut().set_rate(Rate::hz(60).unwrap());

@@ -391,7 +391,7 @@ mod tests {
     use crate::time::clock::tests::{MS, clock, due, steps};
 
     #[test]
-    fn pause_keeps_alpha_and_single_steps_keep_it_too() {
+    fn pauses_and_single_steps_leave_alpha_unchanged() {
         let mut clock = clock(100);
         steps(&mut clock, MS(13));
         let alpha = clock.alpha();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_overstep_is_what_was_set_and_less_than_a_step() {
+    fn set_overstep_is_applied_once_and_limited_to_less_than_a_step() {
         let mut clock = clock(100);
         clock.settings_mut().pause();
         for (set, alpha) in [
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_hold_from_the_next_frame_on() {
+    fn settings_apply_from_the_next_frame() {
         let mut clock = clock(100);
         clock.begin_frame(MS(37));
         let untouched = clock.clone();
@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(
             clock.settings().max_steps_per_frame(),
             Some(1),
-            "time never stops"
+            "at least one step, so that time never stops"
         );
         let (mut clock, mut untouched) = (clock, untouched);
         assert_eq!(clock.alpha().to_bits(), untouched.alpha().to_bits());
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn long_frames_are_cut_and_what_was_cut_is_said() {
+    fn limits_cut_long_frames_and_report_dropped_time_and_steps() {
         let mut clock = clock(100);
         let dropped = clock.begin_frame(MS(1_255));
         assert_eq!((clock.due(), dropped.frame_time), (25, MS(1_005)));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_the_speed_does_not_drift() {
+    fn a_speed_of_one_third_does_not_drift() {
         let mut clock = clock(60);
         clock.settings_mut().set_speed(1.0 / 3.0).unwrap();
         let frame = Duration::from_nanos(16_666_667);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_speeds_change_nothing() {
+    fn invalid_speeds_are_refused_and_change_nothing() {
         let mut clock = clock(60);
         clock.settings_mut().set_speed(0.5).unwrap();
         let before = clock.clone();

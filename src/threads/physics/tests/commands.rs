@@ -22,8 +22,8 @@ impl Hooks for Busy {
         let any = keys[(chance / 16) as usize % keys.len()];
         if chance % 16 == 15 && !step.is_resimulated && self.failed < step.tick {
             self.failed = step.tick;
-            physics.add_force(any, Vector::Y).unwrap(); // forgotten
-            return Err("as it was told");
+            physics.add_force(any, Vector::Y).unwrap(); // dropped with the step
+            return Err("injected");
         }
         match chance % 8 {
             0 => drop(physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1))),
@@ -110,9 +110,9 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
     }
 }
 
-/// A frame that a call runs itself takes nothing away from the view.
+/// Changes in a frame that a call runs itself still reach the view.
 #[test]
-fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view() {
+fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
     let (mut simulation, _) = flyer();
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
@@ -138,9 +138,9 @@ fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view()
     assert!(both.view().pose(old).is_none() && both.view().pose(new).is_some());
 }
 
-/// Views list what moved and what was removed, so on the thread there are no such lists.
+/// Views list moved and removed bodies, so the simulation on the thread does not.
 #[test]
-fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
+fn moved_and_removed_are_empty_on_the_physics_thread() {
     #[derive(Default)]
     struct Lists(usize);
     impl Hooks for Lists {
@@ -174,9 +174,9 @@ fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
     assert_eq!(both.physics.hooks.0, 0);
 }
 
-/// The body is removed on the thread, and the removal not yet displayed when the runner stops.
+/// The body is removed on the thread. The runner stops before or after the removal is displayed.
 #[test]
-fn after_a_stop_bodies_that_were_removed_are_listed_once() {
+fn after_a_stop_only_removals_not_yet_displayed_are_listed() {
     for is_displayed in [false, true] {
         let (mut simulation, key) = flyer();
         let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());

@@ -66,7 +66,7 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
 }
 
 #[test]
-fn smoothings_and_errors_are_handed_over_too() {
+fn handed_over_states_include_smoothing_and_visual_errors() {
     let (mut simulation, flyer) = flyer();
     simulation.set_rewind_limits(50, usize::MAX);
     let turning = RigidBodyBuilder::dynamic().angvel(spin(0.0, 9.0, 0.0));
@@ -108,10 +108,10 @@ fn smoothings_and_errors_are_handed_over_too() {
 proptest! {
     #![proptest_config(crate::testing::random(40))]
 
-    /// However late each thread is, the steps are those of one thread, each event arrives once, and a map kept from the
-    /// lists has the displayed poses.
+    /// However late each thread is, the steps equal those of one thread, each event arrives once, and a map kept from
+    /// the lists has the displayed poses.
     #[test]
-    fn stalls_of_either_side_change_no_bit_and_lose_nothing(
+    fn stalls_of_either_thread_change_no_step_and_lose_no_event(
         stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
     ) {
         let mut both = Both::new(floor(), ByTick(Vec::new()));
@@ -131,16 +131,16 @@ proptest! {
             last = view.time();
             for key in view.removed() {
                 map.remove(key);
-                prop_assert!(gone.insert(*key), "once, even if it was never displayed");
+                prop_assert!(gone.insert(*key), "removed once, even if it was never displayed");
                 prop_assert_eq!(view.pose(*key), None);
             }
             map.extend(view.moved().iter().copied());
             for (key, pose) in &map {
                 prop_assert_eq!(view.pose(*key), Some(*pose));
             }
-            let come = both.runner.shown_events();
-            prop_assert!(come.iter().all(|event| event.tick() < both.view().tick()));
-            ticks.extend(come.iter().map(Event::tick));
+            let events = both.runner.shown_events();
+            prop_assert!(events.iter().all(|event| event.tick() < both.view().tick()));
+            ticks.extend(events.iter().map(Event::tick));
         }
         both.physics(now);
         let rest = both.runner.events();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn failures_are_bounded_and_those_lost_are_counted() {
+fn the_failure_list_is_bounded_and_lost_failures_are_counted() {
     struct Never;
     impl Hooks for Never {
         type Error = ();
@@ -23,7 +23,7 @@ fn failures_are_bounded_and_those_lost_are_counted() {
 }
 
 #[test]
-fn a_question_that_panics_is_reported_and_the_game_goes_on() {
+fn a_panic_in_a_question_is_reported_and_physics_continues() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
@@ -48,7 +48,7 @@ impl Hooks for Fails {
     type Error = &'static str;
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        assert_ne!(step.tick, 6, "no sixth step");
+        assert_ne!(step.tick, 6, "panics at tick 6");
         match self.0.take_if(|_| step.tick == 3) {
             Some(error) => Err(error),
             None => Ok(()),
@@ -57,12 +57,12 @@ impl Hooks for Fails {
 }
 
 #[test]
-fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
+fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
     for (states, interval) in [(0, 1), (4, 1), (4, 4)] {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(states, usize::MAX);
         simulation.set_rewind_interval(interval);
-        let mut both = Both::new(simulation, Fails(Some("no third step")));
+        let mut both = Both::new(simulation, Fails(Some("fails at tick 3")));
         for ms in 0..=10 {
             both.physics(MS(10 * ms));
         }
@@ -70,7 +70,7 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         let failures = both.runner.failures();
         assert_eq!(
             format!("{failures:?}"),
-            r#"[Hook { tick: 3, error: "no third step" }, Panic { tick: 6, .. }]"#
+            r#"[Hook { tick: 3, error: "fails at tick 3" }, Panic { tick: 6, .. }]"#
         );
         assert_eq!(both.physics(MS(110)), None);
         both.teleport(key, Pose::IDENTITY);
@@ -138,10 +138,10 @@ fn call_with_bomb(both: &mut Both<Armed>) {
 }
 
 #[test]
-fn what_panics_where_it_is_dropped_ends_no_thread() {
+fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
     let mut both = armed(false);
     both.physics(MS(10));
-    // A call has panicked, so nobody answers these questions or carries out these calls.
+    // The first call panics, so the questions are not answered, and the second call is not carried out.
     for _ in 0..2 {
         let bomb = Bomb;
         (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
@@ -149,7 +149,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     call_with_bomb(&mut both);
     call_with_bomb(&mut both);
     assert_eq!(both.physics(MS(20)), None);
-    // The game's function is dropped with its body.
+    // The force generator is dropped with its body.
     both.runner.recover().unwrap();
     both.call(|simulation, _| {
         let (key, _) = simulation.physics.bodies().next().unwrap();
@@ -171,7 +171,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     both.physics(MS(40));
     let failures = format!("{:?}", both.runner.failures());
     assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
-    // These are left over when the thread ends.
+    // These calls are still queued when the thread ends.
     for _ in 0..2 {
         call_with_bomb(&mut both);
     }
@@ -181,7 +181,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
 }
 
 #[test]
-fn errors_that_panic_where_they_are_dropped_are_lost_in_silence() {
+fn hook_errors_that_panic_when_dropped_are_discarded_and_counted() {
     let mut both = armed(true);
     for ms in 1..=2_100 {
         both.physics(MS(10 * ms));
@@ -207,13 +207,16 @@ impl Hooks for NotAgain {
     type Error = &'static str;
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        assert!(!step.is_resimulated || step.tick != 12, "not again");
+        assert!(
+            !step.is_resimulated || step.tick != 12,
+            "panics when resimulated"
+        );
         Ok(())
     }
 }
 
 #[test]
-fn a_panic_while_steps_are_resimulated_leads_back_to_the_present() {
+fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
     for panics_in_call in [false, true] {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(50, usize::MAX);
@@ -221,7 +224,7 @@ fn a_panic_while_steps_are_resimulated_leads_back_to_the_present() {
         both.in_time(MS(200));
         both.call(move |simulation, _| {
             simulation.roll_back(10).unwrap();
-            assert!(!panics_in_call, "after that");
+            assert!(!panics_in_call, "panics after the rollback");
         });
         both.in_time(MS(200));
         both.in_time(MS(300));
@@ -250,15 +253,15 @@ impl Hooks for PanicsOnce {
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(
             step.tick != 6 || std::mem::replace(&mut self.0, true),
-            "once"
+            "panics once"
         );
         Ok(())
     }
 }
 
-/// The state before the panic has the bodies that entities had until then.
+/// The state before the panic still has the removed body.
 #[test]
-fn what_was_removed_after_a_panic_stays_removed() {
+fn bodies_removed_after_a_panic_stay_removed() {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(4, usize::MAX);
     let mut both = Both::new(simulation, PanicsOnce(false));
@@ -275,18 +278,18 @@ fn what_was_removed_after_a_panic_stays_removed() {
 }
 
 #[test]
-fn calls_after_a_panic_are_not_made_before_a_stop() {
+fn stopping_after_a_panic_discards_pending_calls() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
-    both.call(|_, _| panic!("as it was told"));
+    both.call(|_, _| panic!("injected"));
     both.remove(key);
     both.physics(MS(110));
     let (simulation, _) = both.stop(MS(120));
     assert!(simulation.physics.body(key).is_some());
 }
 
-/// Fails before the tenth step, once.
+/// Fails once, before the step of tick 10.
 struct FailsOnce(bool);
 
 impl Hooks for FailsOnce {
@@ -294,14 +297,14 @@ impl Hooks for FailsOnce {
 
     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick == 10 && !std::mem::replace(&mut self.0, true) {
-            return Err("as it was told");
+            return Err("injected");
         }
         Ok(())
     }
 }
 
 #[test]
-fn a_step_that_is_dropped_moves_no_picture_ahead() {
+fn displayed_motion_does_not_jump_when_a_hook_error_drops_a_step() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, FailsOnce(false));
     let mut last = 0.0;
@@ -316,7 +319,7 @@ fn a_step_that_is_dropped_moves_no_picture_ahead() {
 }
 
 #[test]
-fn recovering_brings_no_body_back_whose_entity_went() {
+fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
     for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
         let (mut simulation, key) = flyer();
         let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));

@@ -5,7 +5,7 @@ use crate::dim::testing::{translation, vector};
 use crate::threads::{SendError, Spawned};
 
 #[test]
-fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
+fn orders_are_carried_out_between_steps_in_the_order_sent() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
@@ -30,7 +30,7 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     both.physics(MS(9));
     let (one, other) = (one.key().unwrap(), other.key().unwrap());
     assert_eq!(both.physics.simulation.physics.bodies().count(), 3);
-    assert_eq!(both.tick(), 0, "not yet");
+    assert_eq!(both.tick(), 0, "no step is due yet");
     both.physics(MS(10));
     let at = |key| {
         both.physics
@@ -48,7 +48,7 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     both.physics(MS(30));
     let view = both.frame(MS(40));
     assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
-    // Keys of removed bodies do nothing.
+    // Keys of removed bodies are refused.
     both.call(move |simulation, _| {
         assert!(simulation.physics.add_force(one, Vector::X).is_err());
         assert!(simulation.physics.remove(one).is_none());
@@ -60,7 +60,7 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
 }
 
 #[test]
-fn bodies_that_are_sent_have_the_keys_of_one_thread() {
+fn bodies_spawned_by_a_runner_have_the_same_keys_as_in_one_thread() {
     let body = |x: f32| RigidBodyBuilder::dynamic().translation(Vector::X * x);
     let ball = || ColliderBuilder::ball(0.1);
     let (mut alone, _) = flyer();
@@ -107,7 +107,7 @@ fn bodies_that_are_sent_have_the_keys_of_one_thread() {
 }
 
 #[test]
-fn a_state_put_back_by_a_call_is_shown_whole() {
+fn a_state_restored_by_a_call_is_displayed_completely() {
     let (simulation, flyer) = flyer();
     let mut both = Both::new(simulation, Idle);
     let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
@@ -132,13 +132,13 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
     let view = both.frame(MS(95));
     assert_eq!(view.pose(sleeper), Some(Pose::IDENTITY));
     assert_eq!((view.pose(late), view.removed()), (None, &[late][..]));
-    // It continues from now, whatever its clock says.
+    // It continues from now, although its clock has another time.
     let x = view.pose(flyer).unwrap().translation.x;
     assert!((x - 3.0).abs() < 1e-3, "{x}");
 }
 
 #[test]
-fn questions_see_every_call_before_them_also_in_a_pause() {
+fn questions_see_all_earlier_calls_even_in_a_pause() {
     let (mut simulation, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(Vector::Y * 50.0);
     let wall = simulation.physics.insert(wall, ColliderBuilder::ball(1.0));
@@ -166,7 +166,7 @@ fn questions_see_every_call_before_them_also_in_a_pause() {
 
 /// Between two steps, questions are answered on a copy.
 #[test]
-fn questions_in_a_pause_know_the_past() {
+fn questions_in_a_pause_can_read_past_poses_and_worlds() {
     let (mut simulation, flyer) = flyer();
     simulation.set_history(10);
     simulation.set_rewind_limits(10, usize::MAX);
@@ -183,13 +183,13 @@ fn questions_in_a_pause_know_the_past() {
             (pose.is_some(), simulation.world_at(tick, 1.0).is_ok())
         });
         both.physics(MS(90));
-        let (_, known) = answer.unwrap().get().expect("no step is waited for");
+        let (_, known) = answer.unwrap().get().expect("answered without a step");
         assert_eq!(known, (true, true));
     }
 }
 
 #[test]
-fn what_finds_the_mailbox_taken_comes_again_soon() {
+fn the_thread_retries_soon_when_the_mailbox_is_locked() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
@@ -200,13 +200,13 @@ fn what_finds_the_mailbox_taken_comes_again_soon() {
     mailbox.try_with(|_| next = both.physics.run_until(MS(10)));
     assert_eq!(next, Some(MS(10) + SOON), "even in a pause");
     assert_eq!(both.physics.run_until(MS(11)), None);
-    // A reader displays the states that are there.
+    // A frame displays the states that have arrived.
     let shown = both.frame(MS(30)).pose(key);
     mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
 }
 
 #[test]
-fn another_simulation_is_shown_from_its_first_state_on() {
+fn an_assigned_simulation_is_displayed_from_its_first_state() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
@@ -245,7 +245,7 @@ fn another_simulation_is_shown_from_its_first_state_on() {
 }
 
 #[test]
-fn another_simulation_in_its_place_is_shown_as_it_is() {
+fn assigning_an_older_or_newer_copy_replaces_all_displayed_poses() {
     for (age, pauses) in [(10, false), (10, true), (90, false), (90, true)] {
         let (mut simulation, key) = flyer();
         let ball = || ColliderBuilder::ball(1.0);
@@ -286,7 +286,7 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
 }
 
 #[test]
-fn a_simulation_with_a_step_due_at_its_new_rate_is_stepped() {
+fn a_step_that_a_new_rate_makes_due_before_the_start_is_run() {
     let mut simulation = Simulation::new(Rate::hz(1).unwrap());
     simulation.advance(MS(200), |_, _| ());
     simulation
@@ -318,7 +318,7 @@ impl Hooks for Frames {
 }
 
 #[test]
-fn a_recorder_hears_of_all_frames_also_in_a_pause() {
+fn before_frame_is_called_for_every_frame_even_in_a_pause() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Frames::default());
     both.physics(MS(20));
@@ -333,7 +333,7 @@ fn a_recorder_hears_of_all_frames_also_in_a_pause() {
 }
 
 #[test]
-fn who_has_ended_is_never_full() {
+fn sending_to_an_ended_thread_reports_ended_not_full() {
     let (sender, orders) = crate::threads::orders::orders(1);
     drop(orders);
     for i in 0..3 {
@@ -356,7 +356,7 @@ impl Hooks for Replaces {
 }
 
 #[test]
-fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
+fn a_state_assigned_in_a_hook_is_displayed_completely_and_continues_from_now() {
     let (mut other, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(vector(0.0, 5.0, 0.0));
     // This key does not exist in the first simulation.
@@ -387,7 +387,7 @@ fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
 
 /// Tests a frame that the game runs itself.
 #[test]
-fn what_happens_in_a_frame_of_a_call_is_shown() {
+fn the_view_displays_changes_in_a_frame_that_a_call_advances() {
     let (mut simulation, _) = flyer();
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
@@ -410,14 +410,14 @@ fn what_happens_in_a_frame_of_a_call_is_shown() {
 }
 
 #[test]
-fn an_error_that_no_frame_has_shown_is_smoothed_after_a_stop() {
+fn a_visual_error_not_yet_displayed_is_smoothed_after_a_stop() {
     for end in [200, 210] {
-        an_error_is_smoothed_after_a_stop(end);
+        check_smoothing_after_a_stop(end);
     }
 }
 
 /// Tests the stop before and after the thread has handed over a state with the error.
-fn an_error_is_smoothed_after_a_stop(end: u64) {
+fn check_smoothing_after_a_stop(end: u64) {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(50, usize::MAX);
     let mut both = Both::new(simulation, Idle);

@@ -4,7 +4,7 @@ use super::*;
 use crate::dim::testing::translation;
 
 #[test]
-fn a_frame_shows_one_step_and_a_half_ago() {
+fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     let mut next = both.physics(MS(0));
@@ -28,13 +28,13 @@ fn a_frame_shows_one_step_and_a_half_ago() {
 }
 
 #[test]
-fn a_late_step_starves_frames_and_is_made_up_for() {
+fn frames_starve_while_a_step_is_late_and_then_catch_up() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
     let mut shown = 0.0;
     let mut starved = 0;
-    // The step of 110 ms is run at 123 ms, together with two more.
+    // The step of 110 ms runs at 123 ms, together with that of 120 ms.
     for ms in 100..140 {
         if ms == 123 || ms > 123 && ms % 10 == 0 {
             both.physics(MS(ms));
@@ -51,7 +51,7 @@ fn a_late_step_starves_frames_and_is_made_up_for() {
 }
 
 #[test]
-fn what_is_shown_ahead_stays_ahead_also_at_a_state() {
+fn extrapolated_motion_never_goes_backward_when_steps_are_late() {
     let (mut simulation, key) = flyer();
     simulation.smoothing = Smoothing::Extrapolate;
     let mut both = Both::new(simulation, Idle);
@@ -69,13 +69,13 @@ fn what_is_shown_ahead_stays_ahead_also_at_a_state() {
 }
 
 #[test]
-fn states_are_filled_again_once_nobody_has_them() {
+fn state_copies_are_reused_once_the_view_no_longer_holds_them() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     let mut most = 0;
     for ms in 0..300 {
         both.physics(MS(10 * ms));
-        // One state does not arrive for a long time.
+        // No frame fetches a state for a second.
         if !(100..=200).contains(&ms) {
             both.frame(MS(10 * ms));
             most = most.max(both.physics.publisher.sent.len());
@@ -86,7 +86,7 @@ fn states_are_filled_again_once_nobody_has_them() {
 }
 
 #[test]
-fn a_pause_copies_nothing_that_nobody_has_changed() {
+fn a_pause_hands_over_a_copy_only_after_a_visible_change() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     let copies = |both: &Both<Idle>| {
@@ -112,7 +112,7 @@ fn a_pause_copies_nothing_that_nobody_has_changed() {
 }
 
 #[test]
-fn what_is_done_in_a_pause_is_shown_in_it() {
+fn edits_in_a_pause_are_displayed_during_the_pause() {
     let (mut simulation, flyer) = flyer();
     let wall = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let gone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
@@ -147,7 +147,7 @@ fn what_is_done_in_a_pause_is_shown_in_it() {
 }
 
 #[test]
-fn the_origin_is_shifted_in_a_pause_and_no_body_moves() {
+fn an_origin_shift_in_a_pause_is_displayed_without_moving_bodies() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
@@ -168,7 +168,7 @@ fn the_origin_is_shifted_in_a_pause_and_no_body_moves() {
 }
 
 #[test]
-fn the_time_of_a_picture_is_that_of_its_poses_after_a_rewind_too() {
+fn the_time_of_the_view_matches_its_poses_after_a_rewind() {
     for pauses in [false, true] {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(50, usize::MAX);
@@ -193,7 +193,7 @@ fn the_time_of_a_picture_is_that_of_its_poses_after_a_rewind_too() {
 }
 
 #[test]
-fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
+fn a_smoothing_set_by_a_call_applies_to_the_next_steps() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     let shown = |both: &mut Both<Idle>, ms| {
@@ -231,7 +231,7 @@ fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
 }
 
 #[test]
-fn a_simulation_that_is_paused_from_the_start_is_shown() {
+fn a_simulation_paused_from_the_start_is_displayed() {
     let (mut simulation, key) = flyer();
     simulation.pause();
     let mut both = Both::new(simulation, Idle);
@@ -243,7 +243,7 @@ fn a_simulation_that_is_paused_from_the_start_is_shown() {
 }
 
 #[test]
-fn a_view_without_a_state_shows_nothing() {
+fn a_view_without_a_state_lists_no_bodies_and_is_not_starved() {
     let settings = RunnerSettings {
         slack: f32::NAN,
         ..RunnerSettings::default()
@@ -254,7 +254,7 @@ fn a_view_without_a_state_shows_nothing() {
 }
 
 #[test]
-fn what_is_too_late_is_dropped_and_counted() {
+fn time_beyond_the_maximum_lag_is_dropped_and_counted() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
@@ -326,7 +326,7 @@ impl Host {
 }
 
 #[test]
-fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
+fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
     for (from, to) in (0..9).map(|i| (i / 3, i % 3)) {
         for restart in 31..=42 {
             let (simulation, key) = flyer();
@@ -360,17 +360,17 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
     }
 }
 
-/// Runs the last step again, with the body a metre to the side.
-fn put_aside(simulation: &mut Simulation, key: BodyKey) {
+/// Resimulates the last step, with the body a metre to the side.
+fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
     let aside = translation(0.0, 1.0, 0.0);
-    let again = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
+    let shift = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
     simulation
-        .resimulate(simulation.physics.tick() - 1, again)
+        .resimulate(simulation.physics.tick() - 1, shift)
         .unwrap();
 }
 
 #[test]
-fn a_visual_error_lasts_as_long_whoever_shows_it() {
+fn a_change_of_host_does_not_shorten_a_visual_error() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
         simulation.correction = Correction::default();
@@ -379,7 +379,7 @@ fn a_visual_error_lasts_as_long_whoever_shows_it() {
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
         simulation.advance(MS(10_000), |_, _| ());
-        put_aside(&mut simulation, key);
+        resimulate_aside(&mut simulation, key);
         let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
         assert_eq!(y(&simulation), 0.0);
         let simulation = match kind {
@@ -398,7 +398,7 @@ fn a_visual_error_lasts_as_long_whoever_shows_it() {
 }
 
 #[test]
-fn a_body_works_its_error_off_alike_whoever_shows_it() {
+fn a_body_correction_decays_at_its_half_life_in_every_host() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
         let mut own = Correction::default();
@@ -410,12 +410,12 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
             .unwrap();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.advance(MS(100), |_, _| ());
-        put_aside(&mut simulation, key);
+        resimulate_aside(&mut simulation, key);
         let mut host = Host::new(simulation, kind);
         for _ in 0..20 {
             host.frame(MS(4), key);
         }
-        // Two half-lives.
+        // Twenty frames of 4 ms are two half-lives.
         let error = host.stop().visual_error(key).unwrap();
         let y = error.translation.y;
         assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
@@ -423,11 +423,11 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
 }
 
 #[test]
-fn a_correction_that_is_set_in_a_pause_is_that_of_the_next_frame() {
+fn a_correction_set_in_a_pause_applies_from_the_next_frame() {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.advance(MS(100), |_, _| ());
-    put_aside(&mut simulation, key);
+    resimulate_aside(&mut simulation, key);
     let mut both = Both::new(simulation, Idle);
     let mut now = MS(100);
     let mut error = |both: &mut Both<Idle>| {
@@ -447,7 +447,7 @@ fn a_correction_that_is_set_in_a_pause_is_that_of_the_next_frame() {
 }
 
 #[test]
-fn what_comes_and_goes_while_nobody_runs_is_shown_at_once() {
+fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
     for kind in 1..3 {
         let (simulation, key) = flyer();
         let mut host = Host::new(simulation, kind);

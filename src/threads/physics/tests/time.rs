@@ -4,7 +4,7 @@ use super::*;
 use crate::dim::testing::translation;
 
 #[test]
-fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
+fn pause_speed_and_single_steps_control_the_displayed_motion() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.in_time(MS(100));
@@ -42,7 +42,7 @@ fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
 }
 
 #[test]
-fn time_that_stands_still_is_not_dropped() {
+fn time_at_speed_zero_is_not_counted_as_dropped() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.set_speed(0.0);
@@ -58,7 +58,7 @@ fn time_that_stands_still_is_not_dropped() {
 }
 
 #[test]
-fn a_lag_is_counted_when_another_speed_is_set() {
+fn lag_is_counted_as_dropped_when_the_speed_changes() {
     for speed in [0.0, 0.5] {
         let (simulation, _) = flyer();
         let mut both = Both::new(simulation, Idle);
@@ -77,7 +77,7 @@ fn a_lag_is_counted_when_another_speed_is_set() {
 }
 
 #[test]
-fn another_tick_moves_no_picture() {
+fn setting_the_tick_does_not_disturb_the_displayed_motion() {
     for tick in [0, 1_000] {
         let (simulation, key) = flyer();
         let mut both = Both::new(simulation, Idle);
@@ -97,9 +97,9 @@ fn another_tick_moves_no_picture() {
     }
 }
 
-/// A single step in a pause has brought the picture ahead.
+/// A single step in a pause has put the picture ahead.
 #[test]
-fn another_rate_hastens_no_picture_that_is_ahead() {
+fn a_new_rate_does_not_speed_up_a_display_that_is_ahead() {
     let mut both = Both::new(Simulation::new(Rate::hz(50).unwrap()), Idle);
     both.in_time(MS(100));
     both.frame(MS(100));
@@ -165,7 +165,7 @@ fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
 }
 
 #[test]
-fn slow_motion_holds_from_when_it_is_sent_and_no_frame_leaps() {
+fn slow_motion_applies_at_once_and_displayed_motion_never_jumps() {
     for speed in [0.1, 0.05, 0.01] {
         fly([(1.0, 500), (speed, 2_000), (1.0, 500)]);
     }
@@ -174,7 +174,7 @@ fn slow_motion_holds_from_when_it_is_sent_and_no_frame_leaps() {
 }
 
 #[test]
-fn a_speed_that_changes_often_changes_no_sum_of_time() {
+fn frequent_speed_changes_neither_lose_nor_gain_time() {
     fly([(1.0, 500), (0.02, 500)].repeat(8));
     fly([(1.0, 13), (0.02, 29)].repeat(60));
 }
@@ -201,7 +201,7 @@ fn pauses(times: u32, running: u64, paused: u64) -> Duration {
 }
 
 #[test]
-fn pauses_in_the_middle_of_steps_lose_nothing() {
+fn pauses_in_the_middle_of_steps_lose_no_time() {
     for (times, running, paused) in [(200, 1, 10), (300, 17, 3), (300, 17, 400)] {
         let (time, expected) = (pauses(times, running, paused), MS(running) * times);
         // A pause that comes with a step comes a nanosecond before it.
@@ -210,7 +210,7 @@ fn pauses_in_the_middle_of_steps_lose_nothing() {
 }
 
 #[test]
-fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
+fn calls_and_questions_in_slow_motion_do_not_wait_for_a_step() {
     let (mut simulation, key) = flyer();
     let wall = simulation
         .physics
@@ -233,14 +233,14 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     });
     // The next step is twenty seconds away.
     assert!(both.physics(MS(120)).unwrap() > MS(20_000));
-    let (tick, hit) = answer.unwrap().get().expect("no step is waited for");
+    let (tick, hit) = answer.unwrap().get().expect("answered without a step");
     assert_eq!((tick, both.tick()), (10, 10));
     assert!((hit.unwrap() - 12.0).abs() < 1e-3, "{hit:?}");
-    let spawned = spawned.unwrap().key().expect("no step is waited for");
+    let spawned = spawned.unwrap().key().expect("inserted without a step");
     let view = both.frame(MS(121));
     assert_eq!(view.pose(wall), Some(there));
     assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
-    // This is no pause: the flyer continues as slowly as before.
+    // Time is not paused: the flyer continues as slowly as before.
     assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
 }
 

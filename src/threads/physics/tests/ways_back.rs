@@ -44,7 +44,7 @@ impl Hooks for Churn {
             body.set_linvel(Vector::splat(f32::NAN), true);
         }
         if chance / 2048 % 32 == 7 && !step.is_resimulated {
-            return Err("as it was told");
+            return Err("injected");
         }
         // The guest lives for less than a frame.
         self.guest = (chance / 16)
@@ -197,7 +197,7 @@ impl Loop {
     }
 }
 
-/// Runs the steps of a frame. After some of them it goes back in time, and takes over a copy.
+/// Runs the steps of a frame. After some of them it goes back in time, and may correct the state with a copy.
 fn pull(simulation: &mut Simulation, churn: &mut Churn) {
     while let Some(step) = simulation.next_step() {
         if churn.before_step(&mut simulation.physics, step).is_err() {
@@ -217,7 +217,7 @@ fn pull(simulation: &mut Simulation, churn: &mut Churn) {
     }
 }
 
-fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
+fn check_displayed_bodies(kind: u64, seed: u64) {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.set_rewind_limits(100, usize::MAX);
     let mut host = Loop::new(simulation, kind);
@@ -276,11 +276,11 @@ fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
 }
 
 #[test]
-fn a_map_kept_from_the_lists_equals_the_displayed_poses_whatever_the_past_becomes() {
+fn a_map_kept_from_moved_and_removed_equals_displayed_poses_after_rewinds() {
     let seeds = std::env::var("SEEDS").map_or(40, |seeds| seeds.parse().unwrap());
     for seed in 0..seeds {
         for kind in 0..4 {
-            displayed_bodies_are_those_of_the_lists(kind, seed);
+            check_displayed_bodies(kind, seed);
         }
     }
 }

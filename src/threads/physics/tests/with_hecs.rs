@@ -295,7 +295,7 @@ proptest! {
     /// Whichever side is late and whichever queue is full, in the end each body has its entity and each entity its
     /// body.
     #[test]
-    fn no_entity_without_its_body_nor_a_body_without_its_entity(
+    fn every_body_has_its_entity_and_every_entity_its_body(
         commands in 1..20usize,
         operations in prop::collection::vec(operation(), 1..300),
     ) {
@@ -325,7 +325,7 @@ proptest! {
 }
 
 #[test]
-fn frames_without_a_sync_are_made_up_for() {
+fn a_removal_in_frames_without_a_sync_is_applied_at_the_next_sync() {
     let mut game = Game::new(9);
     game.frame();
     game.sync();
@@ -336,14 +336,14 @@ fn frames_without_a_sync_are_made_up_for() {
         game.physics();
         game.frame();
     }
-    assert!(game.runner.view.removed().is_empty(), "listed again");
+    assert!(game.runner.view.removed().is_empty(), "listed earlier");
     game.sync();
     game.check();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
 }
 
 #[test]
-fn a_body_that_goes_before_it_is_shown_is_taken_off() {
+fn a_body_removed_before_it_is_displayed_is_detached_from_its_entity() {
     let mut game = Game::new(9);
     game.frame();
     game.sync();
@@ -379,7 +379,7 @@ fn a_body_that_goes_before_it_is_shown_is_taken_off() {
 }
 
 #[test]
-fn a_body_that_goes_where_it_has_come_to_rest_unseen_does_not_come_back() {
+fn a_fixed_body_removed_before_it_is_displayed_does_not_reappear() {
     let mut game = Game::new(9);
     game.apply(0, Operation::Spawn(true));
     game.physics();
@@ -391,7 +391,7 @@ fn a_body_that_goes_where_it_has_come_to_rest_unseen_does_not_come_back() {
 
 /// The state with the body was never displayed.
 #[test]
-fn a_body_that_goes_with_its_state_before_it_is_shown_is_taken_off() {
+fn replacing_the_state_detaches_missing_bodies_even_if_never_displayed() {
     let mut game = Game::new(9);
     game.settle();
     game.apply(0, Operation::Spawn(true));

@@ -46,7 +46,7 @@ pub struct Game {
     /// The length of single steps since the last frame.
     pub single_steps: Duration,
     /// How often simulated time may have gone back undetected.
-    pub ways_back: u32,
+    pub backward_jumps: u32,
     /// The sum of the displayed shifts of the origin.
     pub origin: f64,
     pub renderer: Renderer,
@@ -71,7 +71,7 @@ impl Game {
             displayed: BTreeMap::new(),
             last: (0.0, Duration::ZERO, 1.0),
             single_steps: Duration::ZERO,
-            ways_back: 0,
+            backward_jumps: 0,
             origin: 0.0,
             renderer: Renderer::default(),
         };
@@ -132,17 +132,17 @@ impl Game {
         let readings = std::mem::take(&mut self.both().physics.hooks.readings);
         let after = Reading::of(self.simulation());
         if let [first, last] = readings[..] {
-            self.passes(&before, &first, Duration::ZERO);
+            self.check_elapsed(&before, &first, Duration::ZERO);
             // Commands come as late as they can before the next step.
             let is_due = first.until_next_step == Some(Duration::from_nanos(1));
             assert!(first.real_time == now || is_due, "{first:?} at {now:?}");
-            self.is_set(&first, &last, &commands);
+            self.check_commands(&first, &last, &commands);
             let dropped = if last.speed.to_bits() == first.speed.to_bits() {
                 last.too_late(now)
             } else {
                 now - last.real_time
             };
-            self.passes(&last, &after, dropped);
+            self.check_elapsed(&last, &after, dropped);
         } else {
             assert!(readings.is_empty() && commands.is_empty());
             let dropped = if in_time {
@@ -150,7 +150,7 @@ impl Game {
             } else {
                 before.too_late(now)
             };
-            self.passes(&before, &after, dropped);
+            self.check_elapsed(&before, &after, dropped);
         }
         assert_eq!(after.single_steps, 0, "they have been run");
         let waiting = now - after.real_time;
@@ -159,7 +159,7 @@ impl Game {
     }
 
     /// Lets time pass at one speed, and checks that simulated and dropped time account for all of it.
-    pub fn passes(&mut self, from: &Reading, to: &Reading, dropped: Duration) {
+    pub fn check_elapsed(&mut self, from: &Reading, to: &Reading, dropped: Duration) {
         let real = to.real_time - from.real_time;
         assert_eq!(to.dropped.frame_time - from.dropped.frame_time, dropped);
         self.dropped += dropped;
@@ -180,10 +180,10 @@ impl Game {
     }
 
     /// Checks that no time passes while commands are carried out. Some commands change the time.
-    pub fn is_set(&mut self, from: &Reading, to: &Reading, commands: &[Command]) {
-        let ways_back = std::mem::take(&mut self.both().physics.hooks.ways_back);
-        self.ways_back += ways_back;
-        if ways_back > 0 {
+    pub fn check_commands(&mut self, from: &Reading, to: &Reading, commands: &[Command]) {
+        let backward_jumps = std::mem::take(&mut self.both().physics.hooks.backward_jumps);
+        self.backward_jumps += backward_jumps;
+        if backward_jumps > 0 {
             self.time = to.time.as_nanos() * 1_000;
             self.rounded = 1;
             let off = to.time.abs_diff(to.of_state + to.overstep);
@@ -253,16 +253,16 @@ impl Game {
     /// Checks that the picture is as late as it should be, and that time goes back only with the simulation.
     pub fn check_time(&mut self, time: f64) {
         let (last, then, speed) = self.last;
-        let ways_back = self.ways_back;
+        let backward_jumps = self.backward_jumps;
         let single_steps = std::mem::take(&mut self.single_steps);
         // Where another thread begins, rounding may move the time back.
         let is_later = time >= last - SAME;
-        assert!(is_later || ways_back > 0, "{time} s after {last} s");
+        assert!(is_later || backward_jumps > 0, "{time} s after {last} s");
         let Some((end, dt)) = self.newest() else {
             return;
         };
-        self.ways_back = 0;
-        if ways_back > 0 {
+        self.backward_jumps = 0;
+        if backward_jumps > 0 {
             return;
         }
         let reading = Reading::of(self.simulation());
@@ -305,7 +305,7 @@ impl Game {
         let (simulation, player) = both.stop(self.now);
         let after = Reading::of(&simulation);
         self.both = Some(Both::new(simulation, player));
-        self.passes(&before, &after, Duration::ZERO);
+        self.check_elapsed(&before, &after, Duration::ZERO);
         assert!(self.now - after.real_time <= Duration::from_nanos(1));
         self.now = after.real_time;
         self.last.1 = self.last.1.min(self.now);
@@ -348,7 +348,7 @@ impl Game {
     }
 
     /// Runs the same commands before the same steps in one thread.
-    pub fn equals_one_thread(mut self) {
+    pub fn check_against_one_thread(mut self) {
         let player = &mut self.both().physics.hooks;
         let log = std::mem::take(&mut player.log);
         let mut alone = Player::new(player.seed, false);

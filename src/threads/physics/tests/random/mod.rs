@@ -82,46 +82,46 @@ fn actions(
 }
 
 /// Checks all laws, in each frame and at the end.
-fn plays(seed: u64, actions: Vec<Action>) {
+fn check_game(seed: u64, actions: Vec<Action>) {
     let mut game = Game::new(seed);
     for action in actions {
         game.play(action);
     }
     game.end();
-    game.equals_one_thread();
+    game.check_against_one_thread();
 }
 
 proptest! {
     #![proptest_config(crate::testing::random(20))]
 
     #[test]
-    fn speeds_and_pauses_in_lag_keep_every_law(
+    fn random_clock_commands_on_a_late_thread_keep_every_law(
         seed in any::<u16>(),
         actions in actions(clock_command()),
     ) {
-        plays(seed.into(), actions);
+        check_game(seed.into(), actions);
     }
 
     #[test]
-    fn bodies_that_come_and_go_in_lag_keep_every_law(
+    fn random_body_commands_on_a_late_thread_keep_every_law(
         seed in any::<u16>(),
         actions in actions(prop_oneof![3 => body_command(), 1 => clock_command()]),
     ) {
-        plays(seed.into(), actions);
+        check_game(seed.into(), actions);
     }
 
     #[test]
-    fn ways_back_in_lag_keep_every_law(
+    fn random_rewinds_and_state_changes_on_a_late_thread_keep_every_law(
         seed in any::<u16>(),
         actions in actions(prop_oneof![past_command(), past_command(), body_command(), clock_command()]),
     ) {
-        plays(seed.into(), actions);
+        check_game(seed.into(), actions);
     }
 }
 
 /// The last step of the state is longer than a step of the new rate.
 #[test]
-fn an_assigned_state_is_displayed_by_the_length_of_its_own_step() {
+fn an_assigned_state_is_interpolated_over_the_length_of_its_own_step() {
     let actions = [
         Action::Wait(MS(10)),
         Action::Late,
@@ -135,12 +135,12 @@ fn an_assigned_state_is_displayed_by_the_length_of_its_own_step() {
         Action::Send(Command::Rewind(0)),
         Action::Frame,
     ];
-    plays(0, actions.to_vec());
+    check_game(0, actions.to_vec());
 }
 
 /// No state is sent until the rollback is over, which is after the new runner has begun.
 #[test]
-fn a_runner_that_begins_in_a_rollback_goes_on_from_the_picture_before() {
+fn a_runner_restarted_during_a_rollback_continues_from_the_displayed_poses() {
     let actions = [
         Action::Wait(Duration::from_micros(30_001)),
         Action::Late,
@@ -154,11 +154,11 @@ fn a_runner_that_begins_in_a_rollback_goes_on_from_the_picture_before() {
         Action::Late,
         Action::Frame,
     ];
-    plays(3310, actions.to_vec());
+    check_game(3310, actions.to_vec());
 }
 
 #[test]
-fn a_view_without_a_state_yet_shifts_no_camera_again() {
+fn a_restarted_view_without_a_state_does_not_repeat_an_origin_shift() {
     let actions = [
         Action::Wait(MS(80)),
         Action::Send(Command::ShiftOrigin(-1.0)),
@@ -170,12 +170,12 @@ fn a_view_without_a_state_yet_shifts_no_camera_again() {
         Action::Restart,
         Action::Frame,
     ];
-    plays(2, actions.to_vec());
+    check_game(2, actions.to_vec());
 }
 
-/// Two pictures in a pause lead to states that differ only in a body at rest.
+/// Two frames in a pause lead to states that differ only in a body at rest.
 #[test]
-fn each_path_to_an_edited_state_is_uploaded() {
+fn render_data_uploads_each_path_to_an_edited_state() {
     let actions = [
         Action::Send(Command::Insert(0)),
         Action::Send(Command::Insert(24)),
@@ -190,12 +190,12 @@ fn each_path_to_an_edited_state_is_uploaded() {
         Action::Late,
         Action::Frame,
     ];
-    plays(0, actions.to_vec());
+    check_game(0, actions.to_vec());
 }
 
-/// The rewind and the next step come in one state, so no state of the time in between replaces the abandoned one.
+/// The rewind and the next step are handed over as one state, so no state from between them replaces the abandoned one.
 #[test]
-fn a_state_in_the_middle_of_a_rewound_step_is_abandoned() {
+fn a_view_drops_a_rewound_state_in_the_middle_of_the_new_step() {
     let us = |us| Action::Wait(Duration::from_micros(us));
     let actions = [
         us(11_844),
@@ -210,5 +210,5 @@ fn a_state_in_the_middle_of_a_rewound_step_is_abandoned() {
         Action::Send(Command::Rewind(0)),
         Action::Frame,
     ];
-    plays(7364, actions.to_vec());
+    check_game(7364, actions.to_vec());
 }

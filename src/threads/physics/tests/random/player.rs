@@ -51,9 +51,9 @@ pub enum Entry {
     /// A frame of the simulation, with the number of new steps that are due, and whether time is stopped.
     Frame(u64, bool),
     /// A hash of all bits before a step.
-    Begun(Step, u64),
+    BeforeStep(Step, u64),
     /// A hash of all bits after a step.
-    Made(u64, u64),
+    AfterStep(u64, u64),
     Failed,
 }
 
@@ -69,7 +69,7 @@ pub struct Player {
     pub log: Vec<Entry>,
     pub readings: Vec<Reading>,
     /// How often simulated time has gone back since the thread last ran.
-    pub ways_back: u32,
+    pub backward_jumps: u32,
     /// When bodies appeared or were removed, in simulated time.
     pub changes: BTreeMap<BodyKey, (f64, bool)>,
 }
@@ -84,7 +84,7 @@ impl Player {
             kept: Vec::new(),
             log: Vec::new(),
             readings: Vec::new(),
-            ways_back: 0,
+            backward_jumps: 0,
             changes: BTreeMap::new(),
         }
     }
@@ -97,7 +97,7 @@ impl Player {
     pub fn fail(&mut self, chance: u64) -> Result<(), &'static str> {
         if self.may_fail && chance.is_multiple_of(32) {
             self.log.push(Entry::Failed);
-            return Err("as it was told");
+            return Err("injected");
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Player {
         let is_done = self.try_command(command, simulation);
         simulation.notice_physics();
         self.log.push(Entry::Command(command, is_done));
-        self.ways_back += u32::from(is_done && command.goes_back());
+        self.backward_jumps += u32::from(is_done && command.goes_back());
         if is_redoing || command.changes_the_past() {
             self.changes.clear();
         }
@@ -263,7 +263,7 @@ impl Hooks for Player {
             real_frame_end: Duration::ZERO,
             ..step
         };
-        self.log.push(Entry::Begun(step_alone, hash(physics)));
+        self.log.push(Entry::BeforeStep(step_alone, hash(physics)));
         let chance = self.chance();
         match chance % 8 {
             0 => self.insert(physics, chance / 8),
@@ -282,7 +282,7 @@ impl Hooks for Player {
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        self.log.push(Entry::Made(step.tick, hash(physics)));
+        self.log.push(Entry::AfterStep(step.tick, hash(physics)));
         let chance = self.chance();
         self.fail(chance / 2)
     }
