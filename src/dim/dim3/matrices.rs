@@ -174,4 +174,10 @@ mod tests {
             assert_eq!(one[0], *all);
         }
     }
+
+    #[test]
+    #[should_panic(expected = "as many matrices as poses")]
+    fn an_output_slice_shorter_than_the_poses_panics() {
+        write_matrices_4x4(&poses(1), &mut []);
+    }
 }
