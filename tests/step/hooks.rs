@@ -83,7 +83,7 @@ fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
 }
 
 #[test]
-fn after_an_error_the_simulation_goes_on() {
+fn the_simulation_continues_after_an_error_in_a_hook() {
     for tick in 0..5 {
         for after in [false, true] {
             let (mut simulation, key) = flyer_in_space();
@@ -96,7 +96,7 @@ fn after_an_error_the_simulation_goes_on() {
 }
 
 #[test]
-fn after_a_panic_the_simulation_goes_on() {
+fn the_simulation_continues_after_a_panic_in_a_hook() {
     for tick in 0..5 {
         let (mut simulation, key) = flyer_in_space();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -112,7 +112,7 @@ fn after_a_panic_the_simulation_goes_on() {
 }
 
 #[test]
-fn after_a_panic_in_a_generator_the_simulation_goes_on() {
+fn the_simulation_continues_after_a_panic_in_a_force_generator() {
     for tick in 0..5 {
         let (mut simulation, key) = flyer_in_space();
         let lasting = ForceGenerator::custom(|_, _| Wrench {
@@ -145,7 +145,7 @@ fn after_a_panic_in_a_generator_the_simulation_goes_on() {
 }
 
 #[test]
-fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
+fn a_step_runs_after_its_panicking_force_generator_is_removed() {
     let ends = [false, true].map(|panics| {
         let (mut simulation, key) = flyer_in_space();
         let lasting = ForceGenerator::custom(|_, _| Wrench {
@@ -182,7 +182,7 @@ fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
 }
 
 #[test]
-fn an_error_before_the_first_step_shows_the_latest_state_too() {
+fn an_error_before_the_first_step_displays_the_latest_state() {
     let (mut simulation, key) = flyer_in_space();
     simulation.advance(MS(29), |_, _| ());
     let latest = current_pose(&simulation, key);
@@ -223,7 +223,7 @@ impl Hooks for EachFrame {
 }
 
 #[test]
-fn an_error_before_a_frame_drops_its_steps_and_no_time() {
+fn an_error_in_before_frame_drops_due_steps_and_keeps_the_overstep() {
     let (mut simulation, _) = flyer_in_space();
     let mut hooks = EachFrame(Vec::new());
     assert_eq!(simulation.advance_with(MS(25), &mut hooks), Err(1));
@@ -250,7 +250,7 @@ impl Hooks for Panics {
 }
 
 #[test]
-fn a_panic_before_a_frame_leaves_that_frame_out() {
+fn a_panic_in_before_frame_skips_that_frame() {
     let (mut simulation, _) = flyer_in_space();
     let mut hooks = Panics(true);
     let frame = AssertUnwindSafe(|| simulation.advance_with(MS(25), &mut hooks));
@@ -286,7 +286,7 @@ impl Hooks for GoesBack {
 }
 
 #[test]
-fn before_a_frame_none_is_open_even_after_a_panic() {
+fn no_frame_is_open_in_before_frame_even_after_a_panic() {
     // Back to an earlier tick, and to the present one, for which no state is kept. There, the open frame continues.
     for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
         let (mut simulation, _) = flyer_in_space();
@@ -301,7 +301,7 @@ fn before_a_frame_none_is_open_even_after_a_panic() {
 }
 
 #[test]
-fn a_panic_in_rapiers_step_is_the_end() {
+fn advance_after_a_panic_in_rapiers_step_panics_with_the_remedy() {
     let (mut simulation, _) = flyer_in_space();
     // Rapier panics in a step on a joint to a removed body.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
@@ -325,7 +325,7 @@ fn a_panic_in_rapiers_step_is_the_end() {
 }
 
 #[test]
-fn an_advance_within_a_frame_takes_the_frame_over() {
+fn advance_within_an_open_frame_takes_over_that_frame() {
     let (mut simulation, key) = flyer_in_space();
     let force = |physics: &mut Physics, _: Step| {
         physics.add_force(key, Vector::Y * 100.0).unwrap();
@@ -348,7 +348,7 @@ fn an_advance_within_a_frame_takes_the_frame_over() {
 }
 
 #[test]
-fn a_hook_may_borrow_the_games_own_world() {
+fn a_closure_hook_can_mutate_the_games_data() {
     let (mut simulation, key) = flyer_in_space();
     let mut world = vec![key];
     let frame = simulation.advance(MS(30), |physics, step| {
@@ -362,7 +362,7 @@ fn a_hook_may_borrow_the_games_own_world() {
 }
 
 #[test]
-fn a_pause_within_a_frame_holds_from_the_next_one_on() {
+fn a_pause_within_a_frame_takes_effect_in_the_next_frame() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(30));
     while let Some(step) = simulation.next_step() {
@@ -406,7 +406,7 @@ impl Hooks for Director {
 }
 
 #[test]
-fn what_is_done_before_a_frame_counts_in_it() {
+fn changes_in_before_frame_take_effect_in_that_frame() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.set_history(10);
@@ -422,7 +422,7 @@ fn what_is_done_before_a_frame_counts_in_it() {
 }
 
 #[test]
-fn the_frame_tells_what_was_dropped_and_why() {
+fn the_frame_reports_dropped_time_and_its_cause() {
     let (mut simulation, _) = flyer_in_space();
     simulation
         .clock_settings_mut()
@@ -440,7 +440,7 @@ fn the_frame_tells_what_was_dropped_and_why() {
 }
 
 #[test]
-fn rapiers_own_hooks_are_called() {
+fn rapiers_physics_hooks_are_called() {
     struct NoContacts;
     impl PhysicsHooks for NoContacts {
         fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {

@@ -91,7 +91,7 @@ impl Hooks for Late {
 }
 
 #[test]
-fn by_closures() {
+fn resources_follow_a_resimulation_with_closures() {
     let mut simulation = start();
     for _ in 0..10 {
         simulation.advance(MS(10), |physics, now| step(physics, now, SEEMED(now.tick)));
@@ -102,7 +102,7 @@ fn by_closures() {
 }
 
 #[test]
-fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
+fn resources_follow_several_rollbacks_within_one_frame() {
     let mut simulation = start();
     simulation.begin_frame(MS(100));
     for _ in 0..7 {
@@ -123,7 +123,7 @@ fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
 }
 
 #[test]
-fn on_two_threads_in_turn() {
+fn resources_follow_a_resimulation_in_an_overlap() {
     let mut overlap = Overlap::new(start()).unwrap();
     for _ in 0..10 {
         overlap.frame(MS(10), &mut Late).unwrap();
@@ -136,7 +136,7 @@ fn on_two_threads_in_turn() {
 }
 
 #[test]
-fn on_the_physics_thread() {
+fn resources_follow_a_resimulation_in_a_runner() {
     let mut simulation = start();
     simulation.set_rewind_limits(100_000, usize::MAX);
     let runner = Runner::new(simulation, Late, RunnerSettings::default()).unwrap();
@@ -166,7 +166,7 @@ fn on_the_physics_thread() {
 }
 
 #[test]
-fn a_rewind_and_a_clone() {
+fn resources_follow_a_rewind_and_a_clone() {
     let mut simulation = start();
     let push = |simulation: &mut Simulation| {
         simulation.advance(MS(10), |physics, now| step(physics, now, WAS(now.tick)));
@@ -193,7 +193,7 @@ fn a_rewind_and_a_clone() {
 }
 
 #[test]
-fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
+fn a_hook_error_in_a_resimulation_leaves_the_remaining_steps_due() {
     struct Fails;
     impl Hooks for Fails {
         type Error = &'static str;
@@ -219,7 +219,7 @@ fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
 }
 
 #[test]
-fn another_machines_state_brings_its_own() {
+fn correcting_with_another_machines_state_replaces_the_resources() {
     let mut simulation = start();
     simulation.advance(MS(100), |physics, now| step(physics, now, SEEMED(now.tick)));
     let mut theirs = start();
@@ -233,7 +233,7 @@ fn another_machines_state_brings_its_own() {
 }
 
 #[test]
-fn of_each_type_there_is_one() {
+fn resources_hold_one_value_per_type() {
     let mut simulation = Simulation::default();
     let resources = simulation.physics.resources_mut();
     assert_eq!(resources.insert(1_u32), None);
@@ -252,7 +252,7 @@ fn of_each_type_there_is_one() {
 }
 
 #[test]
-fn what_a_scope_does_with_its_own_type_holds() {
+fn changes_to_the_scoped_type_within_a_resource_scope_persist() {
     let mut simulation = Simulation::default();
     let is_there = |simulation: &Simulation| simulation.physics.resources().get::<u32>().copied();
     simulation.physics.resources_mut().insert(1_u32);
@@ -277,7 +277,7 @@ fn what_a_scope_does_with_its_own_type_holds() {
 }
 
 #[test]
-fn a_panic_in_a_scope_loses_nothing() {
+fn a_panic_in_a_resource_scope_loses_no_resource() {
     let mut simulation = start();
     let panics = |simulation: &mut Simulation| {
         simulation.advance(MS(10), |physics, _| {
@@ -294,7 +294,7 @@ fn a_panic_in_a_scope_loses_nothing() {
 
 /// Nothing is copied while no states are kept.
 #[test]
-fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
+fn a_frame_can_run_in_a_resource_scope_if_no_states_are_kept() {
     let mut simulation = start();
     simulation.set_rewind_limits(0, 0);
     let scope = simulation.resource_scope(|simulation, _: &mut Game| {
@@ -305,7 +305,7 @@ fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
 
 /// This holds even in a step whose state is not kept, not only in every fourth step.
 #[test]
-fn with_an_interval_each_step_in_a_scope_is_refused() {
+fn a_step_in_a_resource_scope_panics_even_if_its_state_is_not_kept() {
     let mut simulation = start();
     simulation.set_rewind_interval(4);
     simulation.advance(MS(10), |_, _| ());
@@ -318,7 +318,7 @@ fn with_an_interval_each_step_in_a_scope_is_refused() {
 /// A copy of the state would lack the value that the scope has taken out. Every call that copies it panics and changes
 /// nothing.
 #[test]
-fn a_state_with_a_hole_is_never_kept() {
+fn copying_a_state_in_a_resource_scope_panics_and_changes_nothing() {
     type Misuse = fn(&mut Simulation);
     let misuses: [Misuse; 6] = [
         |simulation| drop(simulation.clone()),
