@@ -104,7 +104,7 @@ fn documents(folder: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_example_tells_the_command_that_runs_it() {
+fn every_example_header_states_a_valid_run_command() {
     let package = package();
     let mut count = 0;
     for example in examples(&package) {
@@ -121,7 +121,7 @@ fn every_example_tells_the_command_that_runs_it() {
 }
 
 #[test]
-fn commands_in_documents_name_examples_and_features_that_exist() {
+fn commands_in_documents_name_existing_examples_and_features() {
     let package = package();
     let mut files = vec![root().join("README.md")];
     files.extend(documents("docs/book/src"));

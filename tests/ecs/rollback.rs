@@ -256,7 +256,7 @@ fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
 }
 
 #[test]
-fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+fn a_game_with_a_rollback_in_every_frame_equals_one_without() {
     for (way, late) in [
         (Way::AtOnce, Late::Within),
         (Way::AtOnce, Late::Between),
@@ -298,7 +298,7 @@ fn components(simulation: &Simulation) -> Vec<Components> {
 
 /// The world is then that of the past, and the picture stays the same.
 #[test]
-fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
+fn an_unfinished_rollback_is_completed_in_the_next_frame() {
     for way in [Way::AtOnce, Way::Noticed] {
         let mut simulation = start(way);
         for _ in 0..20 {
@@ -330,7 +330,7 @@ fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
 
 #[test]
 #[should_panic(expected = "register each type using `RollbackWorld::with`")]
-fn a_component_that_was_not_named_is_not_lost_in_silence() {
+fn cloning_a_world_with_an_unregistered_component_panics() {
     let mut world = RollbackWorld::default();
     world.world.spawn(("a string",));
     let _ = world.clone();
@@ -341,7 +341,7 @@ fn a_component_that_was_not_named_is_not_lost_in_silence() {
 #[should_panic(
     expected = "1 component types that were not registered, besides [\"ecs::rollback::Ammunition\"]"
 )]
-fn a_component_that_was_not_named_is_found_by_the_others() {
+fn the_panic_for_an_unregistered_component_lists_the_registered_ones() {
     #[derive(Clone)]
     struct Unnamed;
 
@@ -355,7 +355,7 @@ struct Ammunition;
 
 /// A copy has a separate world. Entities that die in one live in the other, and new entities have the same ids.
 #[test]
-fn a_copy_has_its_own_bodies_and_the_same_ids() {
+fn a_clone_has_separate_bodies_and_spawns_equal_entity_ids() {
     let mut simulation = start(Way::Noticed);
     frame(&mut simulation, MS(50), Late::InTime);
     with_game(&mut simulation, |simulation, game| {
@@ -399,7 +399,7 @@ fn contents(world: &hecs::World) -> Vec<(Entity, Option<u32>, Option<u64>, bool)
 
 /// Tests that archetypes, ids and the order in which they appeared make no difference.
 #[test]
-fn a_copy_goes_on_like_the_world_it_is_of() {
+fn a_cloned_world_continues_like_the_original() {
     for case in 0..100_u64 {
         let mut random = case;
         let mut below = |limit: u64| {
@@ -448,7 +448,7 @@ fn a_copy_goes_on_like_the_world_it_is_of() {
 }
 
 #[test]
-fn an_entity_that_is_only_reserved_is_not_copied() {
+fn a_reserved_entity_is_not_cloned() {
     let mut one = RollbackWorld::default();
     let [dead, living] = [(); 2].map(|()| one.world.spawn(()));
     one.world.despawn(dead).unwrap();

@@ -48,7 +48,7 @@ fn shown(world: &World) -> usize {
 }
 
 #[test]
-fn a_level_goes_to_a_thread_with_its_entities() {
+fn entities_stay_in_sync_when_a_level_moves_to_a_runner() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(
@@ -88,7 +88,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
 }
 
 #[test]
-fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
+fn removals_that_exceed_the_command_queue_are_sent_in_later_syncs() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     for i in 0..50u8 {
@@ -121,7 +121,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
 }
 
 #[test]
-fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
+fn a_level_of_thousands_is_cleared_in_one_sync_and_replaced() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
         for i in 0..count {
@@ -177,7 +177,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
 }
 
 #[test]
-fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
+fn entities_follow_bodies_removed_and_spawned_on_the_physics_thread() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(
@@ -249,7 +249,7 @@ impl Hooks for Spawning {
 }
 
 #[test]
-fn entities_of_an_overlap_are_where_its_view_displays_them() {
+fn entities_of_an_overlap_have_the_poses_of_its_view() {
     let mut overlap = Overlap::new(space(100)).unwrap();
     let mut game = Spawning::default();
     let mut displayed = 0;
@@ -275,7 +275,7 @@ fn entities_of_an_overlap_are_where_its_view_displays_them() {
 }
 
 #[test]
-fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
+fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
     let mut simulation = space(100);
     simulation.set_rewind_limits(20, usize::MAX);
     let (mut world, mut entities) = (World::new(), Entities::default());

@@ -79,7 +79,7 @@ fn spans_of(run: impl FnOnce()) -> Vec<String> {
 }
 
 #[test]
-fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
+fn phase_spans_nest_in_step_spans_and_steps_in_frames() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.advance(MS(15), |_, _| ());
@@ -116,7 +116,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
 }
 
 #[test]
-fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
+fn phase_spans_of_pulled_steps_nest_in_the_games_span() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
@@ -144,7 +144,7 @@ fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
 }
 
 #[test]
-fn steps_made_again_say_so() {
+fn resimulated_steps_are_marked() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
@@ -178,7 +178,7 @@ impl Hooks for Game {
 }
 
 #[test]
-fn the_steps_on_a_thread_are_frames_of_it() {
+fn steps_of_a_runner_are_in_frame_spans_of_its_thread() {
     LazyLock::force(&ENTERED);
     let (steps, made) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();

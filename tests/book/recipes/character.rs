@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_book_shows_the_hero_that_is_tested_here() {
+fn the_book_lists_the_character_that_is_tested() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let tested = include_str!("mod.rs");
     let start = tested.find("/// The capsule").unwrap();
@@ -132,7 +132,7 @@ fn a_character_walks_evenly_up_and_down_a_slope() {
 
 /// Once this test fails, the recipe no longer needs legs.
 #[test]
-fn rapier_s_controller_alone_hops_on_a_flat_floor() {
+fn rapiers_controller_alone_hops_on_a_flat_floor() {
     for speed in [2.0, 5.0, 8.0] {
         let mut simulation = Simulation::default();
         box_floor(&mut simulation);
@@ -179,7 +179,7 @@ fn a_character_climbs_stairs_up_to_the_length_of_its_legs() {
 }
 
 #[test]
-fn a_character_stops_at_a_wall_that_is_one_collider_with_its_floor_and_at_no_sensor() {
+fn a_character_stops_at_a_compound_colliders_wall_and_passes_sensors() {
     let parts = vec![
         (
             Pose::translation(0.0, -0.5, 0.0),
@@ -204,7 +204,7 @@ fn a_character_stops_at_a_wall_that_is_one_collider_with_its_floor_and_at_no_sen
 }
 
 #[test]
-fn a_character_that_lands_beside_an_edge_hangs_there_until_it_walks() {
+fn a_character_that_lands_on_an_edge_hangs_until_it_walks() {
     for (walk, height) in [(-1.0, 2.0), (1.0, 0.0)] {
         let mut simulation = with_floor(Rate::default());
         let body = RigidBodyBuilder::fixed().translation(Vector::new(-5.0, 1.0, 0.0));
@@ -221,7 +221,7 @@ fn a_character_that_lands_beside_an_edge_hangs_there_until_it_walks() {
 }
 
 #[test]
-fn a_character_slides_down_what_is_steeper_than_45_degrees() {
+fn a_character_slides_down_a_slope_steeper_than_45_degrees() {
     let mut simulation = Simulation::default();
     slope(&mut simulation, 50.0);
     let mut hero = Hero::build(&mut simulation, Vector::ZERO);
@@ -263,7 +263,7 @@ fn a_character_jumps_lands_and_stops_at_a_ceiling() {
 }
 
 #[test]
-fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
+fn a_character_pushes_a_crate_identically_at_every_frame_rate() {
     let run = |frames_per_second| {
         let mut simulation = with_floor(Rate::default());
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
@@ -288,7 +288,7 @@ fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
 }
 
 #[test]
-fn a_character_on_crates_stands_at_their_height_of_the_step_before() {
+fn a_character_on_crates_stands_at_their_height_one_step_earlier() {
     let mut simulation = with_floor(Rate::default());
     let crates = [0.5, 1.5, 2.5, 3.5, 4.5].map(|height| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * height);

@@ -73,7 +73,7 @@ fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
 }
 
 #[test]
-fn motion_is_even_to_the_millimetre_10_000_km_away_at_every_frame_rate() {
+fn motion_is_even_within_a_millimetre_10_000_km_away_at_every_frame_rate() {
     let reference = fly(10_000_000.0, 75);
     assert!(reference.len() > 19);
     for frames_per_second in [45, 144] {
@@ -84,7 +84,7 @@ fn motion_is_even_to_the_millimetre_10_000_km_away_at_every_frame_rate() {
 }
 
 #[test]
-fn a_shift_in_every_step_lets_no_moving_body_sleep() {
+fn an_origin_shift_in_every_step_keeps_moving_bodies_awake() {
     let (mut simulation, [ship, _]) = formation();
     simulation
         .clock_settings_mut()

@@ -57,7 +57,7 @@ fn hero_s_drift(path: impl Fn(f32) -> Pose, velocity: Vector) -> f32 {
 }
 
 #[test]
-fn a_character_goes_with_its_platform_in_every_frame() {
+fn a_character_moves_with_its_platform_in_every_frame() {
     let paths: [fn(f32) -> Pose; 4] = [
         |t| Pose::from_translation(Vector::X * 2.0 * t),
         |t| Pose::from_translation(Vector::Y * t),
@@ -75,7 +75,7 @@ fn a_character_goes_with_its_platform_in_every_frame() {
 }
 
 #[test]
-fn a_character_that_begins_on_a_moving_platform_misses_its_first_step() {
+fn a_character_inserted_on_a_moving_platform_lags_one_step_behind() {
     let mut simulation = Simulation::default();
     let body = RigidBodyBuilder::kinematic_position_based();
     let platform = simulation
@@ -95,7 +95,7 @@ fn a_character_that_begins_on_a_moving_platform_misses_its_first_step() {
 }
 
 #[test]
-fn rapier_s_controller_alone_loses_a_platform_that_moves_sideways() {
+fn rapiers_controller_alone_loses_a_platform_that_moves_sideways() {
     let sideways = |t| Pose::from_translation(Vector::X * 2.0 * t);
     let drift = drift(
         sideways,

@@ -447,7 +447,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(40)))]
 
     #[test]
-    fn no_entity_without_its_body_nor_a_body_without_its_entity(
+    fn random_operations_keep_entities_and_bodies_paired(
         operations in prop::collection::vec(operation(), 1..500),
     ) {
         let mut model = Model::new();
