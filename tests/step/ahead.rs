@@ -31,8 +31,8 @@ fn step_ahead_gives_the_hook_the_steps_of_advance_without_real_time() {
         });
     }
     assert_eq!(seen, real);
-    let place = |physics: &Physics| *physics.body(key).unwrap().position();
-    assert_eq!(place(&ahead), place(&simulation.physics));
+    let pose = |physics: &Physics| *physics.body(key).unwrap().position();
+    assert_eq!(pose(&ahead), pose(&simulation.physics));
     assert_eq!((ahead.tick(), ahead.current_step()), (20, None));
 }
 

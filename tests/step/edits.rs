@@ -90,7 +90,7 @@ fn edits_after_a_frame_are_displayed_and_listed_in_the_next_frame() {
             let x = x + f32::from(frames as u8);
             simulation.physics.teleport(*key, at(x)).unwrap();
         }
-        // A new body is in no picture yet. Its displayed pose is the current one, and follows each edit.
+        // No frame has displayed the new body yet. Its displayed pose is the current one, and follows each edit.
         let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         simulation.physics.teleport(new, at(800.0)).unwrap();
         assert_eq!(simulation.pose(new), Some(at(800.0)));
@@ -206,7 +206,7 @@ fn a_body_turns_about_its_new_center_after_a_collider_is_removed() {
     for _ in 0..20 {
         advance(&mut simulation, 3);
         let off = simulation.pose(key).unwrap().translation.distance(origin);
-        assert!(off < 1e-4, "its origin is at rest: {off} m off");
+        assert!(off < 1e-4, "the origin moved by {off} m");
     }
 }
 

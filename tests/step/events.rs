@@ -1,4 +1,4 @@
-//! Events: none is lost or doubled, and each has its tick and its bodies.
+//! Events: none is lost or duplicated, and each has its tick and its bodies.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, translation, vector};
@@ -237,7 +237,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
         |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
-        // One contact began in a step here, and one came with its world.
+        // The contact begins in a step of the simulation, or earlier, in a bare step of Rapier.
         for began_here in [true, false] {
             let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
@@ -252,7 +252,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
             remove(&mut simulation, key, handle, collider);
             simulation.advance(MS(10), |_, _| ());
             let [stopped] = collisions(&simulation)[..] else {
-                panic!("one stops")
+                panic!("expected one stop")
             };
             assert!(stopped.removed && stopped.bodies.contains(&Some(key)));
             assert!(stopped.bodies.iter().all(Option::is_some));
@@ -289,8 +289,8 @@ fn pair(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
 
 #[test]
 fn body_mut_access_does_not_change_the_order_of_events() {
-    // Balls that fall onto each other. Half of them are removed from the world for a while, all in one step. `look`
-    // chooses balls that are accessed before that.
+    // Balls that fall onto each other. Half of them are disabled, and later enabled, all in one step. `look` chooses
+    // balls that are accessed before that.
     let run = |look: fn(usize) -> bool| {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
         let keys: Vec<BodyKey> = (0..60)
@@ -331,8 +331,11 @@ fn body_mut_access_does_not_change_the_order_of_events() {
     let looks: [fn(usize) -> bool; 3] = [|_| true, |i| i == 16, |i| i % 4 > 1];
     for look in looks {
         let (theirs, their_forces) = run(look);
-        assert!(theirs == collisions, "another order of collisions");
-        assert!(their_forces == forces, "another order of contact forces");
+        assert!(theirs == collisions, "the order of collisions changed");
+        assert!(
+            their_forces == forces,
+            "the order of contact forces changed"
+        );
     }
     // The documented order.
     let order = |collision: &Collision| (collision.tick, pair(collision.colliders));
@@ -415,7 +418,7 @@ fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
         let mut expected = Vec::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
             simulation.advance(MS(100), |physics, step| {
-                assert!(step.tick < 6, "a bug of the game");
+                assert!(step.tick < 6, "a bug in the game");
                 expected.push((step.tick, insert_one(physics, expected.len())));
             });
         }));

@@ -41,38 +41,42 @@ impl Hooks for Failing {
     }
 }
 
-/// Checks the simulation after a frame of five steps, of which `made` were run, and that it continues.
-fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
+/// Checks the simulation after a frame of five steps, of which `completed` ran, and that it continues.
+fn check(mut simulation: Simulation, key: BodyKey, completed: u64) {
     let frame = simulation.frame();
     assert_eq!(
         (frame.steps, frame.tick, simulation.physics.tick()),
-        (made, made, made)
+        (completed, completed, completed)
     );
-    assert_eq!(frame.dropped.aborted, 5 - made);
-    assert_eq!(simulation.clock().dropped().aborted, 5 - made);
-    assert_eq!(frame.alpha < 1.0, made == 5, "{}", frame.alpha);
+    assert_eq!(frame.dropped.aborted, 5 - completed);
+    assert_eq!(simulation.clock().dropped().aborted, 5 - completed);
+    assert_eq!(frame.alpha < 1.0, completed == 5, "{}", frame.alpha);
     let body = simulation.physics.body(key).unwrap();
     assert!(
-        (body.linvel().y - made as f32).abs() < 1e-5,
+        (body.linvel().y - completed as f32).abs() < 1e-5,
         "one force per step that was run"
     );
     assert_eq!(body.user_force(), Vector::ZERO);
     let latest = *body.position();
     assert_eq!(current_pose(&simulation, key), Some(latest));
-    if made < 5 {
+    if completed < 5 {
         assert_eq!(
             simulation.pose(key),
             Some(latest),
-            "the frame shows the latest state"
+            "the frame displays the latest state"
         );
     }
     let mut ticks = Vec::new();
     simulation.advance(MS(20), |_, step| ticks.push(step.tick));
-    assert_eq!(ticks, [made, made + 1], "the next frame continues");
+    assert_eq!(
+        ticks,
+        [completed, completed + 1],
+        "the next frame continues"
+    );
     assert_eq!(simulation.frame().dropped.aborted, 0);
     let rise = simulation.physics.body(key).unwrap().linvel().y;
     assert!(
-        (rise - made as f32).abs() < 1e-5,
+        (rise - completed as f32).abs() < 1e-5,
         "the force of an aborted step is discarded"
     );
     let pair = (
@@ -178,7 +182,7 @@ fn a_step_runs_after_its_panicking_force_generator_is_removed() {
         body.linvel()
     });
     assert!(ends[0].y > 0.0);
-    assert_eq!(ends[0], ends[1], "the force has acted once");
+    assert_eq!(ends[0], ends[1], "the force acted once");
 }
 
 #[test]
@@ -192,7 +196,7 @@ fn an_error_before_the_first_step_displays_the_latest_state() {
         after: false,
         key,
     };
-    // Time continues into a step that is not run, and the picture must not go back.
+    // Time continues into a step that does not run, and displayed poses must not go back.
     assert_eq!(
         simulation.advance_with(MS(3), &mut failing),
         Err(Failure(2))
@@ -260,7 +264,7 @@ fn a_panic_in_before_frame_skips_that_frame() {
     assert_eq!((frame.number, frame.steps), (1, 1));
 }
 
-/// Panics in one step, and goes back before the next frame.
+/// Panics in one step, and rewinds before the next frame.
 struct GoesBack {
     panics_at: u64,
     to: u64,
@@ -375,7 +379,7 @@ fn a_pause_within_a_frame_takes_effect_in_the_next_frame() {
     assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
 }
 
-/// Uses the whole simulation before each frame: reads earlier poses, goes back, changes the speed, and pauses.
+/// Uses the whole simulation before each frame: reads earlier poses, rolls back, changes the speed, and pauses.
 struct Director(BodyKey);
 
 impl Hooks for Director {
@@ -416,7 +420,7 @@ fn changes_in_before_frame_take_effect_in_that_frame() {
         (frame.steps, frame.resimulated, rise.round())
     };
     assert_eq!(frame(), (4, 0, 0.0));
-    assert_eq!(frame(), (4, 3, 3.0), "three steps again");
+    assert_eq!(frame(), (4, 3, 3.0), "three steps are resimulated");
     assert_eq!(frame(), (2, 0, 3.0), "at half speed");
     assert_eq!(frame(), (0, 0, 3.0), "in a pause");
 }

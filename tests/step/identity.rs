@@ -1,4 +1,4 @@
-//! Copies of a simulation: their contents, and what replacing a simulation with a copy keeps.
+//! Copies of a simulation: their contents, and the effects of replacing a simulation with a copy.
 
 use crate::scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use evenstep::rapier::prelude::*;
@@ -69,8 +69,11 @@ fn assigning_a_copy_made_in_a_hook_continues_from_its_tick() {
             let (mut simulation, key) = flyer_in_space();
             simulation.set_rewind_limits(50, usize::MAX);
             let mut game = Copies::new(key, 6, is_after);
-            let mut made = Copies::new(key, u64::MAX, false);
-            simulation.clone().advance_with(MS(200), &mut made).unwrap();
+            let mut reference = Copies::new(key, u64::MAX, false);
+            simulation
+                .clone()
+                .advance_with(MS(200), &mut reference)
+                .unwrap();
             while simulation.physics.tick() < 16 {
                 simulation.advance_with(MS(frame), &mut game).unwrap();
             }
@@ -83,7 +86,7 @@ fn assigning_a_copy_made_in_a_hook_continues_from_its_tick() {
             let mut again = Copies::new(key, u64::MAX, false);
             simulation.advance_with(MS(40), &mut again).unwrap();
             let tick = tick as usize;
-            assert_eq!(again.begun, made.begun[tick..tick + 4]);
+            assert_eq!(again.begun, reference.begun[tick..tick + 4]);
         }
     }
 }
@@ -232,7 +235,8 @@ fn rolling_back_to_the_current_tick_between_frames_changes_nothing() {
     );
 }
 
-/// A key that the copy issues again belongs to the new body, if the game asks for unmatched entities right after it.
+/// A key that the copy issues again belongs to the new body, if the game asks for unmatched entities right after the
+/// restore.
 #[test]
 fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
     for is_in_hook in [false, true] {
@@ -261,7 +265,7 @@ fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
         } else {
             restore(&mut simulation.physics);
         }
-        assert_eq!(new, Some(old), "the same key");
+        assert_eq!(new, Some(old), "the key is reissued");
         advance(&mut simulation, 10);
         assert_eq!(owners.removed(&mut simulation), []);
         assert_eq!(owners.entity(old), Some(3));

@@ -140,7 +140,7 @@ fn next_step_delivery_skips_resimulated_steps() {
 fn clearing_the_queue_resets_the_newest_time_stamp() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut simulation = simulation();
-    queue.push(MS(18), 1); // believed: less than a step ahead
+    queue.push(MS(18), 1); // accepted: less than a step ahead
     assert_eq!(play(&mut simulation, &[10], &mut queue), []);
     queue.clear();
     queue.push(MS(12), 2);
@@ -281,7 +281,7 @@ fn key_states_are_current_after_a_pause_and_menu_presses_are_ignored() {
 fn a_time_stamp_is_accepted_up_to_exactly_one_step_ahead() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut level = simulation();
-    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step has 10
+    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step takes 10 ms
     assert_eq!(play(&mut level, &[10], &mut queue), []);
     assert_eq!(queue.counts().future, 0);
     assert_eq!(play(&mut level, &[10, 10], &mut queue), [(2, 1)]);
@@ -290,7 +290,7 @@ fn a_time_stamp_is_accepted_up_to_exactly_one_step_ahead() {
     assert_eq!(
         play(&mut level, &[10], &mut queue),
         [(3, 2)],
-        "the stamp is taken as now"
+        "the sample counts as input of this moment"
     );
     assert_eq!(queue.counts().future, 1);
 }

@@ -1,4 +1,4 @@
-//! The book's statements about Rapier's defaults.
+//! The book's statements about Rapier.
 
 use evenstep::Simulation;
 use evenstep::rapier::dynamics::RigidBodyActivation;
@@ -182,8 +182,8 @@ fn rope(world: &mut PhysicsWorld, bodies: u8, root: RigidBodyType) -> Vec<RigidB
     bodies
 }
 
-/// Returns the message with which Rapier's step panics, if it does within a second, on a floor, with one body of a rope
-/// disabled.
+/// Returns the message of Rapier's panic, if one body of a rope on a floor is disabled, and a step panics within a
+/// second.
 fn panic_with_disabled(root: RigidBodyType, disabled: usize) -> Option<String> {
     let mut world = PhysicsWorld::new();
     let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.9);
@@ -279,10 +279,7 @@ fn a_detached_part_of_a_multibody_responds_incorrectly_to_a_force() {
         world.step();
         world.bodies[root].linvel().y
     };
-    let (rope, loose_end) = (velocity(2), velocity(4));
-    println!("{rope} {loose_end}");
-    assert!(
-        (loose_end / rope - 1.0).abs() > 0.2,
-        "{loose_end} of {rope}"
-    );
+    let (rope, detached) = (velocity(2), velocity(4));
+    println!("{rope} {detached}");
+    assert!((detached / rope - 1.0).abs() > 0.2, "{detached} of {rope}");
 }

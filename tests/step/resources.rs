@@ -1,4 +1,4 @@
-//! The game's part of the state follows the bodies in every loop.
+//! Resources are the game's part of the state. They follow the bodies in every loop.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,7 +65,7 @@ fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
     (game, position, velocity)
 }
 
-fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
+fn without_rollback(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     let mut simulation = start();
     for _ in 0..steps {
         simulation.advance(MS(10), |physics, now| step(physics, now, push(now.tick)));
@@ -73,18 +73,22 @@ fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     state(&simulation)
 }
 
-/// The predicted input, and the real one.
-const SEEMED: fn(u64) -> u32 = |_| 1;
-const WAS: fn(u64) -> u32 = |tick| tick as u32 % 3;
+/// The predicted input, and the actual one.
+const PREDICTED: fn(u64) -> u32 = |_| 1;
+const ACTUAL: fn(u64) -> u32 = |tick| tick as u32 % 3;
 
-/// Hooks that push with the predicted input, and with the real one in resimulated steps.
+/// Hooks that push with the predicted input, and with the actual one in resimulated steps.
 struct Late;
 
 impl Hooks for Late {
     type Error = Infallible;
 
     fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), Infallible> {
-        let push = if now.is_resimulated { WAS } else { SEEMED };
+        let push = if now.is_resimulated {
+            ACTUAL
+        } else {
+            PREDICTED
+        };
         step(physics, now, push(now.tick));
         Ok(())
     }
@@ -94,11 +98,13 @@ impl Hooks for Late {
 fn resources_follow_a_resimulation_with_closures() {
     let mut simulation = start();
     for _ in 0..10 {
-        simulation.advance(MS(10), |physics, now| step(physics, now, SEEMED(now.tick)));
+        simulation.advance(MS(10), |physics, now| {
+            step(physics, now, PREDICTED(now.tick))
+        });
     }
-    assert_eq!(state(&simulation), never_went_back(10, SEEMED));
-    (simulation.resimulate(0, |physics, now| step(physics, now, WAS(now.tick)))).unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, PREDICTED));
+    (simulation.resimulate(0, |physics, now| step(physics, now, ACTUAL(now.tick)))).unwrap();
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
@@ -107,19 +113,19 @@ fn resources_follow_several_rollbacks_within_one_frame() {
     simulation.begin_frame(MS(100));
     for _ in 0..7 {
         let now = simulation.next_step().unwrap();
-        step(&mut simulation.physics, now, SEEMED(now.tick));
+        step(&mut simulation.physics, now, PREDICTED(now.tick));
         simulation.make_step();
     }
     for tick in [4, 2, 0] {
         simulation.roll_back(tick).unwrap();
         let now = simulation.next_step().unwrap();
         assert_eq!(game(&simulation).pushes.len() as u64, tick);
-        step(&mut simulation.physics, now, WAS(now.tick));
+        step(&mut simulation.physics, now, ACTUAL(now.tick));
         simulation.make_step();
     }
-    make_steps(&mut simulation, WAS);
+    make_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn resources_follow_a_resimulation_in_an_overlap() {
     simulation.resimulate_with(0, &mut Late).unwrap();
     let steps = simulation.physics.tick();
     assert!(steps >= 9);
-    assert_eq!(state(simulation), never_went_back(steps, WAS));
+    assert_eq!(state(simulation), without_rollback(steps, ACTUAL));
 }
 
 #[test]
@@ -156,7 +162,9 @@ fn resources_follow_a_resimulation_in_a_runner() {
 
     let pushes = game(&simulation).pushes.clone();
     assert_eq!(pushes.len() as u64, simulation.physics.tick());
-    let again = pushes.iter().position(|(tick, push)| *push != WAS(*tick));
+    let again = pushes
+        .iter()
+        .position(|(tick, push)| *push != ACTUAL(*tick));
     assert!(again.is_none_or(|first_new| first_new >= 10));
     let mut other = start();
     for (_, push) in pushes {
@@ -169,17 +177,17 @@ fn resources_follow_a_resimulation_in_a_runner() {
 fn resources_follow_a_rewind_and_a_clone() {
     let mut simulation = start();
     let push = |simulation: &mut Simulation| {
-        simulation.advance(MS(10), |physics, now| step(physics, now, WAS(now.tick)));
+        simulation.advance(MS(10), |physics, now| step(physics, now, ACTUAL(now.tick)));
     };
     (0..10).for_each(|_| push(&mut simulation));
     let saved = simulation.clone();
     simulation.rewind(4).unwrap();
-    assert_eq!(state(&simulation), never_went_back(4, WAS));
+    assert_eq!(state(&simulation), without_rollback(4, ACTUAL));
     simulation.rewind(10).unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
     (0..5).for_each(|_| push(&mut simulation));
     simulation = saved;
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
     // The two simulations share no data.
     let copy = simulation.clone();
     simulation
@@ -204,32 +212,34 @@ fn a_hook_error_in_a_resimulation_leaves_the_remaining_steps_due() {
         }
     }
     let mut simulation = start();
-    simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+    simulation.advance(MS(100), |physics, now| step(physics, now, ACTUAL(now.tick)));
     let error = simulation.resimulate_with(5, &mut Fails).unwrap_err();
     assert_eq!(error, ResimulateError::Hook("no"));
     assert_eq!(
         (simulation.physics.tick(), simulation.steps_to_resimulate()),
         (8, 2)
     );
-    // From the kept state on, with the right input.
+    // Resimulates from the kept state with the actual input.
     simulation
-        .resimulate(5, |physics, now| step(physics, now, WAS(now.tick)))
+        .resimulate(5, |physics, now| step(physics, now, ACTUAL(now.tick)))
         .unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
 fn correcting_with_another_machines_state_replaces_the_resources() {
     let mut simulation = start();
-    simulation.advance(MS(100), |physics, now| step(physics, now, SEEMED(now.tick)));
+    simulation.advance(MS(100), |physics, now| {
+        step(physics, now, PREDICTED(now.tick))
+    });
     let mut theirs = start();
-    theirs.advance(MS(50), |physics, now| step(physics, now, WAS(now.tick)));
+    theirs.advance(MS(50), |physics, now| step(physics, now, ACTUAL(now.tick)));
     simulation.roll_back(5).unwrap();
     simulation.correct(theirs.physics).unwrap();
     simulation.begin_frame(MS(0));
-    make_steps(&mut simulation, WAS);
+    make_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
@@ -330,7 +340,7 @@ fn copying_a_state_in_a_resource_scope_panics_and_changes_nothing() {
     ];
     for (i, misuse) in misuses.into_iter().enumerate() {
         let mut simulation = start();
-        simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+        simulation.advance(MS(100), |physics, now| step(physics, now, ACTUAL(now.tick)));
         if i == 1 {
             simulation.begin_frame(MS(10));
         }
@@ -338,9 +348,9 @@ fn copying_a_state_in_a_resource_scope_panics_and_changes_nothing() {
         let panic = catch_unwind(AssertUnwindSafe(scope)).unwrap_err();
         let text = panic.downcast_ref::<String>().unwrap();
         assert!(text.contains("Game` is in `resource_scope`"), "{i}: {text}");
-        assert_eq!(state(&simulation), never_went_back(10, WAS), "{i}");
+        assert_eq!(state(&simulation), without_rollback(10, ACTUAL), "{i}");
         simulation.end_frame();
         simulation.rewind(4).unwrap();
-        assert_eq!(state(&simulation), never_went_back(4, WAS), "{i}");
+        assert_eq!(state(&simulation), without_rollback(4, ACTUAL), "{i}");
     }
 }

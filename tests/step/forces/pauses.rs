@@ -70,15 +70,15 @@ fn quarantine_resets_the_user_forces_of_the_quarantined_body_only() {
 
 #[test]
 fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
-    type Stop = fn(&mut Simulation);
-    let ways: [(Stop, Stop); 2] = [
+    type Act = fn(&mut Simulation);
+    let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
             |simulation| simulation.set_speed(0.0).unwrap(),
             |simulation| simulation.set_speed(1.0).unwrap(),
         ),
     ];
-    for (stop, go_on) in ways {
+    for (stop, resume) in stops {
         let mut simulation = space();
         let key = ball(&mut simulation.physics);
         stop(&mut simulation);
@@ -97,7 +97,7 @@ fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
             .physics
             .add_force(key, Vector::X * 100.0)
             .unwrap();
-        go_on(&mut simulation);
+        resume(&mut simulation);
         simulation
             .physics
             .add_force(key, Vector::X * 100.0)
@@ -113,20 +113,20 @@ fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
 /// A frame that runs keeps a force for later steps. A pause discards only forces added since that frame.
 #[test]
 fn a_pause_discards_only_forces_added_since_the_last_running_frame() {
-    type Way = fn(&mut Simulation);
-    let stops: [(Way, Way); 2] = [
+    type Act = fn(&mut Simulation);
+    let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
             |simulation| simulation.set_speed(0.0).unwrap(),
             |simulation| simulation.set_speed(1.0).unwrap(),
         ),
     ];
-    let single_step: Way = |simulation| {
+    let single_step: Act = |simulation| {
         simulation.pause();
         simulation.clock_settings_mut().step_once();
         assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
     };
-    for (stop, go_on) in stops {
+    for (stop, resume) in stops {
         for is_seen in [false, true] {
             for is_single_step in [false, true] {
                 let mut simulation = space();
@@ -151,7 +151,7 @@ fn a_pause_discards_only_forces_added_since_the_last_running_frame() {
                 if is_single_step {
                     single_step(&mut simulation);
                 } else {
-                    go_on(&mut simulation);
+                    resume(&mut simulation);
                     let frame = simulation.advance(MS(10), nothing);
                     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
                 }
@@ -243,7 +243,7 @@ fn forces_added_while_the_clock_runs_survive_a_pause() {
             let Ok(_) = copy.advance_with(MS(10), game);
             copy
         },
-        // In a loop that the game writes itself.
+        // The pull form.
         |mut simulation, game| {
             simulation.pause();
             simulation.begin_frame(MS(10));

@@ -1,4 +1,4 @@
-//! Loose ends and roots of another type, in every loop.
+//! Detached parts, and roots that change their type, in every loop.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn a_root_accepts_a_target_as_soon_as_it_is_kinematic() {
         }
     }
     for change in CUTS {
-        // The root of a loose end is dynamic.
+        // The root of a detached part is dynamic.
         for when in WHENS {
             run(Scene {
                 length: 5,

@@ -29,7 +29,7 @@ fn an_origin_shift_does_not_change_motion_sleep_or_events() {
         let shifted_at = shifted.physics.tick();
         assert_eq!(advance(&mut shifted, 0).origin_shift, origin);
         for frame in 0..200 {
-            // Already in the first frame, before the next step.
+            // The first frame already displays the shifted poses, before the next step.
             for key in &keys {
                 let expected = by * other.pose(*key).unwrap();
                 let off = apart(shifted.pose(*key).unwrap(), expected);
@@ -56,8 +56,11 @@ fn an_origin_shift_does_not_change_motion_sleep_or_events() {
             assert_eq!(frame.poses.teleported, 0);
             if frame.tick > shifted_at {
                 // The frame and the collider of a soft body follow its particles in the next step.
-                let here = places(shifted.physics.rapier(), cloth, origin);
-                let off = furthest(&here, &places(other.physics.rapier(), cloth, Vector::ZERO));
+                let here = positions(shifted.physics.rapier(), cloth, origin);
+                let off = furthest(
+                    &here,
+                    &positions(other.physics.rapier(), cloth, Vector::ZERO),
+                );
                 assert!(off < bound, "{off} m after {} steps", frame.tick);
             }
         }
@@ -209,15 +212,19 @@ fn the_next_frame_reports_an_origin_shift_once() {
             .map(|key| simulation.pose(*key).unwrap())
             .collect()
     };
-    assert_eq!(poses(&simulation), before, "the picture does not change");
+    assert_eq!(
+        poses(&simulation),
+        before,
+        "displayed poses are unchanged until the next frame"
+    );
     assert_eq!(advance(&mut simulation, 0).origin_shift, origin);
     for (now, before) in poses(&simulation).iter().zip(&before) {
         assert!(apart(*now, by * *before) < 1e-3);
     }
-    let mut told: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
-    told.sort();
-    assert!(keys.iter().all(|key| told.binary_search(key).is_ok()));
-    assert_eq!(told.len(), keys.len() + 1, "the floor is listed too");
+    let mut listed: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
+    listed.sort();
+    assert!(keys.iter().all(|key| listed.binary_search(key).is_ok()));
+    assert_eq!(listed.len(), keys.len() + 1, "the floor is listed too");
     assert_eq!(advance(&mut simulation, 0).origin_shift, Vector::ZERO);
     assert_eq!(simulation.moved(), []);
 }
@@ -338,6 +345,6 @@ fn a_sleeping_body_wakes_when_hit_right_after_an_origin_shift() {
     assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
     assert!(
         (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
-        "no momentum is lost"
+        "momentum is conserved"
     );
 }

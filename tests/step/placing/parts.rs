@@ -28,7 +28,7 @@ fn editing_one_property_of_a_body_changes_no_other() {
     );
     let turned = turned(spin(0.0, 0.2, 0.0)) * rotation;
 
-    // Velocity edits do not change the pair of poses, and the picture continues.
+    // Velocity edits do not change the pair of poses or the displayed pose.
     type Change = fn(&mut RigidBody);
     let velocities: [(Change, Vector, AngVector); 3] = [
         (
@@ -81,7 +81,10 @@ fn editing_one_property_of_a_body_changes_no_other() {
     // The body was turned about its origin, which continues straight.
     let alpha = simulation.frame().alpha;
     let straight = pair.0.translation.lerp(pair.1.translation, alpha);
-    assert!(straight.distance(translation) > 0.01, "on the way");
+    assert!(
+        straight.distance(translation) > 0.01,
+        "the displayed pose is between two steps"
+    );
     assert!(pose.translation.distance(straight) < 1e-6, "{pose:?}");
 
     let (mut simulation, key) = start();

@@ -25,7 +25,7 @@ fn motion_through_a_portal_equals_the_transformed_motion_without_it() {
             assert_eq!(
                 through.pose(key),
                 before,
-                "the picture lasts until the next frame"
+                "the displayed pose is unchanged until the next frame"
             );
             advance(&mut through, ms);
             assert_eq!(through.frame().poses.teleported, 1);
@@ -34,7 +34,7 @@ fn motion_through_a_portal_equals_the_transformed_motion_without_it() {
         for _ in 0..60 {
             let expected = portal * twin.pose(other).unwrap();
             let off = apart(through.pose(key).unwrap(), expected);
-            assert!(off < 1e-4, "{off} m from where it would be");
+            assert!(off < 1e-4, "{off} m from the expected pose");
             advance(&mut through, 7);
             advance(&mut twin, 7);
         }

@@ -1,4 +1,4 @@
-//! Targets far out, reached, refused, or interrupted by teleports and shifts.
+//! Targets that are far from the origin, reached, refused, or interrupted by teleports and shifts.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn setting_a_target_in_each_frame_keeps_the_rotation_of_unit_length() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     for frame in 1..=20_000u64 {
-        // The target is always a little further ahead than the body gets.
+        // The body never reaches the target, which is always a little further ahead.
         let ahead = turned(spin(0.0, 0.0, frame as f32 * 1e-3 + 0.5));
         let time = simulation.clock().time() + MS(500);
         let pose = Pose::from_rotation(ahead);

@@ -169,12 +169,12 @@ fn a_pause_stops_motion_to_a_target_and_slow_motion_slows_it() {
     simulation.pause();
     let before = position(&simulation.physics, key);
     for _ in 0..10 {
-        lead(&mut simulation, key, MS(100), |t| at(t as f32));
+        advance_along(&mut simulation, key, MS(100), |t| at(t as f32));
     }
     assert_eq!(position(&simulation.physics, key), before);
     simulation.set_speed(1.0).unwrap();
     simulation.resume();
-    lead(&mut simulation, key, MS(100), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(100), |t| at(t as f32));
     assert!((x(&simulation) - 0.38).abs() < 1e-5, "{}", x(&simulation));
 }
 
@@ -182,8 +182,8 @@ fn a_pause_stops_motion_to_a_target_and_slow_motion_slows_it() {
 fn a_hitch_does_not_make_a_platform_jump() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
-    lead(&mut simulation, key, MS(50), |t| at(t as f32));
-    lead(&mut simulation, key, MS(9_000), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(50), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(9_000), |t| at(t as f32));
     assert_eq!(simulation.frame().steps, 25);
     let body = simulation.physics.body(key).unwrap();
     assert!((body.translation().x - 0.3).abs() < 1e-6);
@@ -197,7 +197,7 @@ fn every_stepping_strategy_follows_the_target() {
         simulation.clock_settings_mut().set_stepping(stepping);
         let key = platform(&mut simulation);
         for frame in 0..60 {
-            lead(&mut simulation, key, MS(10 + frame % 13), |t| at(t as f32));
+            advance_along(&mut simulation, key, MS(10 + frame % 13), |t| at(t as f32));
         }
         let time = simulation.clock().time();
         let waits = simulation.clock().overstep();
@@ -259,7 +259,7 @@ fn only_position_based_kinematic_bodies_have_targets() {
     let nan = Pose::from_translation(Vector::NAN);
     let refused = simulation.physics.set_kinematic_target(key, nan, SECOND);
     assert_eq!(refused, Err(BodyError::NotFinite(key)));
-    // A body that becomes dynamic on its way falls, and has no target when it is kinematic again.
+    // A body that becomes dynamic before it reaches its target falls, and has no target when it is kinematic again.
     simulation
         .physics
         .set_kinematic_target(key, at(1.0), SECOND)
@@ -319,10 +319,10 @@ fn every_smoothing_displays_a_kinematic_target_evenly() {
         simulation.smoothing = smoothing;
         let key = platform(&mut simulation);
         for frame in 0..200 {
-            lead(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));
+            advance_along(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));
             let time = simulation.clock().time().as_secs_f32() - behind / 60.0;
             let off = simulation.pose(key).unwrap().translation.x - 3.0 * time;
-            // Rapier's velocity of a body with a target is that of the step before.
+            // Rapier's velocity of a body with a target is that of the previous step.
             assert!(
                 frame < 8 || off.abs() < 1e-4,
                 "{smoothing:?}: {off} m in frame {frame}"
