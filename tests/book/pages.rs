@@ -173,7 +173,7 @@ fn excerpts_equal_their_source_files() {
     assert!(count > 10, "{count} excerpts");
 }
 
-/// A picture has its own background, which is dark on dark pages. Its letters are eleven pixels high on a phone.
+/// A picture has a background, which is dark on dark pages. Its letters are at least eleven pixels high on a phone.
 #[test]
 fn pictures_are_readable_on_dark_pages_and_on_phones() {
     const PHONE: f32 = 320.0; // the width of a page, without its margins

@@ -1,5 +1,5 @@
-//! A hecs game that goes back in every frame. Late input inserts, removes and restores its entities. It equals the game
-//! that never went back.
+//! A hecs game that rolls back in every frame. Late input inserts, removes and restores its entities. The result equals
+//! that of a game without rollbacks.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
@@ -55,7 +55,7 @@ fn fires(ship: u32, tick: u64) -> bool {
 }
 
 /// Returns the prediction before the input arrives.
-fn seems_to_fire(ship: u32, tick: u64) -> bool {
+fn predicted_to_fire(ship: u32, tick: u64) -> bool {
     fires(ship + 1, tick + 3)
 }
 
@@ -236,13 +236,13 @@ fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
         let tick = simulation.physics.tick().saturating_sub(10);
         simulation.roll_back(tick).unwrap();
     };
-    let seems = if late == Late::InTime {
+    let predicted = if late == Late::InTime {
         fires
     } else {
-        seems_to_fire
+        predicted_to_fire
     };
     simulation.begin_frame(time);
-    make_steps(simulation, seems);
+    make_steps(simulation, predicted);
     if late == Late::Within {
         back(simulation);
         make_steps(simulation, fires);
@@ -296,7 +296,7 @@ fn components(simulation: &Simulation) -> Vec<Components> {
     game.components(simulation)
 }
 
-/// The world is then that of the past, and the picture stays the same.
+/// In between, the world is in the past, and displayed poses stay the same.
 #[test]
 fn an_unfinished_rollback_is_completed_in_the_next_frame() {
     for way in [Way::AtOnce, Way::Noticed] {
@@ -336,17 +336,17 @@ fn cloning_a_world_with_an_unregistered_component_panics() {
     let _ = world.clone();
 }
 
-/// hecs does not know the name of the other type. The named types tell which kind of entity it is.
+/// hecs does not know the name of the unregistered type. The registered types tell which kind of entity it is.
 #[test]
 #[should_panic(
     expected = "1 component types that were not registered, besides [\"ecs::rollback::Ammunition\"]"
 )]
 fn the_panic_for_an_unregistered_component_lists_the_registered_ones() {
     #[derive(Clone)]
-    struct Unnamed;
+    struct Unregistered;
 
     let mut world = RollbackWorld::default().with::<Ammunition>();
-    world.world.spawn((Ammunition, Unnamed));
+    world.world.spawn((Ammunition, Unregistered));
     let _ = world.clone();
 }
 
@@ -408,15 +408,15 @@ fn a_cloned_world_continues_like_the_original() {
         };
         let mut one = RollbackWorld::default();
         one = one.with::<u32>().with::<u64>().with::<Id>();
-        // An archetype of an unnamed type, which is empty by now.
-        let unnamed = one.world.spawn(("unnamed",));
-        one.world.despawn(unnamed).unwrap();
-        let mut entities = vec![unnamed];
+        // An archetype of an unregistered type, which is empty by now.
+        let unregistered = one.world.spawn(("unregistered",));
+        one.world.despawn(unregistered).unwrap();
+        let mut entities = vec![unregistered];
         let mut copy = one.clone();
         for i in 0..120_u32 {
-            let (deed, entity) = (below(10), entities[below(entities.len() as u64) as usize]);
+            let (action, entity) = (below(10), entities[below(entities.len() as u64) as usize]);
             let bits = (u64::from(i) + 2) << 32 | below(60);
-            let act = |world: &mut hecs::World| match deed {
+            let act = |world: &mut hecs::World| match action {
                 0 => Some(world.spawn(())),
                 1 => Some(world.spawn((i,))),
                 2 => Some(world.spawn((i, u64::from(i)))),

@@ -34,7 +34,10 @@ fn frames(
         if is_good(world, runner) {
             return;
         }
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is not met in time"
+        );
         std::thread::yield_now();
     }
 }
@@ -104,7 +107,7 @@ fn removals_that_exceed_the_command_queue_are_sent_in_later_syncs() {
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
     let mut runner = Runner::new(simulation, Idle, settings).unwrap();
-    // Half of them are despawned by hand.
+    // Half of the entities are despawned through `Entities`, and all the others by hecs.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[25..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
@@ -140,7 +143,7 @@ fn a_level_of_thousands_is_cleared_in_one_sync_and_replaced() {
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner.frame();
     entities.sync(&mut world, &mut runner);
-    // Half of them are despawned by hand.
+    // Half of the entities are despawned through `Entities`, and all the others by hecs.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[2_500..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
@@ -283,11 +286,14 @@ fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
     frames(&mut world, &mut entities, &mut runner, |_, runner| {
         runner.view().tick() > 3
     });
-    runner.call(|_, _| panic!("as it was told")).unwrap();
+    runner.call(|_, _| panic!("planned")).unwrap();
     let mut failed = 0;
     let start = runner.now();
     while failed == 0 {
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is not met in time"
+        );
         failed = runner.failures().len();
         std::thread::yield_now();
     }
@@ -304,7 +310,7 @@ fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
         world.get::<&&str>(entity).map(|name| *name).unwrap(),
         "rocket"
     );
-    // The next ball is spawned.
+    // After the recovery, a ball is spawned.
     let ball = crate::scenes::ball();
     let (entity, spawned) = entities
         .try_spawn(&mut world, &runner, flyer(), ball, ())

@@ -62,12 +62,12 @@ impl<S: tracing::Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Entered {
     }
 }
 
-/// One subscriber for the whole process, set before the first span. A span that is first met on a thread without a
-/// subscriber may count as unwanted, even for the subscribers of other threads.
+/// One subscriber for the whole process, set before the first span. A span that is first entered on a thread without a
+/// subscriber may be disabled, even for the subscribers of other threads.
 static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
     let entered = Entered::default();
     let subscriber = tracing_subscriber::registry().with(entered.clone());
-    tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
+    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber is set");
     entered
 });
 
@@ -180,15 +180,15 @@ impl Hooks for Game {
 #[test]
 fn steps_of_a_runner_are_in_frame_spans_of_its_thread() {
     LazyLock::force(&ENTERED);
-    let (steps, made) = std::sync::mpsc::channel();
+    let (steps, completed) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
     let patience = Duration::from_secs(60);
-    let (thread, _) = made.recv_timeout(patience).expect("a step runs");
+    let (thread, _) = completed.recv_timeout(patience).expect("a step runs");
     // Ends the thread after the current step.
     drop(runner.stop());
 
     let spans = ENTERED.of(thread);
-    // Displaying the poses is no part of this thread.
+    // This thread does not display poses.
     let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
     assert_eq!(
         first,

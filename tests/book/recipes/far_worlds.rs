@@ -32,24 +32,24 @@ fn stay_near_the_origin(physics: &mut Physics, ship: BodyKey) -> Vector {
     place
 }
 
-/// Flies that far, and checks every frame. Returns the state before each thousandth step: the `f64` origin and the
-/// positions of the ships.
+/// Flies `distance` metres, and checks every frame. Returns the state before each thousandth step: the `f64` origin and
+/// the positions of the ships.
 fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
     let (mut simulation, ships) = formation();
     let frame_time = SECOND / frames_per_second;
     let even = velocity().as_dvec3() * frame_time.as_secs_f64();
     let (mut origin, mut camera) = (DVec3::ZERO, Vector::ZERO);
-    // By the hook, and by the steps themselves.
+    // The sum of the shifts in the hook, and the distance travelled in the steps.
     let (mut shifted, mut travelled) = (DVec3::ZERO, DVec3::ZERO);
     let mut before = Vector::ZERO;
     let mut states = Vec::new();
     let mut frames = 0;
     while origin.length() < distance {
         let frame = simulation.advance(frame_time, |physics, step| {
-            let places = ships.map(|key| position(physics, key).translation);
-            travelled += (places[0] - before).as_dvec3();
+            let positions = ships.map(|key| position(physics, key).translation);
+            travelled += (positions[0] - before).as_dvec3();
             if step.tick % 1_000 == 0 {
-                states.push((shifted, places));
+                states.push((shifted, positions));
             }
             shifted += stay_near_the_origin(physics, ships[0]).as_dvec3();
             before = position(physics, ships[0]).translation;

@@ -1,4 +1,4 @@
-//! Pick-ups, a server, forces between bodies, and dragging bodies by hand.
+//! Pick-ups, sensors, a server's frames, additional mass, and bodies on a platform.
 
 use super::*;
 

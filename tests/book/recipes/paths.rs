@@ -43,7 +43,7 @@ fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
     path.drain(1..=STEPS as usize).collect()
 }
 
-/// The state after `steps` steps without a throw.
+/// Returns the simulation after `steps` steps without a throw.
 fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
     let (mut simulation, ball) = world();
     while simulation.physics.tick() < steps {
@@ -52,7 +52,7 @@ fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
     (simulation, ball)
 }
 
-/// The pose after each step, if the ball is thrown now and the hook is called in the preview.
+/// Returns the pose after each step, if the ball is thrown now. The preview calls the hook.
 fn preview(physics: &Physics, ball: BodyKey) -> Vec<Pose> {
     let mut ahead = physics.clone();
     ahead.apply_impulse(ball, THROW).unwrap();

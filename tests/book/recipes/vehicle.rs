@@ -68,5 +68,8 @@ fn a_sleeping_car_is_woken_only_by_driving_forward() {
         position(&simulation.physics, key).translation.x
     };
     assert!(driven(200.0) > 0.5);
-    assert!(driven(-200.0).abs() < 0.01, "the recipe need not wake it");
+    assert!(
+        driven(-200.0).abs() < 0.01,
+        "the recipe no longer needs to wake the car"
+    );
 }

@@ -163,7 +163,7 @@ fn a_respawned_entity_with_another_body_displays_that_body() {
         };
         let [entity, other] = [0.0, 9.0].map(|x| game.spawn(flying(x)));
         game.frame(20);
-        // The body is held since the last frame, or was taken off in this one.
+        // The body was taken off before the last frame, or is taken off after it.
         let mut held = is_held.then(|| game.world.remove_one::<Body>(other).unwrap());
         game.frame(20);
         let mut elsewhere = World::new();
@@ -203,7 +203,7 @@ fn a_body_component_that_replaces_a_held_one_is_displayed() {
     assert!(game.simulation().physics.body(kept.key()).is_some());
 }
 
-/// Its key may belong to another body by then.
+/// Its old key may belong to another body by then.
 #[test]
 fn an_entity_unmatched_after_a_restore_removes_no_body_later() {
     for is_despawned_before in [false, true] {
@@ -235,7 +235,7 @@ fn an_entity_unmatched_after_a_restore_removes_no_body_later() {
     }
 }
 
-/// Without a call of `unmatched`, both bodies have the key.
+/// Without a call of `unmatched`, two entities have a `Body` with the same key.
 #[test]
 fn an_entity_spawned_in_a_resimulated_step_keeps_its_reissued_key() {
     type End = fn(&mut Game, Entity);

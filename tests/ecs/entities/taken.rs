@@ -1,4 +1,4 @@
-//! Entities that are taken out and spawned again, and components that are moved by hand.
+//! Entities that are taken out and spawned again, and components that the game moves.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn an_entity_taken_and_respawned_is_found_when_its_body_moves() {
     assert_eq!(game.entities.entity(key), Some(again));
 }
 
-/// The body's entity is not the recorded one, so no entity can be told at once.
+/// The recorded entity no longer exists, so the sync cannot look up the entity of the body.
 #[test]
 fn an_entity_taken_and_respawned_loses_a_removed_body() {
     let mut game = Game::new();
@@ -120,7 +120,7 @@ fn a_sync_catches_up_when_changes_since_the_last_one_are_unavailable() {
     body.set_translation(Vector::Y, true);
     game.simulation().physics.remove(removed_key);
     for _ in 0..20 {
-        // Some body comes to rest and is removed, again and again.
+        // In every frame, one body is accessed, and another is inserted and removed.
         game.simulation().physics.body_mut(busy).unwrap();
         let body = game
             .simulation()
@@ -156,7 +156,7 @@ fn a_reattached_body_outlives_its_old_component() {
     }
 }
 
-/// The position in the physics is ahead of the displayed pose by one frame.
+/// The position in the physics is ahead of the displayed pose by up to one step.
 #[test]
 fn a_body_attached_in_a_pause_gets_its_displayed_pose_in_the_sync() {
     for (attach_to_physics, has_new_frame) in [(false, true), (true, true), (true, false)] {

@@ -184,7 +184,7 @@ fn a_body_component_held_outside_the_world_keeps_its_body_alive() {
             assert_eq!(game.entities.entity(key), None);
             assert!(
                 !game.world.satisfies::<&RenderPose>(entity),
-                "a ghost is left"
+                "the render pose remains"
             );
         }
         let to = if elsewhere {
@@ -254,7 +254,11 @@ fn spawn_returns_the_key_and_attach_reports_a_missing_body_or_entity() {
     let despawned = entities.despawn(&mut world, &mut simulation, gone);
     assert_eq!(despawned, Err(EntityError::NoSuchEntity(gone)));
     entities.sync(&mut world, &mut simulation);
-    assert_eq!(key(&world, entity), spawned, "the world was changed");
+    assert_eq!(
+        key(&world, entity),
+        spawned,
+        "a failed call changed the world"
+    );
     assert_eq!(simulation.physics.rapier().bodies.len(), 2);
 }
 

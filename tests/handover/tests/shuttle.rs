@@ -7,7 +7,7 @@ mod sync {
     pub use shuttle::thread;
 }
 
-#[expect(dead_code, reason = "nobody looks at a state's poses here")]
+#[expect(dead_code, reason = "no test here reads a state's poses")]
 #[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;
 mod model;
@@ -39,13 +39,13 @@ fn uncollected_events_are_counted_as_lost() {
 }
 
 #[test]
-#[should_panic(expected = "events are gone")]
+#[should_panic(expected = "events were lost")]
 fn the_checker_detects_dropped_events() {
     check(|| hand_over(2, 2, 2, true, Planted::EventsDropped));
 }
 
 #[test]
-#[should_panic(expected = "the last state never came")]
+#[should_panic(expected = "the last state never arrived")]
 fn the_checker_detects_a_missing_retry() {
     check(|| hand_over(2, 2, 2, true, Planted::NoRetry));
 }
@@ -56,7 +56,7 @@ fn orders_arrive_once_and_in_order_within_the_queue_limit() {
 }
 
 #[test]
-#[should_panic(expected = "more wait than may")]
+#[should_panic(expected = "more orders wait than allowed")]
 fn the_checker_detects_queue_room_freed_too_early() {
     check(|| queue(3, 8, Planted::RoomTooEarly));
 }
