@@ -69,7 +69,7 @@ fn check<'a>(command: &'a str, package: &Value) -> Result<&'a str, String> {
             "--all-features" => to_enable.extend(features.keys().map(String::as_str)),
             "--example" => name = words.next(),
             "--features" => to_enable.extend(words.next().unwrap_or_default().split(',')),
-            word => return Err(format!("what is `{word}`?")),
+            word => return Err(format!("unknown argument `{word}`")),
         }
     }
     while let Some(feature) = to_enable.pop() {
@@ -78,7 +78,7 @@ fn check<'a>(command: &'a str, package: &Value) -> Result<&'a str, String> {
         enabled.insert(feature);
         to_enable.extend(strings(implied).filter(|other| features.contains_key(*other)));
     }
-    let name = name.ok_or("it names no example")?;
+    let name = name.ok_or("the command names no example")?;
     let example = examples(package).find(|example| example["name"] == name);
     let example = example.ok_or_else(|| format!("there is no example `{name}`"))?;
     let mut required = strings(&example["required-features"]);
@@ -104,7 +104,7 @@ fn documents(folder: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_example_tells_the_command_that_runs_it() {
+fn every_example_header_states_a_valid_run_command() {
     let package = package();
     let mut count = 0;
     for example in examples(&package) {
@@ -121,7 +121,7 @@ fn every_example_tells_the_command_that_runs_it() {
 }
 
 #[test]
-fn commands_in_documents_name_examples_and_features_that_exist() {
+fn commands_in_documents_name_existing_examples_and_features() {
     let package = package();
     let mut files = vec![root().join("README.md")];
     files.extend(documents("docs/book/src"));
@@ -154,6 +154,6 @@ fn a_wrong_command_is_refused() {
         error("cargo run --example thread --all-features -- --seconds 3"),
         "there is no example `thread`"
     );
-    assert_eq!(error("cargo run --relase"), "what is `--relase`?");
-    assert_eq!(error("cargo run --release"), "it names no example");
+    assert_eq!(error("cargo run --relase"), "unknown argument `--relase`");
+    assert_eq!(error("cargo run --release"), "the command names no example");
 }

@@ -42,7 +42,7 @@ fn by_id<'a>(list: &'a Value, id: &str) -> BTreeMap<&'a str, &'a Value> {
 }
 
 #[test]
-fn no_dependency_needs_a_later_rust() {
+fn no_dependency_needs_a_newer_rust_than_promised() {
     let metadata = metadata();
     let packages = by_id(&metadata["packages"], "id");
     let nodes = by_id(&metadata["resolve"]["nodes"], "id");

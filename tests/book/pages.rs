@@ -81,7 +81,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_an_existing_target() {
     let documents = documents();
     assert!(documents.contains(&root().join("README.md")));
     let mut broken = Vec::new();
@@ -115,7 +115,7 @@ fn every_chapter_is_in_the_table_of_contents() {
 
 /// Checks that the links of the API documentation's front page lead to files of the package.
 #[test]
-fn the_front_page_links_to_the_book() {
+fn the_api_front_page_links_to_existing_files() {
     let front = read(&root().join("src/lib.rs"));
     let pieces = front.split("/latest/source/").skip(1);
     let paths: Vec<_> = pieces.filter_map(|piece| piece.lines().next()).collect();
@@ -127,7 +127,7 @@ fn the_front_page_links_to_the_book() {
 
 /// mdBook turns a link to another Markdown file into a link to a page, which exists for chapters only.
 #[test]
-fn chapters_link_to_no_markdown_beside_the_book() {
+fn chapters_link_to_no_markdown_outside_the_book() {
     for name in chapters() {
         for link in links(&read(&root().join(BOOK).join(&name))) {
             let is_beside = link.starts_with("..") && link.contains(".md");
@@ -137,7 +137,7 @@ fn chapters_link_to_no_markdown_beside_the_book() {
 }
 
 #[test]
-fn every_program_is_run() {
+fn chapters_with_programs_are_included_in_the_doctests() {
     let run = ["src/book.rs", "src/dim/dim2/book.rs"].map(|file| read(&root().join(file)));
     let run = run.concat();
     for name in chapters() {
@@ -151,7 +151,7 @@ fn every_program_is_run() {
 
 /// Checks that a listing that is not run follows a comment with the name of its file.
 #[test]
-fn excerpts_are_what_their_files_say() {
+fn excerpts_equal_their_source_files() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let mut count = 0;
     for name in chapters() {
@@ -173,7 +173,7 @@ fn excerpts_are_what_their_files_say() {
     assert!(count > 10, "{count} excerpts");
 }
 
-/// A picture has its own background, which is dark on dark pages. Its letters are eleven pixels high on a phone.
+/// A picture has a background, which is dark on dark pages. Its letters are at least eleven pixels high on a phone.
 #[test]
 fn pictures_are_readable_on_dark_pages_and_on_phones() {
     const PHONE: f32 = 320.0; // the width of a page, without its margins

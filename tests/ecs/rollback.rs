@@ -1,5 +1,5 @@
-//! A hecs game that goes back in every frame. Late input inserts, removes and restores its entities. It equals the game
-//! that never went back.
+//! A hecs game that rolls back in every frame. Late input inserts, removes and restores its entities. The result equals
+//! that of a game without rollbacks.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
@@ -55,7 +55,7 @@ fn fires(ship: u32, tick: u64) -> bool {
 }
 
 /// Returns the prediction before the input arrives.
-fn seems_to_fire(ship: u32, tick: u64) -> bool {
+fn predicted_to_fire(ship: u32, tick: u64) -> bool {
     fires(ship + 1, tick + 3)
 }
 
@@ -236,13 +236,13 @@ fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
         let tick = simulation.physics.tick().saturating_sub(10);
         simulation.roll_back(tick).unwrap();
     };
-    let seems = if late == Late::InTime {
+    let predicted = if late == Late::InTime {
         fires
     } else {
-        seems_to_fire
+        predicted_to_fire
     };
     simulation.begin_frame(time);
-    make_steps(simulation, seems);
+    make_steps(simulation, predicted);
     if late == Late::Within {
         back(simulation);
         make_steps(simulation, fires);
@@ -256,7 +256,7 @@ fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
 }
 
 #[test]
-fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+fn a_game_with_a_rollback_in_every_frame_equals_one_without() {
     for (way, late) in [
         (Way::AtOnce, Late::Within),
         (Way::AtOnce, Late::Between),
@@ -296,9 +296,9 @@ fn components(simulation: &Simulation) -> Vec<Components> {
     game.components(simulation)
 }
 
-/// The world is then that of the past, and the picture stays the same.
+/// In between, the world is in the past, and displayed poses stay the same.
 #[test]
-fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
+fn an_unfinished_rollback_is_completed_in_the_next_frame() {
     for way in [Way::AtOnce, Way::Noticed] {
         let mut simulation = start(way);
         for _ in 0..20 {
@@ -330,23 +330,23 @@ fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
 
 #[test]
 #[should_panic(expected = "register each type using `RollbackWorld::with`")]
-fn a_component_that_was_not_named_is_not_lost_in_silence() {
+fn cloning_a_world_with_an_unregistered_component_panics() {
     let mut world = RollbackWorld::default();
     world.world.spawn(("a string",));
     let _ = world.clone();
 }
 
-/// hecs does not know the name of the other type. The named types tell which kind of entity it is.
+/// hecs does not know the name of the unregistered type. The registered types tell which kind of entity it is.
 #[test]
 #[should_panic(
     expected = "1 component types that were not registered, besides [\"ecs::rollback::Ammunition\"]"
 )]
-fn a_component_that_was_not_named_is_found_by_the_others() {
+fn the_panic_for_an_unregistered_component_lists_the_registered_ones() {
     #[derive(Clone)]
-    struct Unnamed;
+    struct Unregistered;
 
     let mut world = RollbackWorld::default().with::<Ammunition>();
-    world.world.spawn((Ammunition, Unnamed));
+    world.world.spawn((Ammunition, Unregistered));
     let _ = world.clone();
 }
 
@@ -355,7 +355,7 @@ struct Ammunition;
 
 /// A copy has a separate world. Entities that die in one live in the other, and new entities have the same ids.
 #[test]
-fn a_copy_has_its_own_bodies_and_the_same_ids() {
+fn a_clone_has_separate_bodies_and_spawns_equal_entity_ids() {
     let mut simulation = start(Way::Noticed);
     frame(&mut simulation, MS(50), Late::InTime);
     with_game(&mut simulation, |simulation, game| {
@@ -399,7 +399,7 @@ fn contents(world: &hecs::World) -> Vec<(Entity, Option<u32>, Option<u64>, bool)
 
 /// Tests that archetypes, ids and the order in which they appeared make no difference.
 #[test]
-fn a_copy_goes_on_like_the_world_it_is_of() {
+fn a_cloned_world_continues_like_the_original() {
     for case in 0..100_u64 {
         let mut random = case;
         let mut below = |limit: u64| {
@@ -408,15 +408,15 @@ fn a_copy_goes_on_like_the_world_it_is_of() {
         };
         let mut one = RollbackWorld::default();
         one = one.with::<u32>().with::<u64>().with::<Id>();
-        // An archetype of an unnamed type, which is empty by now.
-        let unnamed = one.world.spawn(("unnamed",));
-        one.world.despawn(unnamed).unwrap();
-        let mut entities = vec![unnamed];
+        // An archetype of an unregistered type, which is empty by now.
+        let unregistered = one.world.spawn(("unregistered",));
+        one.world.despawn(unregistered).unwrap();
+        let mut entities = vec![unregistered];
         let mut copy = one.clone();
         for i in 0..120_u32 {
-            let (deed, entity) = (below(10), entities[below(entities.len() as u64) as usize]);
+            let (action, entity) = (below(10), entities[below(entities.len() as u64) as usize]);
             let bits = (u64::from(i) + 2) << 32 | below(60);
-            let act = |world: &mut hecs::World| match deed {
+            let act = |world: &mut hecs::World| match action {
                 0 => Some(world.spawn(())),
                 1 => Some(world.spawn((i,))),
                 2 => Some(world.spawn((i, u64::from(i)))),
@@ -448,7 +448,7 @@ fn a_copy_goes_on_like_the_world_it_is_of() {
 }
 
 #[test]
-fn an_entity_that_is_only_reserved_is_not_copied() {
+fn a_reserved_entity_is_not_cloned() {
     let mut one = RollbackWorld::default();
     let [dead, living] = [(); 2].map(|()| one.world.spawn(()));
     one.world.despawn(dead).unwrap();

@@ -34,7 +34,10 @@ fn frames(
         if is_good(world, runner) {
             return;
         }
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is not met in time"
+        );
         std::thread::yield_now();
     }
 }
@@ -48,7 +51,7 @@ fn shown(world: &World) -> usize {
 }
 
 #[test]
-fn a_level_goes_to_a_thread_with_its_entities() {
+fn entities_stay_in_sync_when_a_level_moves_to_a_runner() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(
@@ -88,7 +91,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
 }
 
 #[test]
-fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
+fn removals_that_exceed_the_command_queue_are_sent_in_later_syncs() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     for i in 0..50u8 {
@@ -104,7 +107,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
     let mut runner = Runner::new(simulation, Idle, settings).unwrap();
-    // Half of them are despawned by hand.
+    // Half of the entities are despawned through `Entities`, and all the others by hecs.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[25..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
@@ -121,7 +124,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
 }
 
 #[test]
-fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
+fn a_level_of_thousands_is_cleared_in_one_sync_and_replaced() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
         for i in 0..count {
@@ -140,7 +143,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner.frame();
     entities.sync(&mut world, &mut runner);
-    // Half of them are despawned by hand.
+    // Half of the entities are despawned through `Entities`, and all the others by hecs.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[2_500..] {
         entities.despawn(&mut world, &mut runner, *entity).unwrap();
@@ -177,7 +180,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
 }
 
 #[test]
-fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
+fn entities_follow_bodies_removed_and_spawned_on_the_physics_thread() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(
@@ -249,7 +252,7 @@ impl Hooks for Spawning {
 }
 
 #[test]
-fn entities_of_an_overlap_are_where_its_view_displays_them() {
+fn entities_of_an_overlap_have_the_poses_of_its_view() {
     let mut overlap = Overlap::new(space(100)).unwrap();
     let mut game = Spawning::default();
     let mut displayed = 0;
@@ -275,7 +278,7 @@ fn entities_of_an_overlap_are_where_its_view_displays_them() {
 }
 
 #[test]
-fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
+fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
     let mut simulation = space(100);
     simulation.set_rewind_limits(20, usize::MAX);
     let (mut world, mut entities) = (World::new(), Entities::default());
@@ -283,11 +286,14 @@ fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
     frames(&mut world, &mut entities, &mut runner, |_, runner| {
         runner.view().tick() > 3
     });
-    runner.call(|_, _| panic!("as it was told")).unwrap();
+    runner.call(|_, _| panic!("planned")).unwrap();
     let mut failed = 0;
     let start = runner.now();
     while failed == 0 {
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is not met in time"
+        );
         failed = runner.failures().len();
         std::thread::yield_now();
     }
@@ -304,7 +310,7 @@ fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
         world.get::<&&str>(entity).map(|name| *name).unwrap(),
         "rocket"
     );
-    // The next ball is spawned.
+    // After the recovery, a ball is spawned.
     let ball = crate::scenes::ball();
     let (entity, spawned) = entities
         .try_spawn(&mut world, &runner, flyer(), ball, ())

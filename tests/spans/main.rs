@@ -62,12 +62,12 @@ impl<S: tracing::Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Entered {
     }
 }
 
-/// One subscriber for the whole process, set before the first span. A span that is first met on a thread without a
-/// subscriber may count as unwanted, even for the subscribers of other threads.
+/// One subscriber for the whole process, set before the first span. A span that is first entered on a thread without a
+/// subscriber may be disabled, even for the subscribers of other threads.
 static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
     let entered = Entered::default();
     let subscriber = tracing_subscriber::registry().with(entered.clone());
-    tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
+    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber is set");
     entered
 });
 
@@ -79,7 +79,7 @@ fn spans_of(run: impl FnOnce()) -> Vec<String> {
 }
 
 #[test]
-fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
+fn phase_spans_nest_in_step_spans_and_steps_in_frames() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.advance(MS(15), |_, _| ());
@@ -116,7 +116,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
 }
 
 #[test]
-fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
+fn phase_spans_of_pulled_steps_nest_in_the_games_span() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
@@ -144,7 +144,7 @@ fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
 }
 
 #[test]
-fn steps_made_again_say_so() {
+fn resimulated_steps_are_marked() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
@@ -178,17 +178,17 @@ impl Hooks for Game {
 }
 
 #[test]
-fn the_steps_on_a_thread_are_frames_of_it() {
+fn steps_of_a_runner_are_in_frame_spans_of_its_thread() {
     LazyLock::force(&ENTERED);
-    let (steps, made) = std::sync::mpsc::channel();
+    let (steps, completed) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
     let patience = Duration::from_secs(60);
-    let (thread, _) = made.recv_timeout(patience).expect("a step runs");
+    let (thread, _) = completed.recv_timeout(patience).expect("a step runs");
     // Ends the thread after the current step.
     drop(runner.stop());
 
     let spans = ENTERED.of(thread);
-    // Displaying the poses is no part of this thread.
+    // This thread does not display poses.
     let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
     assert_eq!(
         first,

@@ -12,7 +12,7 @@ fn push(physics: &mut Physics, step: Step, key: BodyKey) {
 }
 
 #[test]
-fn a_hook_sees_the_steps_of_a_loop_but_for_real_time() {
+fn step_ahead_gives_the_hook_the_steps_of_advance_without_real_time() {
     let (mut simulation, key) = flyer_in_space();
     let mut ahead = simulation.physics.clone();
     let (mut seen, mut real) = (Vec::new(), Vec::new());
@@ -31,13 +31,13 @@ fn a_hook_sees_the_steps_of_a_loop_but_for_real_time() {
         });
     }
     assert_eq!(seen, real);
-    let place = |physics: &Physics| *physics.body(key).unwrap().position();
-    assert_eq!(place(&ahead), place(&simulation.physics));
+    let pose = |physics: &Physics| *physics.body(key).unwrap().position();
+    assert_eq!(pose(&ahead), pose(&simulation.physics));
     assert_eq!((ahead.tick(), ahead.current_step()), (20, None));
 }
 
 #[test]
-fn several_calls_are_one_longer_call() {
+fn several_step_ahead_calls_equal_one_longer_call() {
     let (simulation, key) = flyer_in_space();
     let mut once = simulation.physics.clone();
     let mut often = once.clone();
@@ -53,7 +53,7 @@ fn several_calls_are_one_longer_call() {
 }
 
 #[test]
-fn a_body_that_the_hook_inserts_takes_part_in_that_step() {
+fn a_body_inserted_by_the_hook_moves_in_that_step() {
     let (simulation, _) = flyer_in_space();
     let mut ahead = simulation.physics.clone();
     let mut new = None;
@@ -68,7 +68,7 @@ fn a_body_that_the_hook_inserts_takes_part_in_that_step() {
 }
 
 #[test]
-fn a_step_whose_hook_assigns_another_value_does_not_run() {
+fn a_step_does_not_run_if_its_hook_assigns_another_state() {
     let (simulation, key) = flyer_in_space();
     let start = simulation.physics.clone();
     let mut ahead = start.clone();
@@ -86,7 +86,7 @@ fn a_step_whose_hook_assigns_another_value_does_not_run() {
 }
 
 #[test]
-fn a_panic_of_the_hook_loses_only_its_step() {
+fn a_panic_in_the_hook_discards_only_its_step() {
     let (simulation, key) = flyer_in_space();
     let mut ahead = simulation.physics.clone();
     let steps = AssertUnwindSafe(|| {
@@ -105,7 +105,7 @@ fn a_panic_of_the_hook_loses_only_its_step() {
 }
 
 #[test]
-fn in_a_hook_it_aborts_the_current_step_of_its_own_value() {
+fn step_ahead_in_a_hook_aborts_the_current_step() {
     let mut simulation = space(10);
     let frame = simulation.advance(MS(250), |physics, step| {
         if step.tick == 1 && step.is_last {

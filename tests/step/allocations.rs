@@ -54,7 +54,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
     feature = "parallel",
     ignore = "on many threads the allocations of Rapier's step vary"
 )]
-fn a_frame_allocates_nothing_of_ours() {
+fn a_frame_allocates_no_more_than_bare_rapier() {
     let (mut simulation, keys) = scene();
     let (mut other, _) = scene();
     let mut bare = std::mem::take(other.physics.rapier_mut());
@@ -126,7 +126,7 @@ fn a_sync_with_hecs_allocates_nothing() {
 
 /// The size that limits the states kept for a rollback is an estimate. This test bounds its error.
 #[test]
-fn the_size_of_a_state_is_estimated_to_a_quarter() {
+fn the_estimated_size_of_a_state_is_within_25_percent() {
     let mut heap = crate::scenes::with_floor(Rate::default());
     crate::scenes::heap(&mut heap, 300);
     let mut stacks = crate::scenes::with_floor(Rate::default());

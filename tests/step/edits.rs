@@ -17,7 +17,7 @@ fn at(x: f32) -> Pose {
 // Parts of a pose.
 
 #[test]
-fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
+fn setting_the_rotation_in_every_frame_keeps_displayed_translation_even() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let key = simulation.physics.insert(body, ball());
@@ -39,7 +39,7 @@ fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
 }
 
 #[test]
-fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
+fn setting_the_translation_in_every_frame_keeps_displayed_rotation_even() {
     for smoothing in [Smoothing::Interpolate, Smoothing::Hermite] {
         let mut simulation = space(60);
         simulation.smoothing = smoothing;
@@ -63,7 +63,7 @@ fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
 // Reported bodies.
 
 #[test]
-fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
+fn edits_after_a_frame_are_displayed_and_listed_in_the_next_frame() {
     let mut simulation = space(100);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let keys = [
@@ -90,7 +90,7 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
             let x = x + f32::from(frames as u8);
             simulation.physics.teleport(*key, at(x)).unwrap();
         }
-        // A new body is in no picture yet. Its displayed pose is the current one, and follows each edit.
+        // No frame has displayed the new body yet. Its displayed pose is the current one, and follows each edit.
         let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         simulation.physics.teleport(new, at(800.0)).unwrap();
         assert_eq!(simulation.pose(new), Some(at(800.0)));
@@ -109,7 +109,7 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
 }
 
 #[test]
-fn fixed_bodies_inserted_in_a_pause_are_looked_at_once() {
+fn resting_bodies_inserted_in_a_pause_are_listed_in_one_frame_only() {
     let mut simulation = space(60);
     advance(&mut simulation, 20);
     simulation.pause();
@@ -132,7 +132,7 @@ fn fixed_bodies_inserted_in_a_pause_are_looked_at_once() {
 // Access.
 
 #[test]
-fn only_what_is_named_is_looked_at() {
+fn only_bodies_named_for_access_are_checked_for_edits() {
     let mut simulation = space(100);
     let asleep = || RigidBodyBuilder::dynamic().sleeping(true);
     let keys: Vec<BodyKey> = (0..10u8)
@@ -187,7 +187,7 @@ fn only_what_is_named_is_looked_at() {
 }
 
 #[test]
-fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
+fn a_body_turns_about_its_new_center_after_a_collider_is_removed() {
     let mut simulation = space(100);
     let body = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, 3.0));
     let key = simulation.physics.insert(body, ball());
@@ -206,14 +206,14 @@ fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
     for _ in 0..20 {
         advance(&mut simulation, 3);
         let off = simulation.pose(key).unwrap().translation.distance(origin);
-        assert!(off < 1e-4, "its origin is at rest: {off} m off");
+        assert!(off < 1e-4, "the origin moved by {off} m");
     }
 }
 
 // Poses of earlier ticks.
 
 #[test]
-fn a_look_back_is_at_the_motion_before_a_teleport() {
+fn poses_of_earlier_ticks_ignore_a_later_teleport() {
     for states in [2, 6] {
         let mut simulation = space(100);
         simulation.set_history(states);
@@ -241,7 +241,7 @@ fn a_look_back_is_at_the_motion_before_a_teleport() {
 }
 
 #[test]
-fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
+fn a_new_body_moved_before_its_first_step_has_no_earlier_poses() {
     let mut simulation = space(100);
     simulation.set_history(usize::MAX);
     let frame = advance(&mut simulation, 35);
@@ -281,7 +281,7 @@ fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
 // Curves.
 
 #[test]
-fn a_kinematic_body_that_is_teleported_goes_on_without_its_old_velocity() {
+fn a_teleported_kinematic_body_continues_without_its_old_velocity() {
     let mut simulation = space(100);
     simulation.smoothing = Smoothing::Hermite;
     let key = simulation
@@ -310,7 +310,7 @@ fn a_kinematic_body_that_is_teleported_goes_on_without_its_old_velocity() {
 }
 
 #[test]
-fn spins_are_shown_as_slow_as_rapier_makes_them() {
+fn displayed_motion_respects_rapiers_velocity_limits() {
     for (fast, most) in [(false, 0.79), (true, 20.0)] {
         let mut simulation = space(60);
         simulation.smoothing = Smoothing::Hermite;

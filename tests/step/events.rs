@@ -1,4 +1,4 @@
-//! Events: none is lost or doubled, and each has its tick and its bodies.
+//! Events: none is lost or duplicated, and each has its tick and its bodies.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, translation, vector};
@@ -83,7 +83,7 @@ impl Bouncing {
 }
 
 #[test]
-fn the_same_events_at_every_frame_rate_after_advance_and_in_the_hook() {
+fn events_are_equal_at_every_frame_rate_in_hooks_and_after_frames() {
     let (expected, expected_forces, game) = Bouncing::new().run(MS(10));
     assert!(expected.len() > 200 && expected_forces > 200);
     assert_eq!(game.seen, expected);
@@ -97,7 +97,7 @@ fn the_same_events_at_every_frame_rate_after_advance_and_in_the_hook() {
 }
 
 #[test]
-fn every_start_has_its_stop_and_every_collision_both_keys() {
+fn collisions_start_before_they_stop_and_name_both_bodies() {
     let (collisions, _, _) = Bouncing::new().run(MS(30));
     let mut touching = Vec::new();
     let mut removed = 0;
@@ -121,7 +121,7 @@ fn every_start_has_its_stop_and_every_collision_both_keys() {
 }
 
 #[test]
-fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() {
+fn a_removed_body_is_named_in_its_stop_event_after_slot_reuse() {
     for through_rapier in [false, true] {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
         let insert = |simulation: &mut Simulation, x: f32| {
@@ -155,7 +155,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
 }
 
 #[test]
-fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
+fn events_report_sensors_and_name_only_tracked_bodies() {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     let zone = cuboid(1.0, 1.0, 1.0)
         .sensor(true)
@@ -229,7 +229,7 @@ fn a_frame_without_a_step_has_no_events() {
 }
 
 #[test]
-fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
+fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
     type Remove = fn(&mut Simulation, BodyKey, RigidBodyHandle, ColliderHandle);
     let ways: [Remove; 3] = [
         |simulation, key, _, _| drop(simulation.physics.remove(key)),
@@ -237,7 +237,7 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
         |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
-        // One contact began in a step here, and one came with its world.
+        // The contact begins in a step of the simulation, or earlier, in a bare step of Rapier.
         for began_here in [true, false] {
             let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
@@ -252,7 +252,7 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
             remove(&mut simulation, key, handle, collider);
             simulation.advance(MS(10), |_, _| ());
             let [stopped] = collisions(&simulation)[..] else {
-                panic!("one stops")
+                panic!("expected one stop")
             };
             assert!(stopped.removed && stopped.bodies.contains(&Some(key)));
             assert!(stopped.bodies.iter().all(Option::is_some));
@@ -261,7 +261,7 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
 }
 
 #[test]
-fn a_body_tracked_in_a_slot_used_again_takes_no_event_of_the_one_before() {
+fn a_body_tracked_in_a_reused_slot_gets_no_event_of_its_predecessor() {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     let old = simulation.physics.insert(body(), noisy_ball());
@@ -288,9 +288,9 @@ fn pair(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
 }
 
 #[test]
-fn a_look_through_body_mut_changes_no_order_of_events() {
-    // Balls that fall onto each other. Half of them are removed from the world for a while, all in one step. `look`
-    // chooses balls that are accessed before that.
+fn body_mut_access_does_not_change_the_order_of_events() {
+    // Balls that fall onto each other. Half of them are disabled, and later enabled, all in one step. `look` chooses
+    // balls that are accessed before that.
     let run = |look: fn(usize) -> bool| {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
         let keys: Vec<BodyKey> = (0..60)
@@ -331,8 +331,11 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
     let looks: [fn(usize) -> bool; 3] = [|_| true, |i| i == 16, |i| i % 4 > 1];
     for look in looks {
         let (theirs, their_forces) = run(look);
-        assert!(theirs == collisions, "another order of collisions");
-        assert!(their_forces == forces, "another order of contact forces");
+        assert!(theirs == collisions, "the order of collisions changed");
+        assert!(
+            their_forces == forces,
+            "the order of contact forces changed"
+        );
     }
     // The documented order.
     let order = |collision: &Collision| (collision.tick, pair(collision.colliders));
@@ -341,7 +344,7 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
 }
 
 #[test]
-fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
+fn a_sensor_crossed_within_one_step_reports_start_before_stop() {
     let mut simulation = crate::scenes::space(100);
     // Many pairs in one step, so that a sort has something to do: the last bullet crosses the first gate.
     let lane = |i: u8| Vector::Y * 3.0 * f32::from(i);
@@ -372,7 +375,7 @@ fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
 }
 
 #[test]
-fn quarantined_bodies_are_in_the_order_of_their_keys() {
+fn quarantine_events_are_sorted_by_key() {
     let mut simulation = crate::scenes::space(100);
     let keys: Vec<BodyKey> = (0..8u8)
         .map(|i| {
@@ -407,7 +410,7 @@ fn balls(events: Events) -> Vec<(u64, BodyKey)> {
 }
 
 #[test]
-fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
+fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
     // The ticks are renumbered to before the frame's steps, to one of them, and to after them.
     for (first, kept) in [(0, 3..6), (4, 3..4), (40, 3..6)] {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
@@ -415,7 +418,7 @@ fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
         let mut expected = Vec::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
             simulation.advance(MS(100), |physics, step| {
-                assert!(step.tick < 6, "a bug of the game");
+                assert!(step.tick < 6, "a bug in the game");
                 expected.push((step.tick, insert_one(physics, expected.len())));
             });
         }));

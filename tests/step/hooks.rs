@@ -41,38 +41,42 @@ impl Hooks for Failing {
     }
 }
 
-/// Checks the simulation after a frame of five steps, of which `made` were run, and that it continues.
-fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
+/// Checks the simulation after a frame of five steps, of which `completed` ran, and that it continues.
+fn check(mut simulation: Simulation, key: BodyKey, completed: u64) {
     let frame = simulation.frame();
     assert_eq!(
         (frame.steps, frame.tick, simulation.physics.tick()),
-        (made, made, made)
+        (completed, completed, completed)
     );
-    assert_eq!(frame.dropped.aborted, 5 - made);
-    assert_eq!(simulation.clock().dropped().aborted, 5 - made);
-    assert_eq!(frame.alpha < 1.0, made == 5, "{}", frame.alpha);
+    assert_eq!(frame.dropped.aborted, 5 - completed);
+    assert_eq!(simulation.clock().dropped().aborted, 5 - completed);
+    assert_eq!(frame.alpha < 1.0, completed == 5, "{}", frame.alpha);
     let body = simulation.physics.body(key).unwrap();
     assert!(
-        (body.linvel().y - made as f32).abs() < 1e-5,
+        (body.linvel().y - completed as f32).abs() < 1e-5,
         "one force per step that was run"
     );
     assert_eq!(body.user_force(), Vector::ZERO);
     let latest = *body.position();
     assert_eq!(current_pose(&simulation, key), Some(latest));
-    if made < 5 {
+    if completed < 5 {
         assert_eq!(
             simulation.pose(key),
             Some(latest),
-            "the frame shows the latest state"
+            "the frame displays the latest state"
         );
     }
     let mut ticks = Vec::new();
     simulation.advance(MS(20), |_, step| ticks.push(step.tick));
-    assert_eq!(ticks, [made, made + 1], "the next frame continues");
+    assert_eq!(
+        ticks,
+        [completed, completed + 1],
+        "the next frame continues"
+    );
     assert_eq!(simulation.frame().dropped.aborted, 0);
     let rise = simulation.physics.body(key).unwrap().linvel().y;
     assert!(
-        (rise - made as f32).abs() < 1e-5,
+        (rise - completed as f32).abs() < 1e-5,
         "the force of an aborted step is discarded"
     );
     let pair = (
@@ -83,7 +87,7 @@ fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
 }
 
 #[test]
-fn after_an_error_the_simulation_goes_on() {
+fn the_simulation_continues_after_an_error_in_a_hook() {
     for tick in 0..5 {
         for after in [false, true] {
             let (mut simulation, key) = flyer_in_space();
@@ -96,7 +100,7 @@ fn after_an_error_the_simulation_goes_on() {
 }
 
 #[test]
-fn after_a_panic_the_simulation_goes_on() {
+fn the_simulation_continues_after_a_panic_in_a_hook() {
     for tick in 0..5 {
         let (mut simulation, key) = flyer_in_space();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -112,7 +116,7 @@ fn after_a_panic_the_simulation_goes_on() {
 }
 
 #[test]
-fn after_a_panic_in_a_generator_the_simulation_goes_on() {
+fn the_simulation_continues_after_a_panic_in_a_force_generator() {
     for tick in 0..5 {
         let (mut simulation, key) = flyer_in_space();
         let lasting = ForceGenerator::custom(|_, _| Wrench {
@@ -145,7 +149,7 @@ fn after_a_panic_in_a_generator_the_simulation_goes_on() {
 }
 
 #[test]
-fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
+fn a_step_runs_after_its_panicking_force_generator_is_removed() {
     let ends = [false, true].map(|panics| {
         let (mut simulation, key) = flyer_in_space();
         let lasting = ForceGenerator::custom(|_, _| Wrench {
@@ -178,11 +182,11 @@ fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
         body.linvel()
     });
     assert!(ends[0].y > 0.0);
-    assert_eq!(ends[0], ends[1], "the force has acted once");
+    assert_eq!(ends[0], ends[1], "the force acted once");
 }
 
 #[test]
-fn an_error_before_the_first_step_shows_the_latest_state_too() {
+fn an_error_before_the_first_step_displays_the_latest_state() {
     let (mut simulation, key) = flyer_in_space();
     simulation.advance(MS(29), |_, _| ());
     let latest = current_pose(&simulation, key);
@@ -192,7 +196,7 @@ fn an_error_before_the_first_step_shows_the_latest_state_too() {
         after: false,
         key,
     };
-    // Time continues into a step that is not run, and the picture must not go back.
+    // Time continues into a step that does not run, and displayed poses must not go back.
     assert_eq!(
         simulation.advance_with(MS(3), &mut failing),
         Err(Failure(2))
@@ -223,7 +227,7 @@ impl Hooks for EachFrame {
 }
 
 #[test]
-fn an_error_before_a_frame_drops_its_steps_and_no_time() {
+fn an_error_in_before_frame_drops_due_steps_and_keeps_the_overstep() {
     let (mut simulation, _) = flyer_in_space();
     let mut hooks = EachFrame(Vec::new());
     assert_eq!(simulation.advance_with(MS(25), &mut hooks), Err(1));
@@ -250,7 +254,7 @@ impl Hooks for Panics {
 }
 
 #[test]
-fn a_panic_before_a_frame_leaves_that_frame_out() {
+fn a_panic_in_before_frame_skips_that_frame() {
     let (mut simulation, _) = flyer_in_space();
     let mut hooks = Panics(true);
     let frame = AssertUnwindSafe(|| simulation.advance_with(MS(25), &mut hooks));
@@ -260,7 +264,7 @@ fn a_panic_before_a_frame_leaves_that_frame_out() {
     assert_eq!((frame.number, frame.steps), (1, 1));
 }
 
-/// Panics in one step, and goes back before the next frame.
+/// Panics in one step, and rewinds before the next frame.
 struct GoesBack {
     panics_at: u64,
     to: u64,
@@ -286,7 +290,7 @@ impl Hooks for GoesBack {
 }
 
 #[test]
-fn before_a_frame_none_is_open_even_after_a_panic() {
+fn no_frame_is_open_in_before_frame_even_after_a_panic() {
     // Back to an earlier tick, and to the present one, for which no state is kept. There, the open frame continues.
     for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
         let (mut simulation, _) = flyer_in_space();
@@ -301,7 +305,7 @@ fn before_a_frame_none_is_open_even_after_a_panic() {
 }
 
 #[test]
-fn a_panic_in_rapiers_step_is_the_end() {
+fn advance_after_a_panic_in_rapiers_step_panics_with_the_remedy() {
     let (mut simulation, _) = flyer_in_space();
     // Rapier panics in a step on a joint to a removed body.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
@@ -325,7 +329,7 @@ fn a_panic_in_rapiers_step_is_the_end() {
 }
 
 #[test]
-fn an_advance_within_a_frame_takes_the_frame_over() {
+fn advance_within_an_open_frame_takes_over_that_frame() {
     let (mut simulation, key) = flyer_in_space();
     let force = |physics: &mut Physics, _: Step| {
         physics.add_force(key, Vector::Y * 100.0).unwrap();
@@ -348,7 +352,7 @@ fn an_advance_within_a_frame_takes_the_frame_over() {
 }
 
 #[test]
-fn a_hook_may_borrow_the_games_own_world() {
+fn a_closure_hook_can_mutate_the_games_data() {
     let (mut simulation, key) = flyer_in_space();
     let mut world = vec![key];
     let frame = simulation.advance(MS(30), |physics, step| {
@@ -362,7 +366,7 @@ fn a_hook_may_borrow_the_games_own_world() {
 }
 
 #[test]
-fn a_pause_within_a_frame_holds_from_the_next_one_on() {
+fn a_pause_within_a_frame_takes_effect_in_the_next_frame() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(30));
     while let Some(step) = simulation.next_step() {
@@ -375,7 +379,7 @@ fn a_pause_within_a_frame_holds_from_the_next_one_on() {
     assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
 }
 
-/// Uses the whole simulation before each frame: reads earlier poses, goes back, changes the speed, and pauses.
+/// Uses the whole simulation before each frame: reads earlier poses, rolls back, changes the speed, and pauses.
 struct Director(BodyKey);
 
 impl Hooks for Director {
@@ -406,7 +410,7 @@ impl Hooks for Director {
 }
 
 #[test]
-fn what_is_done_before_a_frame_counts_in_it() {
+fn changes_in_before_frame_take_effect_in_that_frame() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.set_history(10);
@@ -416,13 +420,13 @@ fn what_is_done_before_a_frame_counts_in_it() {
         (frame.steps, frame.resimulated, rise.round())
     };
     assert_eq!(frame(), (4, 0, 0.0));
-    assert_eq!(frame(), (4, 3, 3.0), "three steps again");
+    assert_eq!(frame(), (4, 3, 3.0), "three steps are resimulated");
     assert_eq!(frame(), (2, 0, 3.0), "at half speed");
     assert_eq!(frame(), (0, 0, 3.0), "in a pause");
 }
 
 #[test]
-fn the_frame_tells_what_was_dropped_and_why() {
+fn the_frame_reports_dropped_time_and_its_cause() {
     let (mut simulation, _) = flyer_in_space();
     simulation
         .clock_settings_mut()
@@ -440,7 +444,7 @@ fn the_frame_tells_what_was_dropped_and_why() {
 }
 
 #[test]
-fn rapiers_own_hooks_are_called() {
+fn rapiers_physics_hooks_are_called() {
     struct NoContacts;
     impl PhysicsHooks for NoContacts {
         fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {

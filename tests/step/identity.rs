@@ -1,4 +1,4 @@
-//! Copies of a simulation: their contents, and what replacing a simulation with a copy keeps.
+//! Copies of a simulation: their contents, and the effects of replacing a simulation with a copy.
 
 use crate::scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use evenstep::rapier::prelude::*;
@@ -63,14 +63,17 @@ impl Hooks for Copies {
 
 /// The current step is not part of the copy. It begins again, without the forces that were added for it.
 #[test]
-fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
+fn assigning_a_copy_made_in_a_hook_continues_from_its_tick() {
     for is_after in [false, true] {
         for frame in [10, 40] {
             let (mut simulation, key) = flyer_in_space();
             simulation.set_rewind_limits(50, usize::MAX);
             let mut game = Copies::new(key, 6, is_after);
-            let mut made = Copies::new(key, u64::MAX, false);
-            simulation.clone().advance_with(MS(200), &mut made).unwrap();
+            let mut reference = Copies::new(key, u64::MAX, false);
+            simulation
+                .clone()
+                .advance_with(MS(200), &mut reference)
+                .unwrap();
             while simulation.physics.tick() < 16 {
                 simulation.advance_with(MS(frame), &mut game).unwrap();
             }
@@ -83,13 +86,13 @@ fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
             let mut again = Copies::new(key, u64::MAX, false);
             simulation.advance_with(MS(40), &mut again).unwrap();
             let tick = tick as usize;
-            assert_eq!(again.begun, made.begun[tick..tick + 4]);
+            assert_eq!(again.begun, reference.begun[tick..tick + 4]);
         }
     }
 }
 
 #[test]
-fn nothing_before_a_copy_of_another_tick_can_be_gone_back_to() {
+fn assigning_a_copy_of_another_tick_discards_the_rewind_states() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 40);
@@ -145,7 +148,7 @@ fn level() -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn a_level_that_is_restarted_in_a_hook_is_the_same_run_at_every_frame_rate() {
+fn restarting_a_level_in_a_hook_gives_equal_states_at_every_frame_rate() {
     let (level, key) = level();
     let restarts = |at| Restarts {
         level: &level,
@@ -183,7 +186,7 @@ fn a_level_that_is_restarted_in_a_hook_is_the_same_run_at_every_frame_rate() {
 }
 
 #[test]
-fn a_level_that_is_restarted_in_every_step_does_not_hang() {
+fn restarting_a_level_in_every_step_does_not_hang() {
     for frame in [10, 95] {
         let tick = in_time(move || {
             let (level, key) = level();
@@ -212,7 +215,7 @@ fn a_level_that_is_restarted_in_every_step_does_not_hang() {
 }
 
 #[test]
-fn going_back_to_the_present_between_two_frames_changes_nothing() {
+fn rolling_back_to_the_current_tick_between_frames_changes_nothing() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 55);
@@ -232,9 +235,10 @@ fn going_back_to_the_present_between_two_frames_changes_nothing() {
     );
 }
 
-/// A key that the copy issues again belongs to the new body, if the game asks for unmatched entities right after it.
+/// A key that the copy issues again belongs to the new body, if the game asks for unmatched entities right after the
+/// restore.
 #[test]
-fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
+fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
     for is_in_hook in [false, true] {
         let (mut simulation, flyer) = flyer_in_space();
         let mut owners = Owners::default();
@@ -261,7 +265,7 @@ fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
         } else {
             restore(&mut simulation.physics);
         }
-        assert_eq!(new, Some(old), "the same key");
+        assert_eq!(new, Some(old), "the key is reissued");
         advance(&mut simulation, 10);
         assert_eq!(owners.removed(&mut simulation), []);
         assert_eq!(owners.entity(old), Some(3));
@@ -271,7 +275,7 @@ fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
 
 /// Late input was applied, and no frame has displayed it. The copy has the same visual error to smooth away.
 #[test]
-fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does() {
+fn a_clone_made_right_after_a_resimulation_displays_the_originals_poses() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 105);
@@ -291,7 +295,7 @@ fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does(
 }
 
 #[test]
-fn a_copy_is_as_broken_as_the_original_and_a_sound_one_mends_it() {
+fn assigning_a_sound_clone_repairs_a_broken_simulation_and_its_clone() {
     let (mut simulation, key) = flyer_in_space();
     let sound = simulation.clone();
     // Rapier panics in a step on a joint to a removed body.

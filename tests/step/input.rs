@@ -25,7 +25,7 @@ fn play<T>(
 }
 
 #[test]
-fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
+fn input_is_delivered_in_its_own_step_after_the_clock_restarts() {
     for clears in [false, true] {
         let mut queue = InputQueue::new(Delivery::ByTime);
         let mut level = simulation();
@@ -51,7 +51,7 @@ fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
 }
 
 #[test]
-fn a_stamp_far_ahead_holds_back_nothing() {
+fn a_sample_with_a_far_future_time_stamp_delays_no_sample() {
     for lead in [MS(50), MS(1_900), Duration::MAX] {
         let mut queue = InputQueue::new(Delivery::ByTime);
         queue.push(MS(3), 1);
@@ -66,7 +66,7 @@ fn a_stamp_far_ahead_holds_back_nothing() {
 }
 
 #[test]
-fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
+fn a_future_time_stamp_delays_other_samples_by_at_most_two_steps() {
     for speed in [0.1, 1.0, 5.0] {
         for lead in 0..300 {
             let mut queue = InputQueue::new(Delivery::ByTime);
@@ -116,7 +116,7 @@ fn resimulated(delivery: Delivery) -> (Played, Played, InputQueue<u64>) {
 }
 
 #[test]
-fn a_resimulated_step_gets_its_late_samples_and_leaves_the_others_to_their_own_step() {
+fn a_resimulated_step_receives_only_its_own_late_samples() {
     let (played, again, queue) = resimulated(Delivery::ByTime);
     assert_eq!(again, [(3, 33), (3, 31)]);
     let expected = (0..24).map(|sample| (sample / 2, sample * 5));
@@ -128,7 +128,7 @@ fn a_resimulated_step_gets_its_late_samples_and_leaves_the_others_to_their_own_s
 }
 
 #[test]
-fn a_sample_for_the_next_step_waits_for_a_new_one() {
+fn next_step_delivery_skips_resimulated_steps() {
     let (played, again, queue) = resimulated(Delivery::NextStep);
     assert_eq!(again, []);
     let late = [79, 33, 31];
@@ -137,10 +137,10 @@ fn a_sample_for_the_next_step_waits_for_a_new_one() {
 }
 
 #[test]
-fn clear_forgets_the_newest_stamp() {
+fn clearing_the_queue_resets_the_newest_time_stamp() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut simulation = simulation();
-    queue.push(MS(18), 1); // believed: less than a step ahead
+    queue.push(MS(18), 1); // accepted: less than a step ahead
     assert_eq!(play(&mut simulation, &[10], &mut queue), []);
     queue.clear();
     queue.push(MS(12), 2);
@@ -168,7 +168,7 @@ fn rough_frames(simulation: &mut Simulation, mut frame: impl FnMut(&mut Simulati
 }
 
 #[test]
-fn input_by_tick_comes_in_its_step_whatever_is_cut() {
+fn input_by_tick_is_delivered_in_its_step_despite_dropped_time() {
     let mut queue = TickQueue::new(0, 119);
     for tick in 0..120 {
         queue.push(tick, tick).unwrap();
@@ -187,7 +187,7 @@ fn input_by_tick_comes_in_its_step_whatever_is_cut() {
 /// This is the reason for a queue by tick: `tick / rate` is the real time of that tick's step only while no time is
 /// dropped.
 #[test]
-fn a_tick_made_a_time_stamp_leads_to_another_step_after_a_cut() {
+fn ticks_converted_to_time_stamps_miss_their_step_after_dropped_time() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut stamps = (0..120u64).map(|tick| (MS(tick * 10), tick)).peekable();
     let mut in_their_step = 0;
@@ -251,7 +251,7 @@ impl Keys {
 }
 
 #[test]
-fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
+fn key_states_are_current_after_a_pause_and_menu_presses_are_ignored() {
     let (mut simulation, mut queue) = (simulation(), InputQueue::new(Delivery::ByTime));
     let mut keys = Keys::default();
     queue.push(MS(5), Key::Walk(true));
@@ -278,10 +278,10 @@ fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
 }
 
 #[test]
-fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
+fn a_time_stamp_is_accepted_up_to_exactly_one_step_ahead() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut level = simulation();
-    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step has 10
+    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step takes 10 ms
     assert_eq!(play(&mut level, &[10], &mut queue), []);
     assert_eq!(queue.counts().future, 0);
     assert_eq!(play(&mut level, &[10, 10], &mut queue), [(2, 1)]);
@@ -290,7 +290,7 @@ fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
     assert_eq!(
         play(&mut level, &[10], &mut queue),
         [(3, 2)],
-        "the stamp is taken as now"
+        "the sample counts as input of this moment"
     );
     assert_eq!(queue.counts().future, 1);
 }

@@ -1,6 +1,6 @@
 //! Effects that belong to a step happen once, in that step: forces, targets, input, hooks, events, edits and teleports.
 //!
-//! Runs the closure and the pull form in 3D and in 2D, and `Overlap` and `Runner` where a step runs elsewhere.
+//! Runs the closure and the pull form in 3D and in 2D, and some cases with `Overlap` and `Runner`.
 //! One case: `cargo test --all-features --test step forces::once::`.
 
 #[path = "../scenes/mod.rs"]
@@ -22,7 +22,7 @@ mod edits;
 mod placing;
 // Multibodies: links, roots and cuts.
 mod multibodies;
-// Keys of bodies, and two simulations side by side.
+// Copies of a simulation, and levels that restart.
 mod identity;
 // Steps of a copy, for a preview.
 mod ahead;

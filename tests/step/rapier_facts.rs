@@ -1,4 +1,4 @@
-//! The book's statements about Rapier's defaults.
+//! The book's statements about Rapier.
 
 use evenstep::Simulation;
 use evenstep::rapier::dynamics::RigidBodyActivation;
@@ -33,7 +33,7 @@ fn passed(wall: RigidBodyBuilder, max_ccd_substeps: usize) -> usize {
 }
 
 #[test]
-fn bullets_without_ccd_pass_walls_that_may_move() {
+fn bullets_without_ccd_pass_through_kinematic_walls() {
     assert_eq!(passed(RigidBodyBuilder::fixed(), 1), 0);
     assert_eq!(passed(RigidBodyBuilder::kinematic_position_based(), 1), 18);
     assert!(passed(RigidBodyBuilder::fixed(), 0) > 10);
@@ -60,7 +60,7 @@ fn is_reported(player: ActiveCollisionTypes, sensor: ActiveCollisionTypes) -> bo
 }
 
 #[test]
-fn one_of_two_colliders_asks_for_kinematic_against_fixed() {
+fn kinematic_fixed_collisions_need_the_flag_on_one_collider_only() {
     let default = ActiveCollisionTypes::default();
     let both = default | ActiveCollisionTypes::KINEMATIC_FIXED;
     assert!(!is_reported(default, default));
@@ -86,7 +86,7 @@ fn speed(frames_per_second: usize) -> f32 {
 }
 
 #[test]
-fn forces_of_rapier_add_up() {
+fn rapiers_add_force_accumulates_over_frames() {
     assert!((speed(60) - 30.5).abs() < 0.05, "{} m/s", speed(60));
     assert!((speed(144) - 73.6).abs() < 0.05, "{} m/s", speed(144));
 }
@@ -103,7 +103,7 @@ fn the_handle_of_a_removed_body_finds_nothing() {
 }
 
 #[test]
-fn a_body_has_the_handles_of_its_colliders() {
+fn a_bodys_collider_handles_lead_back_to_its_key() {
     let mut simulation = Simulation::default();
     let key = simulation
         .physics
@@ -139,7 +139,7 @@ fn measured_force(offset: Vector) -> [f32; 2] {
 
 /// Rapier makes the rows of a joint orthogonal, so no single row has the force of a pull across them.
 #[test]
-fn the_impulses_of_a_joint_are_its_force_only_for_a_straight_pull() {
+fn joint_impulses_give_the_force_only_for_a_straight_pull() {
     let [least, most] = measured_force(Vector::Y);
     assert!(least > 0.99 && most < 1.01, "{least} to {most}");
     let [least, most] = measured_force(Vector::new(-1.2, 0.7, -0.5));
@@ -182,8 +182,8 @@ fn rope(world: &mut PhysicsWorld, bodies: u8, root: RigidBodyType) -> Vec<RigidB
     bodies
 }
 
-/// Returns the message with which Rapier's step panics, if it does within a second, on a floor, with one body of a rope
-/// disabled.
+/// Returns the message of Rapier's panic, if one body of a rope on a floor is disabled, and a step panics within a
+/// second.
 fn panic_with_disabled(root: RigidBodyType, disabled: usize) -> Option<String> {
     let mut world = PhysicsWorld::new();
     let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.9);
@@ -211,7 +211,7 @@ fn a_multibody_with_a_disabled_link_panics_at_a_contact() {
 
 // docs/upstream/multibody-kinematic-root.md
 #[test]
-fn a_pendulum_of_a_multibody_falls_twice_as_fast_on_a_kinematic_root() {
+fn a_multibody_pendulum_falls_twice_as_fast_on_a_kinematic_root() {
     let fall = |root| {
         let mut world = PhysicsWorld::new();
         let bodies = rope(&mut world, 2, root);
@@ -240,7 +240,7 @@ fn a_pendulum_of_a_multibody_falls_twice_as_fast_on_a_kinematic_root() {
 
 // docs/upstream/multibody-cut.md
 #[test]
-fn both_parts_of_a_multibody_that_is_cut_stop() {
+fn both_parts_of_a_cut_multibody_stop() {
     let mut world = PhysicsWorld::new();
     world.gravity = Vector::ZERO;
     let bodies = rope(&mut world, 4, RigidBodyType::Dynamic);
@@ -264,7 +264,7 @@ fn both_parts_of_a_multibody_that_is_cut_stop() {
 
 // docs/upstream/multibody-cut.md
 #[test]
-fn the_loose_end_of_a_multibody_answers_a_force_as_no_other_does() {
+fn a_detached_part_of_a_multibody_responds_incorrectly_to_a_force() {
     let velocity = |bodies| {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::ZERO;
@@ -279,10 +279,7 @@ fn the_loose_end_of_a_multibody_answers_a_force_as_no_other_does() {
         world.step();
         world.bodies[root].linvel().y
     };
-    let (rope, loose_end) = (velocity(2), velocity(4));
-    println!("{rope} {loose_end}");
-    assert!(
-        (loose_end / rope - 1.0).abs() > 0.2,
-        "{loose_end} of {rope}"
-    );
+    let (rope, detached) = (velocity(2), velocity(4));
+    println!("{rope} {detached}");
+    assert!((detached / rope - 1.0).abs() > 0.2, "{detached} of {rope}");
 }

@@ -1,4 +1,4 @@
-//! The game's part of the state follows the bodies in every loop.
+//! Resources are the game's part of the state. They follow the bodies in every loop.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,7 +65,7 @@ fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
     (game, position, velocity)
 }
 
-fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
+fn without_rollback(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     let mut simulation = start();
     for _ in 0..steps {
         simulation.advance(MS(10), |physics, now| step(physics, now, push(now.tick)));
@@ -73,57 +73,63 @@ fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     state(&simulation)
 }
 
-/// The predicted input, and the real one.
-const SEEMED: fn(u64) -> u32 = |_| 1;
-const WAS: fn(u64) -> u32 = |tick| tick as u32 % 3;
+/// The predicted input, and the actual one.
+const PREDICTED: fn(u64) -> u32 = |_| 1;
+const ACTUAL: fn(u64) -> u32 = |tick| tick as u32 % 3;
 
-/// Hooks that push with the predicted input, and with the real one in resimulated steps.
+/// Hooks that push with the predicted input, and with the actual one in resimulated steps.
 struct Late;
 
 impl Hooks for Late {
     type Error = Infallible;
 
     fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), Infallible> {
-        let push = if now.is_resimulated { WAS } else { SEEMED };
+        let push = if now.is_resimulated {
+            ACTUAL
+        } else {
+            PREDICTED
+        };
         step(physics, now, push(now.tick));
         Ok(())
     }
 }
 
 #[test]
-fn by_closures() {
+fn resources_follow_a_resimulation_with_closures() {
     let mut simulation = start();
     for _ in 0..10 {
-        simulation.advance(MS(10), |physics, now| step(physics, now, SEEMED(now.tick)));
+        simulation.advance(MS(10), |physics, now| {
+            step(physics, now, PREDICTED(now.tick))
+        });
     }
-    assert_eq!(state(&simulation), never_went_back(10, SEEMED));
-    (simulation.resimulate(0, |physics, now| step(physics, now, WAS(now.tick)))).unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, PREDICTED));
+    (simulation.resimulate(0, |physics, now| step(physics, now, ACTUAL(now.tick)))).unwrap();
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
-fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
+fn resources_follow_several_rollbacks_within_one_frame() {
     let mut simulation = start();
     simulation.begin_frame(MS(100));
     for _ in 0..7 {
         let now = simulation.next_step().unwrap();
-        step(&mut simulation.physics, now, SEEMED(now.tick));
+        step(&mut simulation.physics, now, PREDICTED(now.tick));
         simulation.make_step();
     }
     for tick in [4, 2, 0] {
         simulation.roll_back(tick).unwrap();
         let now = simulation.next_step().unwrap();
         assert_eq!(game(&simulation).pushes.len() as u64, tick);
-        step(&mut simulation.physics, now, WAS(now.tick));
+        step(&mut simulation.physics, now, ACTUAL(now.tick));
         simulation.make_step();
     }
-    make_steps(&mut simulation, WAS);
+    make_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
-fn on_two_threads_in_turn() {
+fn resources_follow_a_resimulation_in_an_overlap() {
     let mut overlap = Overlap::new(start()).unwrap();
     for _ in 0..10 {
         overlap.frame(MS(10), &mut Late).unwrap();
@@ -132,11 +138,11 @@ fn on_two_threads_in_turn() {
     simulation.resimulate_with(0, &mut Late).unwrap();
     let steps = simulation.physics.tick();
     assert!(steps >= 9);
-    assert_eq!(state(simulation), never_went_back(steps, WAS));
+    assert_eq!(state(simulation), without_rollback(steps, ACTUAL));
 }
 
 #[test]
-fn on_the_physics_thread() {
+fn resources_follow_a_resimulation_in_a_runner() {
     let mut simulation = start();
     simulation.set_rewind_limits(100_000, usize::MAX);
     let runner = Runner::new(simulation, Late, RunnerSettings::default()).unwrap();
@@ -156,7 +162,9 @@ fn on_the_physics_thread() {
 
     let pushes = game(&simulation).pushes.clone();
     assert_eq!(pushes.len() as u64, simulation.physics.tick());
-    let again = pushes.iter().position(|(tick, push)| *push != WAS(*tick));
+    let again = pushes
+        .iter()
+        .position(|(tick, push)| *push != ACTUAL(*tick));
     assert!(again.is_none_or(|first_new| first_new >= 10));
     let mut other = start();
     for (_, push) in pushes {
@@ -166,20 +174,20 @@ fn on_the_physics_thread() {
 }
 
 #[test]
-fn a_rewind_and_a_clone() {
+fn resources_follow_a_rewind_and_a_clone() {
     let mut simulation = start();
     let push = |simulation: &mut Simulation| {
-        simulation.advance(MS(10), |physics, now| step(physics, now, WAS(now.tick)));
+        simulation.advance(MS(10), |physics, now| step(physics, now, ACTUAL(now.tick)));
     };
     (0..10).for_each(|_| push(&mut simulation));
     let saved = simulation.clone();
     simulation.rewind(4).unwrap();
-    assert_eq!(state(&simulation), never_went_back(4, WAS));
+    assert_eq!(state(&simulation), without_rollback(4, ACTUAL));
     simulation.rewind(10).unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
     (0..5).for_each(|_| push(&mut simulation));
     simulation = saved;
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
     // The two simulations share no data.
     let copy = simulation.clone();
     simulation
@@ -193,7 +201,7 @@ fn a_rewind_and_a_clone() {
 }
 
 #[test]
-fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
+fn a_hook_error_in_a_resimulation_leaves_the_remaining_steps_due() {
     struct Fails;
     impl Hooks for Fails {
         type Error = &'static str;
@@ -204,36 +212,38 @@ fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
         }
     }
     let mut simulation = start();
-    simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+    simulation.advance(MS(100), |physics, now| step(physics, now, ACTUAL(now.tick)));
     let error = simulation.resimulate_with(5, &mut Fails).unwrap_err();
     assert_eq!(error, ResimulateError::Hook("no"));
     assert_eq!(
         (simulation.physics.tick(), simulation.steps_to_resimulate()),
         (8, 2)
     );
-    // From the kept state on, with the right input.
+    // Resimulates from the kept state with the actual input.
     simulation
-        .resimulate(5, |physics, now| step(physics, now, WAS(now.tick)))
+        .resimulate(5, |physics, now| step(physics, now, ACTUAL(now.tick)))
         .unwrap();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
-fn another_machines_state_brings_its_own() {
+fn correcting_with_another_machines_state_replaces_the_resources() {
     let mut simulation = start();
-    simulation.advance(MS(100), |physics, now| step(physics, now, SEEMED(now.tick)));
+    simulation.advance(MS(100), |physics, now| {
+        step(physics, now, PREDICTED(now.tick))
+    });
     let mut theirs = start();
-    theirs.advance(MS(50), |physics, now| step(physics, now, WAS(now.tick)));
+    theirs.advance(MS(50), |physics, now| step(physics, now, ACTUAL(now.tick)));
     simulation.roll_back(5).unwrap();
     simulation.correct(theirs.physics).unwrap();
     simulation.begin_frame(MS(0));
-    make_steps(&mut simulation, WAS);
+    make_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
-    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
 
 #[test]
-fn of_each_type_there_is_one() {
+fn resources_hold_one_value_per_type() {
     let mut simulation = Simulation::default();
     let resources = simulation.physics.resources_mut();
     assert_eq!(resources.insert(1_u32), None);
@@ -252,7 +262,7 @@ fn of_each_type_there_is_one() {
 }
 
 #[test]
-fn what_a_scope_does_with_its_own_type_holds() {
+fn changes_to_the_scoped_type_within_a_resource_scope_persist() {
     let mut simulation = Simulation::default();
     let is_there = |simulation: &Simulation| simulation.physics.resources().get::<u32>().copied();
     simulation.physics.resources_mut().insert(1_u32);
@@ -277,7 +287,7 @@ fn what_a_scope_does_with_its_own_type_holds() {
 }
 
 #[test]
-fn a_panic_in_a_scope_loses_nothing() {
+fn a_panic_in_a_resource_scope_loses_no_resource() {
     let mut simulation = start();
     let panics = |simulation: &mut Simulation| {
         simulation.advance(MS(10), |physics, _| {
@@ -294,7 +304,7 @@ fn a_panic_in_a_scope_loses_nothing() {
 
 /// Nothing is copied while no states are kept.
 #[test]
-fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
+fn a_frame_can_run_in_a_resource_scope_if_no_states_are_kept() {
     let mut simulation = start();
     simulation.set_rewind_limits(0, 0);
     let scope = simulation.resource_scope(|simulation, _: &mut Game| {
@@ -305,7 +315,7 @@ fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
 
 /// This holds even in a step whose state is not kept, not only in every fourth step.
 #[test]
-fn with_an_interval_each_step_in_a_scope_is_refused() {
+fn a_step_in_a_resource_scope_panics_even_if_its_state_is_not_kept() {
     let mut simulation = start();
     simulation.set_rewind_interval(4);
     simulation.advance(MS(10), |_, _| ());
@@ -318,7 +328,7 @@ fn with_an_interval_each_step_in_a_scope_is_refused() {
 /// A copy of the state would lack the value that the scope has taken out. Every call that copies it panics and changes
 /// nothing.
 #[test]
-fn a_state_with_a_hole_is_never_kept() {
+fn copying_a_state_in_a_resource_scope_panics_and_changes_nothing() {
     type Misuse = fn(&mut Simulation);
     let misuses: [Misuse; 6] = [
         |simulation| drop(simulation.clone()),
@@ -330,7 +340,7 @@ fn a_state_with_a_hole_is_never_kept() {
     ];
     for (i, misuse) in misuses.into_iter().enumerate() {
         let mut simulation = start();
-        simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+        simulation.advance(MS(100), |physics, now| step(physics, now, ACTUAL(now.tick)));
         if i == 1 {
             simulation.begin_frame(MS(10));
         }
@@ -338,9 +348,9 @@ fn a_state_with_a_hole_is_never_kept() {
         let panic = catch_unwind(AssertUnwindSafe(scope)).unwrap_err();
         let text = panic.downcast_ref::<String>().unwrap();
         assert!(text.contains("Game` is in `resource_scope`"), "{i}: {text}");
-        assert_eq!(state(&simulation), never_went_back(10, WAS), "{i}");
+        assert_eq!(state(&simulation), without_rollback(10, ACTUAL), "{i}");
         simulation.end_frame();
         simulation.rewind(4).unwrap();
-        assert_eq!(state(&simulation), never_went_back(4, WAS), "{i}");
+        assert_eq!(state(&simulation), without_rollback(4, ACTUAL), "{i}");
     }
 }

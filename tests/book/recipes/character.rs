@@ -3,11 +3,11 @@
 use super::*;
 
 #[test]
-fn the_book_shows_the_hero_that_is_tested_here() {
+fn the_book_lists_the_character_that_is_tested() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let tested = include_str!("mod.rs");
     let start = tested.find("/// The capsule").unwrap();
-    let end = tested.find("\n/// By Rapier's controller").unwrap();
+    let end = tested.find("\n/// Walks with Rapier's controller").unwrap();
     let book = include_str!("../../../docs/book/src/characters.md");
     assert!(trimmed(book).contains(trimmed(&tested[start..end]).trim_end()));
 }
@@ -44,7 +44,7 @@ fn slope(simulation: &mut Simulation, degrees: f32) {
         .insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
 }
 
-/// The step from which on the character stands. In the first step its ray finds nothing yet.
+/// The step from which the character stands. In the first step its ray finds nothing yet.
 const STANDS: u64 = 10;
 
 /// How a walk differs from an even one, in metres.
@@ -132,7 +132,7 @@ fn a_character_walks_evenly_up_and_down_a_slope() {
 
 /// Once this test fails, the recipe no longer needs legs.
 #[test]
-fn rapier_s_controller_alone_hops_on_a_flat_floor() {
+fn rapiers_controller_alone_hops_on_a_flat_floor() {
     for speed in [2.0, 5.0, 8.0] {
         let mut simulation = Simulation::default();
         box_floor(&mut simulation);
@@ -164,8 +164,8 @@ fn a_character_climbs_stairs_up_to_the_length_of_its_legs() {
                 .insert(RigidBodyBuilder::fixed().translation(place), stair);
         }
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
-        let up = places(&mut simulation, &mut hero, 180, Vector::X * 2.0);
-        let down = places(&mut simulation, &mut hero, 180, Vector::X * -2.0);
+        let up = positions(&mut simulation, &mut hero, 180, Vector::X * 2.0);
+        let down = positions(&mut simulation, &mut hero, 180, Vector::X * -2.0);
         [up, down].map(|way| *way.last().unwrap())
     };
     for height in [0.1, 0.28] {
@@ -179,7 +179,7 @@ fn a_character_climbs_stairs_up_to_the_length_of_its_legs() {
 }
 
 #[test]
-fn a_character_stops_at_a_wall_that_is_one_collider_with_its_floor_and_at_no_sensor() {
+fn a_character_stops_at_a_compound_colliders_wall_and_passes_sensors() {
     let parts = vec![
         (
             Pose::translation(0.0, -0.5, 0.0),
@@ -198,13 +198,13 @@ fn a_character_stops_at_a_wall_that_is_one_collider_with_its_floor_and_at_no_sen
     let place = RigidBodyBuilder::fixed().translation(Vector::X * 2.2);
     simulation.physics.insert(place, sensor);
     let mut hero = Hero::build(&mut simulation, Vector::ZERO);
-    let place = places(&mut simulation, &mut hero, 120, Vector::X * 5.0)[119];
+    let place = positions(&mut simulation, &mut hero, 120, Vector::X * 5.0)[119];
     assert!((3.0 - RADIUS - place.x - 0.014).abs() < 1e-3, "{place}");
     assert!((place.y - STANDING).abs() < 1e-4, "{place}");
 }
 
 #[test]
-fn a_character_that_lands_beside_an_edge_hangs_there_until_it_walks() {
+fn a_character_that_lands_on_an_edge_hangs_until_it_walks() {
     for (walk, height) in [(-1.0, 2.0), (1.0, 0.0)] {
         let mut simulation = with_floor(Rate::default());
         let body = RigidBodyBuilder::fixed().translation(Vector::new(-5.0, 1.0, 0.0));
@@ -212,21 +212,21 @@ fn a_character_that_lands_beside_an_edge_hangs_there_until_it_walks() {
             .physics
             .insert(body, ColliderBuilder::cuboid(5.0, 1.0, 5.0));
         let mut hero = Hero::build(&mut simulation, Vector::new(0.1, 2.0, 0.0));
-        let hangs = places(&mut simulation, &mut hero, 120, Vector::ZERO)[119];
+        let hangs = positions(&mut simulation, &mut hero, 120, Vector::ZERO)[119];
         let sunk = 2.0 + STANDING - hangs.y;
         assert!((0.28..0.31).contains(&sunk), "{hangs}");
-        let goes = places(&mut simulation, &mut hero, 120, Vector::X * walk)[119];
+        let goes = positions(&mut simulation, &mut hero, 120, Vector::X * walk)[119];
         assert!((goes.y - height - STANDING).abs() < 1e-4, "{goes}");
     }
 }
 
 #[test]
-fn a_character_slides_down_what_is_steeper_than_45_degrees() {
+fn a_character_slides_down_a_slope_steeper_than_45_degrees() {
     let mut simulation = Simulation::default();
     slope(&mut simulation, 50.0);
     let mut hero = Hero::build(&mut simulation, Vector::ZERO);
-    let places = places(&mut simulation, &mut hero, 120, Vector::ZERO);
-    assert!(places[119].y < -1.0, "{}", places[119]);
+    let positions = positions(&mut simulation, &mut hero, 120, Vector::ZERO);
+    assert!(positions[119].y < -1.0, "{}", positions[119]);
     assert!(!hero.on_ground);
 }
 
@@ -241,14 +241,14 @@ fn a_character_jumps_lands_and_stops_at_a_ceiling() {
                 .insert(body, ColliderBuilder::cuboid(5.0, 0.5, 5.0));
         }
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
-        places(&mut simulation, &mut hero, 10, Vector::ZERO);
+        positions(&mut simulation, &mut hero, 10, Vector::ZERO);
         assert!(hero.on_ground);
         hero.rise = 5.0;
-        let places = places(&mut simulation, &mut hero, 80, Vector::X);
+        let positions = positions(&mut simulation, &mut hero, 80, Vector::X);
         assert_eq!((hero.on_ground, hero.rise), (true, 0.0));
-        assert_eq!(places[79].y, STANDING);
+        assert_eq!(positions[79].y, STANDING);
         let head = STANDING + HALF_HEIGHT + RADIUS;
-        places
+        positions
             .iter()
             .map(|place| place.y - STANDING + head)
             .fold(0.0, f32::max)
@@ -256,14 +256,14 @@ fn a_character_jumps_lands_and_stops_at_a_ceiling() {
     let free = highest(None);
     assert!(
         (3.0..3.1).contains(&free),
-        "{free} m: 1.7 m, and 1.3 m of v² / 2g"
+        "{free} m: 1.7 m, and 1.3 m from v² / 2g"
     );
     let under = highest(Some(2.0));
     assert!((1.95..2.0).contains(&under), "{under} m");
 }
 
 #[test]
-fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
+fn a_character_pushes_a_crate_identically_at_every_frame_rate() {
     let run = |frames_per_second| {
         let mut simulation = with_floor(Rate::default());
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
@@ -288,7 +288,7 @@ fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
 }
 
 #[test]
-fn a_character_on_crates_stands_at_their_height_of_the_step_before() {
+fn a_character_on_crates_stands_at_their_height_one_step_earlier() {
     let mut simulation = with_floor(Rate::default());
     let crates = [0.5, 1.5, 2.5, 3.5, 4.5].map(|height| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * height);
@@ -299,7 +299,7 @@ fn a_character_on_crates_stands_at_their_height_of_the_step_before() {
     let mut hero = Hero::build(&mut simulation, Vector::Y * 5.0);
     let (mut top, mut sunk) = (5.0, 0.0f32);
     for frame in 0..120 {
-        let place = places(&mut simulation, &mut hero, 1, Vector::ZERO)[0];
+        let place = positions(&mut simulation, &mut hero, 1, Vector::ZERO)[0];
         if frame > 10 {
             let off = place.y - top - STANDING;
             assert!(off.abs() < 1e-4, "{off} m in step {frame}");

@@ -32,24 +32,24 @@ fn stay_near_the_origin(physics: &mut Physics, ship: BodyKey) -> Vector {
     place
 }
 
-/// Flies that far, and checks every frame. Returns the state before each thousandth step: the `f64` origin and the
-/// positions of the ships.
+/// Flies `distance` metres, and checks every frame. Returns the state before each thousandth step: the `f64` origin and
+/// the positions of the ships.
 fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
     let (mut simulation, ships) = formation();
     let frame_time = SECOND / frames_per_second;
     let even = velocity().as_dvec3() * frame_time.as_secs_f64();
     let (mut origin, mut camera) = (DVec3::ZERO, Vector::ZERO);
-    // By the hook, and by the steps themselves.
+    // The sum of the shifts in the hook, and the distance travelled in the steps.
     let (mut shifted, mut travelled) = (DVec3::ZERO, DVec3::ZERO);
     let mut before = Vector::ZERO;
     let mut states = Vec::new();
     let mut frames = 0;
     while origin.length() < distance {
         let frame = simulation.advance(frame_time, |physics, step| {
-            let places = ships.map(|key| position(physics, key).translation);
-            travelled += (places[0] - before).as_dvec3();
+            let positions = ships.map(|key| position(physics, key).translation);
+            travelled += (positions[0] - before).as_dvec3();
             if step.tick % 1_000 == 0 {
-                states.push((shifted, places));
+                states.push((shifted, positions));
             }
             shifted += stay_near_the_origin(physics, ships[0]).as_dvec3();
             before = position(physics, ships[0]).translation;
@@ -73,7 +73,7 @@ fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
 }
 
 #[test]
-fn motion_is_even_to_the_millimetre_10_000_km_away_at_every_frame_rate() {
+fn motion_is_even_within_a_millimetre_10_000_km_away_at_every_frame_rate() {
     let reference = fly(10_000_000.0, 75);
     assert!(reference.len() > 19);
     for frames_per_second in [45, 144] {
@@ -84,7 +84,7 @@ fn motion_is_even_to_the_millimetre_10_000_km_away_at_every_frame_rate() {
 }
 
 #[test]
-fn a_shift_in_every_step_lets_no_moving_body_sleep() {
+fn an_origin_shift_in_every_step_keeps_moving_bodies_awake() {
     let (mut simulation, [ship, _]) = formation();
     simulation
         .clock_settings_mut()

@@ -136,7 +136,7 @@ impl Hero {
     }
 }
 
-/// By Rapier's controller alone, which slides over the ground.
+/// Walks with Rapier's controller alone, which slides over the ground.
 fn slide(physics: &mut Physics, step: Step, key: BodyKey, velocity: Vector) {
     let handle = physics.handle(key).unwrap();
     let rapier = physics.rapier_mut_except_bodies();
@@ -163,13 +163,13 @@ fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
 }
 
 /// Returns the position of the capsule after each step.
-fn places(
+fn positions(
     simulation: &mut Simulation,
     hero: &mut Hero,
     steps: u64,
     velocity: Vector,
 ) -> Vec<Vector> {
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let end = simulation.physics.tick() + steps;
     simulation
         .clock_settings_mut()
@@ -178,7 +178,7 @@ fn places(
         simulation.advance(SECOND / 60, |physics, step| {
             hero.walk(physics, step, velocity);
         });
-        places.push(position(&simulation.physics, hero.key).translation);
+        positions.push(position(&simulation.physics, hero.key).translation);
     }
-    places
+    positions
 }

@@ -1,4 +1,4 @@
-//! Pick-ups, a server, forces between bodies, and dragging bodies by hand.
+//! Pick-ups, sensors, a server's frames, additional mass, and bodies on a platform.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
 }
 
 #[test]
-fn a_kinematic_player_meets_fixed_sensors_only_if_asked_for() {
+fn a_kinematic_player_triggers_fixed_sensors_only_if_enabled() {
     let meets = |types| {
         let mut simulation = space(60);
         let player = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 5.0);
@@ -72,7 +72,7 @@ fn a_kinematic_player_meets_fixed_sensors_only_if_asked_for() {
 }
 
 #[test]
-fn a_frame_of_the_rounded_period_makes_the_step_of_the_frame_before() {
+fn frames_of_the_rounded_period_run_one_step_each_after_the_first() {
     let mut clock = evenstep::Clock::new(Rate::default());
     let period = clock.settings().rate().period();
     let mut steps = Vec::new();
@@ -85,7 +85,7 @@ fn a_frame_of_the_rounded_period_makes_the_step_of_the_frame_before() {
 }
 
 #[test]
-fn additional_mass_counts_from_the_first_step_on() {
+fn additional_mass_takes_effect_in_the_first_step() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().additional_mass(2.0);
     let key = simulation
@@ -97,7 +97,7 @@ fn additional_mass_counts_from_the_first_step_on() {
 }
 
 #[test]
-fn what_lies_on_a_platform_goes_with_its_next_position_and_not_with_its_position() {
+fn a_platform_carries_bodies_only_if_its_next_position_is_set() {
     let carried = |set: fn(&mut RigidBody, Vector)| {
         let mut simulation = Simulation::default();
         let platform = simulation.physics.insert(

@@ -43,7 +43,7 @@ fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
     path.drain(1..=STEPS as usize).collect()
 }
 
-/// The state after `steps` steps without a throw.
+/// Returns the simulation after `steps` steps without a throw.
 fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
     let (mut simulation, ball) = world();
     while simulation.physics.tick() < steps {
@@ -52,7 +52,7 @@ fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
     (simulation, ball)
 }
 
-/// The pose after each step, if the ball is thrown now and the hook is called in the preview.
+/// Returns the pose after each step, if the ball is thrown now. The preview calls the hook.
 fn preview(physics: &Physics, ball: BodyKey) -> Vec<Pose> {
     let mut ahead = physics.clone();
     ahead.apply_impulse(ball, THROW).unwrap();
@@ -65,7 +65,7 @@ fn preview(physics: &Physics, ball: BodyKey) -> Vec<Pose> {
 }
 
 #[test]
-fn a_path_through_the_hook_is_the_real_one_at_every_frame_rate() {
+fn a_preview_with_the_hook_equals_the_real_path_at_every_frame_rate() {
     for first in [0, 17] {
         let (simulation, ball) = before_the_throw(first);
         let path = preview(&simulation.physics, ball);
@@ -76,7 +76,7 @@ fn a_path_through_the_hook_is_the_real_one_at_every_frame_rate() {
 }
 
 #[test]
-fn a_separate_simulation_has_the_same_path() {
+fn a_separate_simulation_previews_the_same_path() {
     let (simulation, ball) = before_the_throw(17);
     let rate = simulation.clock().settings().rate();
     let mut ahead = Simulation::with_physics(rate, simulation.physics.clone());
@@ -95,7 +95,7 @@ fn a_separate_simulation_has_the_same_path() {
 }
 
 #[test]
-fn without_the_hook_it_is_another_path() {
+fn a_preview_without_the_hook_gives_another_path() {
     let (simulation, ball) = before_the_throw(17);
     let mut ahead = simulation.physics.clone();
     ahead.apply_impulse(ball, THROW).unwrap();

@@ -39,7 +39,7 @@ fn drift(
     worst
 }
 
-fn hero_s_drift(path: impl Fn(f32) -> Pose, velocity: Vector) -> f32 {
+fn hero_drift(path: impl Fn(f32) -> Pose, velocity: Vector) -> f32 {
     let mut hero = None;
     drift(
         path,
@@ -57,7 +57,7 @@ fn hero_s_drift(path: impl Fn(f32) -> Pose, velocity: Vector) -> f32 {
 }
 
 #[test]
-fn a_character_goes_with_its_platform_in_every_frame() {
+fn a_character_moves_with_its_platform_in_every_frame() {
     let paths: [fn(f32) -> Pose; 4] = [
         |t| Pose::from_translation(Vector::X * 2.0 * t),
         |t| Pose::from_translation(Vector::Y * t),
@@ -65,17 +65,17 @@ fn a_character_goes_with_its_platform_in_every_frame() {
         |t| Pose::from_parts(Vector::X * t, Rotation::from_rotation_y(t)),
     ];
     for (i, path) in paths.into_iter().enumerate() {
-        let drift = hero_s_drift(path, Vector::ZERO);
+        let drift = hero_drift(path, Vector::ZERO);
         assert!(drift < 1e-4, "{drift} m on path {i}");
     }
     for (i, path) in paths.into_iter().take(3).enumerate() {
-        let drift = hero_s_drift(path, Vector::new(-0.6, 0.0, 0.4));
+        let drift = hero_drift(path, Vector::new(-0.6, 0.0, 0.4));
         assert!(drift < 1e-4, "{drift} m on path {i}, walking");
     }
 }
 
 #[test]
-fn a_character_that_begins_on_a_moving_platform_misses_its_first_step() {
+fn a_character_inserted_on_a_moving_platform_lags_one_step_behind() {
     let mut simulation = Simulation::default();
     let body = RigidBodyBuilder::kinematic_position_based();
     let platform = simulation
@@ -88,14 +88,14 @@ fn a_character_that_begins_on_a_moving_platform_misses_its_first_step() {
         .unwrap();
     let mut hero = Hero::build(&mut simulation, Vector::Y * 0.1);
     for _ in 0..30 {
-        let place = places(&mut simulation, &mut hero, 1, Vector::ZERO)[0];
+        let place = positions(&mut simulation, &mut hero, 1, Vector::ZERO)[0];
         let behind = position(&simulation.physics, platform).translation.x - place.x;
         assert!((behind - 2.0 / 60.0).abs() < 1e-4, "{behind} m");
     }
 }
 
 #[test]
-fn rapier_s_controller_alone_loses_a_platform_that_moves_sideways() {
+fn rapiers_controller_alone_loses_a_platform_that_moves_sideways() {
     let sideways = |t| Pose::from_translation(Vector::X * 2.0 * t);
     let drift = drift(
         sideways,
@@ -103,5 +103,5 @@ fn rapier_s_controller_alone_loses_a_platform_that_moves_sideways() {
         Vector::ZERO,
         |simulation, step, key, _| slide(simulation, step, key, -Vector::Y),
     );
-    assert!(drift > 0.5, "{drift} m"); // once it holds, the recipe can be shorter
+    assert!(drift > 0.5, "{drift} m"); // once this fails, the recipe can be shorter
 }

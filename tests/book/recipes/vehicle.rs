@@ -31,7 +31,7 @@ fn drive(physics: &mut Physics, step: Step, car: &mut DynamicRayCastVehicleContr
 }
 
 #[test]
-fn a_car_drives_the_same_way_at_every_frame_rate() {
+fn a_car_reaches_the_same_pose_at_every_frame_rate() {
     let run = |frames_per_second| {
         let mut simulation = with_floor(Rate::default());
         let (key, mut car) = car(&mut simulation);
@@ -51,7 +51,7 @@ fn a_car_drives_the_same_way_at_every_frame_rate() {
 }
 
 #[test]
-fn a_car_that_sleeps_is_woken_by_driving_forward_only() {
+fn a_sleeping_car_is_woken_only_by_driving_forward() {
     let driven = |force: f32| {
         let mut simulation = with_floor(Rate::default());
         let (key, mut car) = car(&mut simulation);
@@ -68,5 +68,8 @@ fn a_car_that_sleeps_is_woken_by_driving_forward_only() {
         position(&simulation.physics, key).translation.x
     };
     assert!(driven(200.0) > 0.5);
-    assert!(driven(-200.0).abs() < 0.01, "the recipe need not wake it");
+    assert!(
+        driven(-200.0).abs() < 0.01,
+        "the recipe no longer needs to wake the car"
+    );
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_entity_has_its_pose_from_the_start_and_then_the_frames() {
+fn an_entity_has_its_spawn_pose_until_the_first_frame() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
     assert_eq!(game.pose(entity), translation(0.0, 9.0, 0.0));
@@ -16,7 +16,7 @@ fn an_entity_has_its_pose_from_the_start_and_then_the_frames() {
 }
 
 #[test]
-fn despawn_takes_both() {
+fn despawn_removes_the_entity_and_its_body() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = game.world.get::<&Body>(entity).unwrap().key();
@@ -39,7 +39,7 @@ fn despawn_takes_both() {
 }
 
 #[test]
-fn an_entity_despawned_behind_our_back_loses_its_body_also_when_that_is_asleep() {
+fn despawning_through_hecs_removes_the_body_even_if_it_is_asleep() {
     for body in [
         RigidBodyBuilder::dynamic(),
         RigidBodyBuilder::dynamic().sleeping(true),
@@ -57,7 +57,7 @@ fn an_entity_despawned_behind_our_back_loses_its_body_also_when_that_is_asleep()
 }
 
 #[test]
-fn taking_the_component_off_removes_the_body() {
+fn removing_the_body_component_removes_the_body() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     game.world.remove::<(Body, RenderPose)>(entity).unwrap();
@@ -67,7 +67,7 @@ fn taking_the_component_off_removes_the_body() {
 }
 
 #[test]
-fn an_entity_whose_body_was_removed_lives_on_without_it() {
+fn an_entity_survives_the_removal_of_its_body() {
     for through_rapier in [false, true] {
         let mut game = Game::new();
         let entity = game.spawn(RigidBodyBuilder::dynamic());
@@ -86,7 +86,7 @@ fn an_entity_whose_body_was_removed_lives_on_without_it() {
 }
 
 #[test]
-fn attach_gives_a_body_to_an_entity_and_takes_it_from_another() {
+fn attach_moves_a_body_from_one_entity_to_another() {
     let mut game = Game::new();
     let [one, other] = [0.0, 9.0].map(|x| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
@@ -113,7 +113,7 @@ fn attach_gives_a_body_to_an_entity_and_takes_it_from_another() {
 }
 
 #[test]
-fn a_collision_and_a_ray_find_the_entity() {
+fn collisions_and_ray_casts_lead_to_the_entity() {
     let mut game = Game::new();
     let low = game.spawn(RigidBodyBuilder::fixed());
     let high = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 0.99));
@@ -140,7 +140,7 @@ fn a_collision_and_a_ray_find_the_entity() {
 
 /// A game that runs steps and never draws.
 #[test]
-fn any_number_of_entities_may_come_and_go_without_a_sync() {
+fn entities_spawned_and_despawned_without_a_sync_leave_no_state() {
     let mut game = Game::new();
     game.frame(20);
     for _ in 0..100 {
@@ -158,7 +158,7 @@ fn any_number_of_entities_may_come_and_go_without_a_sync() {
 }
 
 #[test]
-fn bodies_of_dropped_entities_are_removed_in_the_same_step_at_every_frame_rate() {
+fn remove_dropped_acts_in_the_same_step_at_every_frame_rate() {
     let runs = [5, 20, 90].map(|ms| {
         let mut game = Game::new();
         let (mut spawned, mut handles) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Entities and bodies stay in step.
+//! Entities and bodies stay in sync.
 
 mod lifetimes;
 mod random;

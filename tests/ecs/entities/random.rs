@@ -68,7 +68,7 @@ struct Model {
     bodies: BTreeSet<(usize, BodyKey)>,
     parts: Vec<Part>,
     /// The entities whose [`Body`] was taken off and kept since the last sync. Another one that is put on these
-    /// entities is not noticed, as the docs say.
+    /// entities is not detected, as the docs say.
     taken_off: BTreeSet<(usize, Entity)>,
     /// Bodies that were put on since the last sync. If they were attached to another entity before the next sync, they
     /// would exist twice.
@@ -175,7 +175,7 @@ impl Model {
         Some(part)
     }
 
-    /// Returns whether the game itself put the pose on. The game takes it off again before a sync.
+    /// Returns whether the game inserted the pose, instead of the sync. The game removes such a pose before a sync.
     fn has_own_pose(&self, part: usize) -> bool {
         let Part { side, key, .. } = self.parts[part];
         self.put_on.contains(&(side, key))
@@ -231,8 +231,8 @@ impl Model {
         self.entities[side].sync(&mut self.worlds[world], &mut self.simulations[simulation]);
     }
 
-    /// Runs three frames. A body that goes with its entity in one world is only missed in the other after the next
-    /// frame, and one side may find what another one releases.
+    /// Runs three frames. If a body is removed with its entity in one world, the other world detects it only after the
+    /// next frame, and one side may detect bodies that another one releases.
     fn sync_all(&mut self, ms: u64) {
         for ms in [ms, 3, 0] {
             for simulation in &mut self.simulations {
@@ -447,7 +447,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(40)))]
 
     #[test]
-    fn no_entity_without_its_body_nor_a_body_without_its_entity(
+    fn random_operations_keep_entities_and_bodies_paired(
         operations in prop::collection::vec(operation(), 1..500),
     ) {
         let mut model = Model::new();

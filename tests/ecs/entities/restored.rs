@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn after_a_restore_one_call_names_what_is_on_one_side_only() {
+fn unmatched_lists_unpaired_entities_and_bodies_after_a_restore() {
     let mut game = Game::new();
     let [kept, despawned] = [0.0, 5.0].map(|x| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
@@ -50,7 +50,7 @@ fn after_a_restore_one_call_names_what_is_on_one_side_only() {
 }
 
 #[test]
-fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_they_are() {
+fn reusing_a_slot_before_the_sync_leaves_other_entities_unchanged() {
     let mut world = World::new();
     let mut sides = [(); 2].map(|()| {
         let mut simulation = Simulation::new(Rate::hz(100).unwrap());
@@ -100,7 +100,7 @@ fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_th
 /// After a rollback, components have the displayed poses. Bodies without an entity and entities without a body are
 /// found.
 #[test]
-fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
+fn entities_have_the_displayed_poses_after_a_rollback() {
     let mut game = Game::new();
     game.simulation().set_rewind_limits(50, usize::MAX);
     let stays = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
@@ -154,7 +154,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
 
 /// The entity then has another body, and its previous body is removed.
 #[test]
-fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
+fn a_respawned_entity_with_another_body_displays_that_body() {
     for is_held in [false, true] {
         let mut game = Game::new();
         let flying = |x: f32| {
@@ -163,7 +163,7 @@ fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
         };
         let [entity, other] = [0.0, 9.0].map(|x| game.spawn(flying(x)));
         game.frame(20);
-        // The body is held since the last frame, or was taken off in this one.
+        // The body was taken off before the last frame, or is taken off after it.
         let mut held = is_held.then(|| game.world.remove_one::<Body>(other).unwrap());
         game.frame(20);
         let mut elsewhere = World::new();
@@ -183,7 +183,7 @@ fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
 }
 
 #[test]
-fn a_body_put_on_in_place_of_one_that_is_kept_is_shown() {
+fn a_body_component_that_replaces_a_held_one_is_displayed() {
     let mut game = Game::new();
     let [one, other] = [0.0, 9.0].map(|x| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
@@ -203,9 +203,9 @@ fn a_body_put_on_in_place_of_one_that_is_kept_is_shown() {
     assert!(game.simulation().physics.body(kept.key()).is_some());
 }
 
-/// Its key may belong to another body by then.
+/// Its old key may belong to another body by then.
 #[test]
-fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
+fn an_entity_unmatched_after_a_restore_removes_no_body_later() {
     for is_despawned_before in [false, true] {
         let mut game = Game::new();
         game.frame(20);
@@ -235,9 +235,9 @@ fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
     }
 }
 
-/// Without a call of `unmatched`, both bodies have the key.
+/// Without a call of `unmatched`, two entities have a `Body` with the same key.
 #[test]
-fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_key() {
+fn an_entity_spawned_in_a_resimulated_step_keeps_its_reissued_key() {
     type End = fn(&mut Game, Entity);
     let ends: [End; 4] = [
         |game, late| game.despawn(late),
@@ -284,7 +284,7 @@ fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_k
 }
 
 #[test]
-fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
+fn a_body_restored_and_removed_again_in_a_resimulation_stays_removed() {
     let mut game = Game::new();
     game.simulation().set_rewind_limits(50, usize::MAX);
     let entity = game.spawn(RigidBodyBuilder::dynamic());
@@ -336,7 +336,7 @@ fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
 }
 
 #[test]
-fn after_an_assignment_entities_are_those_of_the_new_value() {
+fn entities_follow_the_bodies_of_an_assigned_state() {
     for (is_in_hook, has_new_frame) in [(false, true), (false, false), (true, true)] {
         let mut game = Game::new();
         let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);

@@ -1,9 +1,9 @@
-//! Entities that are taken out and spawned again, and components that are moved by hand.
+//! Entities that are taken out and spawned again, and components that the game moves.
 
 use super::*;
 
 #[test]
-fn an_entity_taken_and_spawned_again_is_found_when_its_body_moves() {
+fn an_entity_taken_and_respawned_is_found_when_its_body_moves() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = key(&game.world, entity);
@@ -16,9 +16,9 @@ fn an_entity_taken_and_spawned_again_is_found_when_its_body_moves() {
     assert_eq!(game.entities.entity(key), Some(again));
 }
 
-/// The body's entity is not the recorded one, so no entity can be told at once.
+/// The recorded entity no longer exists, so the sync cannot look up the entity of the body.
 #[test]
-fn an_entity_taken_and_spawned_again_loses_a_body_that_is_gone() {
+fn an_entity_taken_and_respawned_loses_a_removed_body() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = key(&game.world, entity);
@@ -31,7 +31,7 @@ fn an_entity_taken_and_spawned_again_loses_a_body_that_is_gone() {
 }
 
 #[test]
-fn a_new_key_in_the_place_of_a_dead_one_leaves_no_ghost() {
+fn reusing_the_slot_of_a_removed_body_clears_the_old_entity() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = key(&game.world, entity);
@@ -44,7 +44,7 @@ fn a_new_key_in_the_place_of_a_dead_one_leaves_no_ghost() {
 
 /// Rapier reuses the slots of removed bodies in the order of their removal.
 #[test]
-fn bodies_are_removed_in_the_same_order_whatever_the_order_of_the_drops() {
+fn bodies_are_removed_in_the_same_order_for_any_drop_order() {
     let handles = [false, true].map(|backwards| {
         let mut game = Game::new();
         let mut spawned: Vec<Entity> = (0..8u8)
@@ -72,7 +72,7 @@ fn bodies_are_removed_in_the_same_order_whatever_the_order_of_the_drops() {
 }
 
 #[test]
-fn new_entities_over_an_old_world_leave_its_bodies_alone_until_they_are_attached() {
+fn a_new_entities_instance_ignores_existing_bodies_until_they_are_attached() {
     let mut game = Game::new();
     let entities =
         [0.0, 9.0].map(|x| game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * x)));
@@ -96,7 +96,7 @@ fn new_entities_over_an_old_world_leave_its_bodies_alone_until_they_are_attached
 }
 
 #[test]
-fn everything_can_be_debugged() {
+fn body_and_entities_have_debug_output() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let body = game.world.get::<&Body>(entity).unwrap();
@@ -106,7 +106,7 @@ fn everything_can_be_debugged() {
 }
 
 #[test]
-fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
+fn a_sync_catches_up_when_changes_since_the_last_one_are_unavailable() {
     let mut game = Game::new();
     let [moved, removed, busy] = [0.0, 9.0, 18.0].map(|x| {
         let body = RigidBodyBuilder::fixed();
@@ -120,7 +120,7 @@ fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
     body.set_translation(Vector::Y, true);
     game.simulation().physics.remove(removed_key);
     for _ in 0..20 {
-        // Some body comes to rest and is removed, again and again.
+        // In every frame, one body is accessed, and another is inserted and removed.
         game.simulation().physics.body_mut(busy).unwrap();
         let body = game
             .simulation()
@@ -137,7 +137,7 @@ fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
 }
 
 #[test]
-fn a_body_attached_anew_outlives_the_component_that_it_was_taken_off_with() {
+fn a_reattached_body_outlives_its_old_component() {
     for is_synced in [false, true] {
         let mut game = Game::new();
         let entity = game.spawn(RigidBodyBuilder::dynamic());
@@ -156,9 +156,9 @@ fn a_body_attached_anew_outlives_the_component_that_it_was_taken_off_with() {
     }
 }
 
-/// The position in the physics is ahead of the displayed pose by one frame.
+/// The position in the physics is ahead of the displayed pose by up to one step.
 #[test]
-fn an_attached_body_is_displayed_with_all_others_also_in_a_pause() {
+fn a_body_attached_in_a_pause_gets_its_displayed_pose_in_the_sync() {
     for (attach_to_physics, has_new_frame) in [(false, true), (true, true), (true, false)] {
         let mut game = Game::new();
         let flying = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_entity_that_lost_one_of_its_components_loses_the_other_with_its_body() {
+fn removing_a_body_clears_an_entity_that_lacks_its_render_pose() {
     let mut world = hecs::World::new();
     let mut simulation = Simulation::new(Rate::default());
     let mut entities = Entities::default();
@@ -19,7 +19,7 @@ fn an_entity_that_lost_one_of_its_components_loses_the_other_with_its_body() {
 }
 
 #[test]
-fn two_simulations_in_one_world_leave_each_other_alone() {
+fn two_simulations_in_one_world_do_not_affect_each_other() {
     let mut world = World::new();
     let mut sides =
         [(); 2].map(|()| (Simulation::new(Rate::hz(100).unwrap()), Entities::default()));
@@ -52,7 +52,7 @@ fn two_simulations_in_one_world_leave_each_other_alone() {
 }
 
 #[test]
-fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
+fn a_body_in_two_worlds_is_removed_with_its_entity_in_either() {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     let mut sides = [(); 2].map(|()| (World::new(), Entities::default()));
     let key = simulation
@@ -86,7 +86,7 @@ fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
 
 /// Skips few or many syncs, while bodies come to rest, move on or are removed.
 #[test]
-fn frames_without_a_sync_are_made_up_for() {
+fn a_sync_catches_up_on_frames_without_a_sync() {
     for skipped in [1, 2, 5, 400] {
         let mut game = Game::new();
         let ground = game.spawn(RigidBodyBuilder::fixed().translation(Vector::Y * -50.0));
@@ -130,7 +130,7 @@ fn frames_without_a_sync_are_made_up_for() {
 }
 
 #[test]
-fn a_body_moved_by_hand_goes_on_there() {
+fn a_body_component_moved_to_another_entity_continues_there() {
     for (asleep, with_pose, onto_a_body) in [
         (false, false, false),
         (false, true, false),
@@ -166,7 +166,7 @@ fn a_body_moved_by_hand_goes_on_there() {
 }
 
 #[test]
-fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
+fn a_body_component_held_outside_the_world_keeps_its_body_alive() {
     for (asleep, with_pose, elsewhere) in [false, true]
         .into_iter()
         .flat_map(|a| [(a, false, false), (a, true, false), (a, true, true)])
@@ -184,7 +184,7 @@ fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
             assert_eq!(game.entities.entity(key), None);
             assert!(
                 !game.world.satisfies::<&RenderPose>(entity),
-                "a ghost is left"
+                "the render pose remains"
             );
         }
         let to = if elsewhere {
@@ -207,7 +207,7 @@ fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
 }
 
 #[test]
-fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_taken() {
+fn dropping_a_body_component_removes_its_render_pose_and_no_other() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let own = game.world.spawn((RenderPose(Pose::IDENTITY),));
@@ -219,7 +219,7 @@ fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_
 }
 
 #[test]
-fn what_is_spawned_in_an_entitys_place_keeps_a_pose_of_the_games_own() {
+fn an_entity_spawned_over_another_keeps_its_custom_render_pose() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let own = translation(1.0, 2.0, 3.0);
@@ -230,7 +230,7 @@ fn what_is_spawned_in_an_entitys_place_keeps_a_pose_of_the_games_own() {
 }
 
 #[test]
-fn spawn_gives_the_key_and_attach_says_what_is_missing() {
+fn spawn_returns_the_key_and_attach_reports_a_missing_body_or_entity() {
     let mut world = World::new();
     let mut simulation = Simulation::default();
     let mut entities = Entities::default();
@@ -254,12 +254,16 @@ fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     let despawned = entities.despawn(&mut world, &mut simulation, gone);
     assert_eq!(despawned, Err(EntityError::NoSuchEntity(gone)));
     entities.sync(&mut world, &mut simulation);
-    assert_eq!(key(&world, entity), spawned, "the world was changed");
+    assert_eq!(
+        key(&world, entity),
+        spawned,
+        "a failed call changed the world"
+    );
     assert_eq!(simulation.physics.rapier().bodies.len(), 2);
 }
 
 #[test]
-fn a_body_goes_from_world_to_world_by_detach_and_attach() {
+fn detach_and_attach_move_a_body_between_worlds() {
     let mut simulation = Simulation::default();
     let [mut here, mut there] = [(); 2].map(|()| (World::new(), Entities::default()));
     let body = RigidBodyBuilder::dynamic();
@@ -281,7 +285,7 @@ fn a_body_goes_from_world_to_world_by_detach_and_attach() {
 }
 
 #[test]
-fn an_attached_body_moved_by_hand_since_the_last_sync_is_there_once() {
+fn attaching_a_body_moved_since_the_last_sync_leaves_one_component() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = key(&game.world, entity);
@@ -299,7 +303,7 @@ fn an_attached_body_moved_by_hand_since_the_last_sync_is_there_once() {
 
 /// The handles of the entities equal those of earlier ones.
 #[test]
-fn a_world_that_was_cleared_starts_anew_also_beside_a_body_that_is_kept() {
+fn a_cleared_world_reuses_entity_ids_while_an_old_body_is_held() {
     let mut game = Game::new();
     let kept = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * 9.0));
     game.spawn(RigidBodyBuilder::dynamic());

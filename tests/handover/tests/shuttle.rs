@@ -7,7 +7,7 @@ mod sync {
     pub use shuttle::thread;
 }
 
-#[expect(dead_code, reason = "nobody looks at a state's poses here")]
+#[expect(dead_code, reason = "no test here reads a state's poses")]
 #[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;
 mod model;
@@ -29,34 +29,34 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
 }
 
 #[test]
-fn all_comes_once_and_in_order() {
+fn changes_and_events_arrive_once_and_in_order() {
     check(|| hand_over(2, 2, 2, true, Planted::None));
 }
 
 #[test]
-fn what_nobody_takes_is_counted() {
+fn uncollected_events_are_counted_as_lost() {
     check(|| hand_over(8, 6, 2, false, Planted::None));
 }
 
 #[test]
-#[should_panic(expected = "events are gone")]
-fn events_that_are_dropped_are_found() {
+#[should_panic(expected = "events were lost")]
+fn the_checker_detects_dropped_events() {
     check(|| hand_over(2, 2, 2, true, Planted::EventsDropped));
 }
 
 #[test]
-#[should_panic(expected = "the last state never came")]
-fn a_missing_retry_is_found() {
+#[should_panic(expected = "the last state never arrived")]
+fn the_checker_detects_a_missing_retry() {
     check(|| hand_over(2, 2, 2, true, Planted::NoRetry));
 }
 
 #[test]
-fn orders_come_once_and_in_order_and_no_more_wait_than_may() {
+fn orders_arrive_once_and_in_order_within_the_queue_limit() {
     check(|| queue(3, 8, Planted::None));
 }
 
 #[test]
-#[should_panic(expected = "more wait than may")]
-fn room_that_is_given_too_early_is_found() {
+#[should_panic(expected = "more orders wait than allowed")]
+fn the_checker_detects_queue_room_freed_too_early() {
     check(|| queue(3, 8, Planted::RoomTooEarly));
 }

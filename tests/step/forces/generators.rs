@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_generator_acts_on_every_step_until_it_is_removed() {
+fn a_force_generator_acts_in_every_step_until_it_is_removed() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     let thrust = ForceGenerator::Thrust {
@@ -35,7 +35,7 @@ fn a_generator_acts_on_every_step_until_it_is_removed() {
 }
 
 #[test]
-fn a_generator_is_gone_with_its_body() {
+fn removing_a_body_removes_its_force_generators() {
     let mut simulation = space();
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let count = || calls.load(std::sync::atomic::Ordering::Relaxed);
@@ -87,7 +87,7 @@ fn a_generator_is_gone_with_its_body() {
 }
 
 #[test]
-fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it() {
+fn a_generator_force_of_zero_allows_sleep_and_a_nonzero_one_wakes() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     let late = ForceGenerator::custom(|_, step| Wrench {
@@ -111,7 +111,7 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
 }
 
 #[test]
-fn a_generators_bad_value_is_left_out_and_counted() {
+fn a_generator_force_that_is_not_finite_is_rejected_and_counted() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     let bad = ForceGenerator::custom(|_, step| Wrench {
@@ -154,7 +154,7 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
 }
 
 #[test]
-fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
+fn inserting_and_removing_generators_gives_equal_velocities_at_every_frame_rate() {
     // The forces differ so much in size that another order of addition gives another sum.
     let push = |i: u64| ForceGenerator::Thrust {
         force: vector(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),

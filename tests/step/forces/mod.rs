@@ -1,4 +1,4 @@
-//! Forces of one step and lasting ones.
+//! Forces that act in one step, and force generators.
 
 mod generators;
 mod once;

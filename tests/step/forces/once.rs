@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_force_acts_in_one_step_alone() {
+fn a_force_acts_in_one_step_only() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     simulation.advance(MS(50), |physics, step| {
@@ -33,7 +33,7 @@ fn a_force_added_between_frames_waits_for_the_next_step() {
 }
 
 #[test]
-fn every_kind_of_push_does_what_rapiers_own_does() {
+fn every_force_and_impulse_call_equals_rapiers_bit_for_bit() {
     let point = vector(0.1, 0.2, 0.3);
     let value = (vector(1.0, -2.0, 3.0), spin(1.0, -2.0, 3.0));
     type Value = (Vector, AngVector);
@@ -92,7 +92,7 @@ fn every_kind_of_push_does_what_rapiers_own_does() {
 }
 
 #[test]
-fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
+fn a_force_wakes_a_sleeping_body_and_does_not_move_a_fixed_one() {
     let mut simulation = space();
     let asleep = simulation.physics.insert(
         RigidBodyBuilder::dynamic().sleeping(true),
@@ -114,7 +114,7 @@ fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
 }
 
 #[test]
-fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
+fn user_forces_set_through_rapier_stay_unchanged_bit_for_bit() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     let (force, torque) = (vector(0.1, 0.2, 0.3), spin(0.7, 0.8, 0.9));
@@ -145,7 +145,7 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
 }
 
 #[test]
-fn values_that_are_not_finite_are_refused() {
+fn forces_and_impulses_that_are_not_finite_are_refused() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     for [x, y, z] in [

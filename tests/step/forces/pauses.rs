@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() {
+fn user_forces_survive_a_temporary_change_of_the_body_type() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     let (force, torque) = (Vector::X * 3.0, spin(0.0, 5.0, 0.0));
@@ -37,7 +37,7 @@ fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() 
 }
 
 #[test]
-fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
+fn quarantine_resets_the_user_forces_of_the_quarantined_body_only() {
     let mut simulation = space();
     let keys: Vec<BodyKey> = (0..3u8)
         .map(|i| {
@@ -69,16 +69,16 @@ fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
 }
 
 #[test]
-fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
-    type Stop = fn(&mut Simulation);
-    let ways: [(Stop, Stop); 2] = [
+fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
+    type Act = fn(&mut Simulation);
+    let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
             |simulation| simulation.set_speed(0.0).unwrap(),
             |simulation| simulation.set_speed(1.0).unwrap(),
         ),
     ];
-    for (stop, go_on) in ways {
+    for (stop, resume) in stops {
         let mut simulation = space();
         let key = ball(&mut simulation.physics);
         stop(&mut simulation);
@@ -97,7 +97,7 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
             .physics
             .add_force(key, Vector::X * 100.0)
             .unwrap();
-        go_on(&mut simulation);
+        resume(&mut simulation);
         simulation
             .physics
             .add_force(key, Vector::X * 100.0)
@@ -112,21 +112,21 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
 
 /// A frame that runs keeps a force for later steps. A pause discards only forces added since that frame.
 #[test]
-fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
-    type Way = fn(&mut Simulation);
-    let stops: [(Way, Way); 2] = [
+fn a_pause_discards_only_forces_added_since_the_last_running_frame() {
+    type Act = fn(&mut Simulation);
+    let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
             |simulation| simulation.set_speed(0.0).unwrap(),
             |simulation| simulation.set_speed(1.0).unwrap(),
         ),
     ];
-    let single_step: Way = |simulation| {
+    let single_step: Act = |simulation| {
         simulation.pause();
         simulation.clock_settings_mut().step_once();
         assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
     };
-    for (stop, go_on) in stops {
+    for (stop, resume) in stops {
         for is_seen in [false, true] {
             for is_single_step in [false, true] {
                 let mut simulation = space();
@@ -151,7 +151,7 @@ fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
                 if is_single_step {
                     single_step(&mut simulation);
                 } else {
-                    go_on(&mut simulation);
+                    resume(&mut simulation);
                     let frame = simulation.advance(MS(10), nothing);
                     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
                 }
@@ -184,7 +184,7 @@ impl Hooks for Pusher {
 }
 
 #[test]
-fn what_is_added_while_time_runs_outlasts_a_pause() {
+fn forces_added_while_the_clock_runs_survive_a_pause() {
     type Pause = fn(Simulation, &mut Pusher) -> Simulation;
     let still: Pause = |mut simulation, game| {
         let key = game.0;
@@ -243,7 +243,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             let Ok(_) = copy.advance_with(MS(10), game);
             copy
         },
-        // In a loop that the game writes itself.
+        // The pull form.
         |mut simulation, game| {
             simulation.pause();
             simulation.begin_frame(MS(10));
@@ -288,7 +288,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
 }
 
 #[test]
-fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_waited() {
+fn an_aborted_step_discards_its_forces_and_keeps_earlier_pending_ones() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     simulation
@@ -307,7 +307,7 @@ fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_wait
 }
 
 #[test]
-fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
+fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
     let mut simulation = space();
     let key = ball(&mut simulation.physics);
     simulation.pause();

@@ -1,9 +1,9 @@
-//! Loose ends and roots of another type, in every loop.
+//! Detached parts, and roots that change their type, in every loop.
 
 use super::*;
 
 #[test]
-fn a_loose_end_is_moved_before_the_step_after_the_cut() {
+fn moving_a_detached_part_before_the_next_step_keeps_its_motion() {
     for change in CUTS {
         for length in LENGTHS {
             for when in WHENS {
@@ -20,7 +20,7 @@ fn a_loose_end_is_moved_before_the_step_after_the_cut() {
 }
 
 #[test]
-fn a_root_that_has_become_another_type_is_moved_before_the_next_step() {
+fn moving_a_root_of_changed_type_before_the_next_step_keeps_its_motion() {
     use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased, KinematicVelocityBased};
     for (root, kind) in [
         (Dynamic, Fixed),
@@ -43,7 +43,7 @@ fn a_root_that_has_become_another_type_is_moved_before_the_next_step() {
 }
 
 #[test]
-fn a_root_takes_a_target_as_soon_as_it_is_kinematic() {
+fn a_root_accepts_a_target_as_soon_as_it_is_kinematic() {
     for kind in [RigidBodyType::KinematicPositionBased, RigidBodyType::Fixed] {
         for when in WHENS {
             let change = Change::SetRootType(kind);
@@ -60,7 +60,7 @@ fn a_root_takes_a_target_as_soon_as_it_is_kinematic() {
         }
     }
     for change in CUTS {
-        // The root of a loose end is dynamic.
+        // The root of a detached part is dynamic.
         for when in WHENS {
             run(Scene {
                 length: 5,
@@ -76,7 +76,7 @@ fn a_root_takes_a_target_as_soon_as_it_is_kinematic() {
 /// A part that was cut off has no coordinates for its root until the next step. Its first coordinates are those of its
 /// joints.
 #[test]
-fn a_turn_leaves_the_velocities_of_joints_as_they_are() {
+fn turning_a_detached_part_leaves_its_joint_velocities_unchanged() {
     for (change, length) in CUTS
         .into_iter()
         .flat_map(|it| LENGTHS.map(|length| (it, length)))
@@ -109,7 +109,7 @@ fn a_turn_leaves_the_velocities_of_joints_as_they_are() {
 }
 
 #[test]
-fn a_loose_end_is_displayed_at_its_new_pose_at_once() {
+fn a_moved_detached_part_is_displayed_at_its_new_pose_at_once() {
     for change in CUTS {
         for what in MOVES {
             let when = When::BetweenFrames;
@@ -143,7 +143,7 @@ fn a_loose_end_is_displayed_at_its_new_pose_at_once() {
 }
 
 #[test]
-fn a_loose_end_is_moved_under_an_overlap() {
+fn moving_a_detached_part_in_an_overlap_keeps_its_motion() {
     for change in CUTS {
         for length in LENGTHS {
             for when in [When::BetweenFrames, When::BeforeStep, When::AfterStep] {
@@ -176,7 +176,7 @@ fn a_loose_end_is_moved_under_an_overlap() {
 }
 
 #[test]
-fn a_loose_end_is_moved_on_the_thread_of_a_runner() {
+fn a_detached_part_moved_in_a_runner_stays_in_one_piece() {
     for change in CUTS {
         for when in [When::BetweenFrames, When::BeforeStep, When::AfterStep] {
             let what = Move::TeleportBy;

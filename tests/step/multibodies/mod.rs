@@ -57,7 +57,7 @@ struct Scene {
 
 const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
 
-/// In the shorter rope, the joints of the loose end have fewer coordinates than a free body, and in the longer one
+/// In the shorter rope, the joints of the detached part have fewer coordinates than a free body, and in the longer one
 /// more.
 const LENGTHS: [u8; 2] = [5, 8];
 
@@ -122,7 +122,7 @@ impl Game {
         let far = vector(4.0, -3.0, 8.0);
         match self.scene.what {
             Move::None | Move::PreviousFromVelocity | Move::KinematicTarget => Pose::IDENTITY,
-            // Rapier does not carry out a turn of a loose end: docs/upstream/multibody-cut.md.
+            // Rapier does not apply a rotation of a detached part: docs/upstream/multibody-cut.md.
             Move::TeleportBy if matches!(self.scene.change, Change::SetRootType(_)) => {
                 pose(far, of_root(spin(0.3, 1.2, -0.4)))
             }
@@ -274,7 +274,7 @@ fn run(scene: Scene) -> (Vec<Pose>, f32) {
     (poses, way)
 }
 
-/// Checks that the rope continues the same way whether it is moved or not, for each kind of move.
+/// Checks for each kind of move that the rope moves on as if it had not been moved.
 #[track_caller]
 fn check(still: Scene) {
     let (stayed, _) = run(still);

@@ -109,7 +109,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
 }
 
 /// Returns the positions of all bodies, colliders and particles, with the shift of the origin undone.
-fn places(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Vec<Vector> {
+fn positions(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Vec<Vector> {
     let bodies = world.bodies.iter().map(|(_, body)| body.translation());
     let colliders = world
         .colliders
@@ -121,7 +121,7 @@ fn places(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Ve
         .unwrap()
         .particle_positions();
     let all = bodies.chain(colliders).chain(particles);
-    all.map(|place| place + origin).collect()
+    all.map(|position| position + origin).collect()
 }
 
 /// Creates a chain of links that hang on one another in free space, pushed into motion. Returns its bodies, the root

@@ -9,7 +9,7 @@ fn furthest(a: &[Vector], b: &[Vector]) -> f32 {
 }
 
 #[test]
-fn a_shift_of_the_origin_is_not_seen() {
+fn an_origin_shift_does_not_change_motion_sleep_or_events() {
     // The bound is a few times the spacing of f32 at the larger distance, plus the effect of joints.
     for (origin, bound) in [
         (vector(64.0, 0.0, -32.0), 2e-4),
@@ -29,7 +29,7 @@ fn a_shift_of_the_origin_is_not_seen() {
         let shifted_at = shifted.physics.tick();
         assert_eq!(advance(&mut shifted, 0).origin_shift, origin);
         for frame in 0..200 {
-            // Already in the first frame, before the next step.
+            // The first frame already displays the shifted poses, before the next step.
             for key in &keys {
                 let expected = by * other.pose(*key).unwrap();
                 let off = apart(shifted.pose(*key).unwrap(), expected);
@@ -56,8 +56,11 @@ fn a_shift_of_the_origin_is_not_seen() {
             assert_eq!(frame.poses.teleported, 0);
             if frame.tick > shifted_at {
                 // The frame and the collider of a soft body follow its particles in the next step.
-                let here = places(shifted.physics.rapier(), cloth, origin);
-                let off = furthest(&here, &places(other.physics.rapier(), cloth, Vector::ZERO));
+                let here = positions(shifted.physics.rapier(), cloth, origin);
+                let off = furthest(
+                    &here,
+                    &positions(other.physics.rapier(), cloth, Vector::ZERO),
+                );
                 assert!(off < bound, "{off} m after {} steps", frame.tick);
             }
         }
@@ -65,7 +68,7 @@ fn a_shift_of_the_origin_is_not_seen() {
 }
 
 #[test]
-fn a_shift_before_the_first_step_loses_nothing() {
+fn an_origin_shift_before_the_first_step_keeps_motion_events_and_queries() {
     let origin = vector(64.0, 0.0, -32.0);
     let (mut shifted, keys, _) = everything();
     let (mut other, ..) = everything();
@@ -119,7 +122,7 @@ fn a_shift_before_the_first_step_loses_nothing() {
 }
 
 #[test]
-fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
+fn contacts_are_equal_bit_for_bit_after_an_exact_origin_shift() {
     // Far out the spacing of f32 is coarse, so coordinates near the new origin represent far positions exactly.
     let far = vector(2_100.0, 0.0, -1_300.0);
     let pile = || {
@@ -177,7 +180,7 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
 }
 
 #[test]
-fn a_shift_is_told_once_by_the_next_frame() {
+fn the_next_frame_reports_an_origin_shift_once() {
     let (mut simulation, keys, _) = everything();
     for _ in 0..300 {
         advance(&mut simulation, 11);
@@ -209,15 +212,19 @@ fn a_shift_is_told_once_by_the_next_frame() {
             .map(|key| simulation.pose(*key).unwrap())
             .collect()
     };
-    assert_eq!(poses(&simulation), before, "the picture does not change");
+    assert_eq!(
+        poses(&simulation),
+        before,
+        "displayed poses are unchanged until the next frame"
+    );
     assert_eq!(advance(&mut simulation, 0).origin_shift, origin);
     for (now, before) in poses(&simulation).iter().zip(&before) {
         assert!(apart(*now, by * *before) < 1e-3);
     }
-    let mut told: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
-    told.sort();
-    assert!(keys.iter().all(|key| told.binary_search(key).is_ok()));
-    assert_eq!(told.len(), keys.len() + 1, "the floor is listed too");
+    let mut listed: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
+    listed.sort();
+    assert!(keys.iter().all(|key| listed.binary_search(key).is_ok()));
+    assert_eq!(listed.len(), keys.len() + 1, "the floor is listed too");
     assert_eq!(advance(&mut simulation, 0).origin_shift, Vector::ZERO);
     assert_eq!(simulation.moved(), []);
 }
@@ -247,7 +254,7 @@ impl Hooks for Shifter {
 }
 
 #[test]
-fn a_shift_inside_a_hook_is_not_seen_either() {
+fn an_origin_shift_in_a_hook_does_not_change_displayed_motion() {
     let origin = vector(64.0, 0.0, -32.0);
     let by = Pose::from_translation(-origin);
     for history in [2, 8] {
@@ -294,7 +301,7 @@ fn a_shift_inside_a_hook_is_not_seen_either() {
 }
 
 #[test]
-fn what_waits_for_the_next_step_is_shifted_too() {
+fn pending_forces_are_shifted_with_the_origin() {
     let origin = Vector::X * 128.0;
     let spin = |shift: bool| {
         let mut simulation = space(60);
@@ -320,7 +327,7 @@ fn what_waits_for_the_next_step_is_shifted_too() {
 }
 
 #[test]
-fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
+fn a_sleeping_body_wakes_when_hit_right_after_an_origin_shift() {
     let mut simulation = space(60);
     let sleeper = simulation
         .physics
@@ -338,6 +345,6 @@ fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
     assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
     assert!(
         (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
-        "no momentum is lost"
+        "momentum is conserved"
     );
 }

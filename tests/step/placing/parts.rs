@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_change_of_one_thing_changes_nothing_else() {
+fn editing_one_property_of_a_body_changes_no_other() {
     let start = || {
         let mut simulation = space(100);
         let key = tumbler(&mut simulation);
@@ -28,7 +28,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
     );
     let turned = turned(spin(0.0, 0.2, 0.0)) * rotation;
 
-    // Velocity edits do not change the pair of poses, and the picture continues.
+    // Velocity edits do not change the pair of poses or the displayed pose.
     type Change = fn(&mut RigidBody);
     let velocities: [(Change, Vector, AngVector); 3] = [
         (
@@ -81,7 +81,10 @@ fn a_change_of_one_thing_changes_nothing_else() {
     // The body was turned about its origin, which continues straight.
     let alpha = simulation.frame().alpha;
     let straight = pair.0.translation.lerp(pair.1.translation, alpha);
-    assert!(straight.distance(translation) > 0.01, "on the way");
+    assert!(
+        straight.distance(translation) > 0.01,
+        "the displayed pose is between two steps"
+    );
     assert!(pose.translation.distance(straight) < 1e-6, "{pose:?}");
 
     let (mut simulation, key) = start();
@@ -107,7 +110,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
 }
 
 #[test]
-fn a_portal_to_nowhere_is_refused() {
+fn a_portal_to_a_position_that_is_not_finite_is_refused() {
     let mut simulation = space(60);
     let key = tumbler(&mut simulation);
     let far = translation(3e38, 0.0, 0.0);
@@ -123,7 +126,7 @@ fn a_portal_to_nowhere_is_refused() {
 }
 
 #[test]
-fn only_what_is_put_elsewhere_counts_as_that() {
+fn world_access_and_origin_shifts_count_no_body_as_teleported() {
     let mut simulation = space(100);
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
     for i in 0..10u8 {
@@ -144,7 +147,7 @@ fn only_what_is_put_elsewhere_counts_as_that() {
 }
 
 #[test]
-fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
+fn the_moved_list_equals_displayed_poses_after_an_origin_shift() {
     let (mut simulation, _, _) = everything();
     advance(&mut simulation, 25);
     simulation.physics.shift_origin(Vector::X * 8.0).unwrap();
@@ -155,7 +158,7 @@ fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
 }
 
 #[test]
-fn the_links_of_a_multibody_are_put_elsewhere_with_their_root() {
+fn the_links_of_a_multibody_teleport_with_their_root() {
     for by_hand in [false, true] {
         let mut simulation = space(100);
         let keys = chain(&mut simulation, 5, RigidBodyBuilder::dynamic());
@@ -191,7 +194,7 @@ fn the_links_of_a_multibody_are_put_elsewhere_with_their_root() {
 }
 
 #[test]
-fn a_multibody_goes_through_a_portal_in_one_piece_and_with_its_motion() {
+fn a_multibody_passes_a_portal_intact_and_keeps_its_motion() {
     for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
         let run = |by: Option<Pose>| {
             let mut simulation = space(100);
@@ -220,7 +223,7 @@ fn a_multibody_goes_through_a_portal_in_one_piece_and_with_its_motion() {
 }
 
 #[test]
-fn what_depends_on_others_is_not_put_elsewhere_alone() {
+fn teleporting_a_link_or_a_soft_body_frame_is_refused() {
     let mut simulation = space(100);
     let keys = chain(&mut simulation, 3, RigidBodyBuilder::dynamic());
     let cloth = cloth(Vector::Y * 9.0, 1.0, 4);
@@ -248,7 +251,7 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
 
 /// Rapier panics in a step of such a multibody, and when its links are moved.
 #[test]
-fn a_root_with_a_link_that_is_not_dynamic_is_not_put_elsewhere() {
+fn teleporting_a_root_with_a_link_that_is_not_dynamic_is_refused() {
     let to = translation(5.0, 5.0, 5.0);
     for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
         for kind in [
@@ -288,7 +291,7 @@ fn a_root_with_a_link_that_is_not_dynamic_is_not_put_elsewhere() {
 }
 
 #[test]
-fn a_rotation_is_normalised_or_refused() {
+fn teleports_and_targets_normalise_or_refuse_a_rotation() {
     let mut simulation = space(100);
     let key = tumbler(&mut simulation);
     let lift = simulation

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn through_a_portal_motion_goes_on_as_on_the_other_side() {
+fn motion_through_a_portal_equals_the_transformed_motion_without_it() {
     let portal = pose(vector(40.0, -3.0, 7.0), spin(0.3, 1.4, -0.2));
     // In a frame with a step and in one without, between frames and in a hook.
     for (ms, in_hook) in [(3, false), (11, false), (25, true)] {
@@ -25,7 +25,7 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
             assert_eq!(
                 through.pose(key),
                 before,
-                "the picture lasts until the next frame"
+                "the displayed pose is unchanged until the next frame"
             );
             advance(&mut through, ms);
             assert_eq!(through.frame().poses.teleported, 1);
@@ -34,7 +34,7 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
         for _ in 0..60 {
             let expected = portal * twin.pose(other).unwrap();
             let off = apart(through.pose(key).unwrap(), expected);
-            assert!(off < 1e-4, "{off} m from where it would be");
+            assert!(off < 1e-4, "{off} m from the expected pose");
             advance(&mut through, 7);
             advance(&mut twin, 7);
         }
@@ -44,7 +44,7 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
 }
 
 #[test]
-fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
+fn wrapping_a_world_with_teleport_by_keeps_displayed_motion_even() {
     // A world of 64 m: a body that leaves it at one end enters at the other, with its motion.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 50.0);
@@ -73,7 +73,7 @@ fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
 }
 
 #[test]
-fn a_bad_isometry_is_refused_and_a_dead_body_named() {
+fn portals_that_are_not_finite_and_removed_bodies_are_refused() {
     let mut simulation = space(60);
     let key = tumbler(&mut simulation);
     let nan = Pose::from_translation(Vector::NAN);

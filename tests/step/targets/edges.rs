@@ -1,4 +1,4 @@
-//! Targets far out, reached, refused, or interrupted by teleports and shifts.
+//! Targets that are far from the origin, reached, refused, or interrupted by teleports and shifts.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn on_line(from: f32, to: f32, fraction: f64) -> f32 {
 }
 
 #[test]
-fn a_slow_body_far_out_follows_its_line_and_accumulates_nothing() {
+fn a_slow_target_far_from_the_origin_accumulates_no_rounding_error() {
     // 2 cm/s at 1 km from the origin, where f32 is spaced by 0.06 mm. Each step moves the body by a third of that.
     let run = |again_each_frame: bool| {
         let mut simulation = space(1_000);
@@ -36,7 +36,7 @@ fn a_slow_body_far_out_follows_its_line_and_accumulates_nothing() {
 }
 
 #[test]
-fn an_hour_long_motion_is_even_and_its_rotation_stays_of_unit_length() {
+fn an_hour_long_motion_stays_even_with_a_rotation_of_unit_length() {
     let mut simulation = space(60);
     let key = platform(&mut simulation);
     let turn = std::f32::consts::FRAC_PI_2;
@@ -60,11 +60,11 @@ fn an_hour_long_motion_is_even_and_its_rotation_stays_of_unit_length() {
 }
 
 #[test]
-fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
+fn setting_a_target_in_each_frame_keeps_the_rotation_of_unit_length() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     for frame in 1..=20_000u64 {
-        // The target is always a little further ahead than the body gets.
+        // The body never reaches the target, which is always a little further ahead.
         let ahead = turned(spin(0.0, 0.0, frame as f32 * 1e-3 + 0.5));
         let time = simulation.clock().time() + MS(500);
         let pose = Pose::from_rotation(ahead);
@@ -79,7 +79,7 @@ fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
 }
 
 #[test]
-fn a_body_that_only_moves_does_not_turn() {
+fn a_target_with_an_unchanged_rotation_does_not_turn_the_body() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     // The rotation is a little off unit length, as products in a game are.
@@ -102,7 +102,7 @@ fn a_body_that_only_moves_does_not_turn() {
 }
 
 #[test]
-fn a_body_put_elsewhere_by_hand_goes_evenly_from_there() {
+fn a_body_moved_through_rapier_continues_evenly_to_its_target() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -127,7 +127,7 @@ fn a_body_put_elsewhere_by_hand_goes_evenly_from_there() {
 }
 
 #[test]
-fn a_portal_and_a_shifted_origin_bend_no_motion() {
+fn motion_to_a_target_stays_even_across_portals_and_origin_shifts() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -157,7 +157,7 @@ fn a_portal_and_a_shifted_origin_bend_no_motion() {
 }
 
 #[test]
-fn a_target_that_is_reached_holds_no_body() {
+fn a_reached_target_no_longer_holds_its_body() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -176,7 +176,7 @@ fn a_target_that_is_reached_holds_no_body() {
 }
 
 #[test]
-fn the_end_of_a_step_may_be_computed_from_its_length_at_every_rate() {
+fn a_target_at_step_time_plus_dt_is_reached_at_every_tick_rate() {
     for hz in [1, 3, 7, 50, 59, 60, 90, 120, 144, 240, 1_000, 4_096, 44_100] {
         let mut simulation = space(hz);
         simulation
@@ -200,7 +200,7 @@ fn the_end_of_a_step_may_be_computed_from_its_length_at_every_rate() {
 }
 
 #[test]
-fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
+fn a_target_survives_aborted_steps_and_a_change_of_tick_rate() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -230,7 +230,7 @@ fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
 }
 
 #[test]
-fn the_same_pose_at_another_time_is_another_target() {
+fn setting_the_same_target_pose_with_a_later_time_slows_the_motion() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -265,7 +265,7 @@ fn far_step(from: f32, to: f32) -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
+fn a_portal_that_moves_one_end_of_a_step_beyond_f32_is_refused() {
     let beyond = at(f32::MAX);
     for (from, to) in [(0.0, 1e36), (1e36, 0.0)] {
         // In the hook the body is at `from` and will be at `to`.
@@ -283,7 +283,7 @@ fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
 }
 
 #[test]
-fn a_motion_of_which_an_end_is_beyond_f32_is_not_shown() {
+fn poses_stay_finite_when_one_end_of_a_motion_exceeds_f32() {
     // The body comes from a position that the portal would move beyond f32.
     let (mut simulation, key) = far_step(1e36, 0.0);
     simulation.advance(MS(14), |_, _| ());

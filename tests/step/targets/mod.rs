@@ -25,7 +25,7 @@ fn at(x: f32) -> Pose {
 }
 
 /// Runs a frame in which the game moves the platform along `path`, a function of seconds.
-fn lead(
+fn advance_along(
     simulation: &mut Simulation,
     key: BodyKey,
     frame_time: Duration,

@@ -65,7 +65,7 @@ fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
 }
 
 #[test]
-fn given_by_step_a_path_is_followed_to_the_bit() {
+fn targets_set_in_each_step_give_the_same_bits_at_every_frame_rate() {
     let run = |frame_time: Duration| {
         let mut simulation = space(60);
         let key = platform(&mut simulation);
@@ -85,7 +85,7 @@ fn given_by_step_a_path_is_followed_to_the_bit() {
 }
 
 #[test]
-fn a_turn_is_shared_evenly_too() {
+fn rotation_to_a_target_is_spread_evenly_over_the_steps() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     let quarter = Pose::from_rotation(turned(spin(0.0, 0.0, std::f32::consts::FRAC_PI_2)));
@@ -112,7 +112,7 @@ fn a_turn_is_shared_evenly_too() {
 }
 
 #[test]
-fn a_target_set_on_a_frame_without_a_step_is_kept() {
+fn a_target_set_in_a_frame_without_steps_is_kept() {
     let mut simulation = space(10);
     let key = platform(&mut simulation);
     simulation
@@ -140,7 +140,7 @@ fn a_target_set_on_a_frame_without_a_step_is_kept() {
 }
 
 #[test]
-fn a_pause_holds_a_target_and_slow_motion_stretches_the_way() {
+fn a_pause_stops_motion_to_a_target_and_slow_motion_slows_it() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -169,21 +169,21 @@ fn a_pause_holds_a_target_and_slow_motion_stretches_the_way() {
     simulation.pause();
     let before = position(&simulation.physics, key);
     for _ in 0..10 {
-        lead(&mut simulation, key, MS(100), |t| at(t as f32));
+        advance_along(&mut simulation, key, MS(100), |t| at(t as f32));
     }
     assert_eq!(position(&simulation.physics, key), before);
     simulation.set_speed(1.0).unwrap();
     simulation.resume();
-    lead(&mut simulation, key, MS(100), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(100), |t| at(t as f32));
     assert!((x(&simulation) - 0.38).abs() < 1e-5, "{}", x(&simulation));
 }
 
 #[test]
-fn a_cut_frame_does_not_make_a_jump() {
+fn a_hitch_does_not_make_a_platform_jump() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
-    lead(&mut simulation, key, MS(50), |t| at(t as f32));
-    lead(&mut simulation, key, MS(9_000), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(50), |t| at(t as f32));
+    advance_along(&mut simulation, key, MS(9_000), |t| at(t as f32));
     assert_eq!(simulation.frame().steps, 25);
     let body = simulation.physics.body(key).unwrap();
     assert!((body.translation().x - 0.3).abs() < 1e-6);
@@ -191,13 +191,13 @@ fn a_cut_frame_does_not_make_a_jump() {
 }
 
 #[test]
-fn every_stepping_leads_to_the_target() {
+fn every_stepping_strategy_follows_the_target() {
     for stepping in STEPPINGS {
         let mut simulation = space(60);
         simulation.clock_settings_mut().set_stepping(stepping);
         let key = platform(&mut simulation);
         for frame in 0..60 {
-            lead(&mut simulation, key, MS(10 + frame % 13), |t| at(t as f32));
+            advance_along(&mut simulation, key, MS(10 + frame % 13), |t| at(t as f32));
         }
         let time = simulation.clock().time();
         let waits = simulation.clock().overstep();
@@ -211,7 +211,7 @@ fn every_stepping_leads_to_the_target() {
 }
 
 #[test]
-fn a_body_that_is_removed_takes_its_target_with_it() {
+fn removing_a_body_discards_its_target() {
     let mut simulation = space(100);
     let (key, other) = (platform(&mut simulation), platform(&mut simulation));
     for key in [key, other] {
@@ -242,7 +242,7 @@ fn a_body_that_is_removed_takes_its_target_with_it() {
 }
 
 #[test]
-fn only_bodies_that_are_kinematic_by_position_have_targets() {
+fn only_position_based_kinematic_bodies_have_targets() {
     let mut simulation = space(100);
     for body in [
         RigidBodyBuilder::dynamic(),
@@ -259,7 +259,7 @@ fn only_bodies_that_are_kinematic_by_position_have_targets() {
     let nan = Pose::from_translation(Vector::NAN);
     let refused = simulation.physics.set_kinematic_target(key, nan, SECOND);
     assert_eq!(refused, Err(BodyError::NotFinite(key)));
-    // A body that becomes dynamic on its way falls, and has no target when it is kinematic again.
+    // A body that becomes dynamic before it reaches its target falls, and has no target when it is kinematic again.
     simulation
         .physics
         .set_kinematic_target(key, at(1.0), SECOND)
@@ -282,7 +282,7 @@ fn only_bodies_that_are_kinematic_by_position_have_targets() {
 }
 
 #[test]
-fn a_teleport_forgets_the_target_and_a_portal_takes_it_along() {
+fn a_teleport_discards_the_target_and_a_portal_transforms_it() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     simulation
@@ -309,7 +309,7 @@ fn a_teleport_forgets_the_target_and_a_portal_takes_it_along() {
 }
 
 #[test]
-fn a_led_body_is_shown_evenly_by_every_smoothing() {
+fn every_smoothing_displays_a_kinematic_target_evenly() {
     for (smoothing, behind) in [
         (Smoothing::Interpolate, 1.0),
         (Smoothing::Hermite, 1.0),
@@ -319,10 +319,10 @@ fn a_led_body_is_shown_evenly_by_every_smoothing() {
         simulation.smoothing = smoothing;
         let key = platform(&mut simulation);
         for frame in 0..200 {
-            lead(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));
+            advance_along(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));
             let time = simulation.clock().time().as_secs_f32() - behind / 60.0;
             let off = simulation.pose(key).unwrap().translation.x - 3.0 * time;
-            // Rapier's velocity of a body with a target is that of the step before.
+            // Rapier's velocity of a body with a target is that of the previous step.
             assert!(
                 frame < 8 || off.abs() < 1e-4,
                 "{smoothing:?}: {off} m in frame {frame}"

@@ -110,15 +110,15 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     // The physics sleeps, and everything has arrived.
     changes.extend(frame(&mailbox, &settings, &mut mail));
     take(&mut mail);
-    assert_eq!(newest(&mail), steps, "the last state never came");
+    assert_eq!(newest(&mail), steps, "the last state never arrived");
     assert_eq!(mail.reading.time, Duration::from_secs(steps));
     assert_eq!(mail.dropped, Duration::from_secs(steps));
     assert!(changes.into_iter().eq(1..=steps), "changes");
     assert!(events.is_sorted_by(|a, b| a < b), "events out of order");
     let expected = 2 * (steps - events.len() as u64);
-    assert_eq!(mail.lost_events, expected, "events are gone uncounted");
+    assert_eq!(mail.lost_events, expected, "events were lost uncounted");
     if steps <= settings.events as u64 {
-        assert_eq!(mail.lost_events, 0, "events are gone");
+        assert_eq!(mail.lost_events, 0, "events were lost");
     }
 }
 
@@ -136,7 +136,7 @@ fn carry_out(orders: &mut Orders<u32>, most: usize, planted: Planted) -> Vec<u32
             orders.fetch();
         }
         batch.extend(std::iter::from_fn(|| orders.pop()));
-        assert!(batch.len() <= most, "more wait than may");
+        assert!(batch.len() <= most, "more orders wait than allowed");
         done.append(&mut batch);
         if done.last() == Some(&STOP) {
             return done;

@@ -1,4 +1,4 @@
-//! `std::sync::mpsc` without disconnection, because the orders here say when the run is over.
+//! `std::sync::mpsc` without disconnection, because an order ends the run here.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

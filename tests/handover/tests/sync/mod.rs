@@ -35,7 +35,7 @@ impl<T> Mutex<T> {
         }
         Ok(Guard {
             taken: &self.taken,
-            value: self.value.try_lock().expect("nobody else has it"),
+            value: self.value.try_lock().expect("no other thread holds it"),
         })
     }
 }
