@@ -280,6 +280,5 @@ fn a_detached_part_of_a_multibody_responds_incorrectly_to_a_force() {
         world.bodies[root].linvel().y
     };
     let (rope, detached) = (velocity(2), velocity(4));
-    println!("{rope} {detached}");
     assert!((detached / rope - 1.0).abs() > 0.2, "{detached} of {rope}");
 }

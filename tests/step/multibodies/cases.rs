@@ -111,7 +111,11 @@ fn turning_a_detached_part_leaves_its_joint_velocities_unchanged() {
 #[test]
 fn a_moved_detached_part_is_displayed_at_its_new_pose_at_once() {
     for change in CUTS {
-        for what in MOVES {
+        // After a move of the previous pose, that pose is displayed.
+        for what in MOVES
+            .into_iter()
+            .filter(|what| *what != Move::PreviousFromVelocity)
+        {
             let when = When::BetweenFrames;
             let (mut simulation, mut game) = Game::start(Scene {
                 length: 5,
@@ -126,9 +130,6 @@ fn a_moved_detached_part_is_displayed_at_its_new_pose_at_once() {
             let before = game.poses(&simulation);
             game.act(&mut simulation.physics);
             advance(&mut simulation, 0);
-            if what == Move::PreviousFromVelocity {
-                continue; // The previous pose is displayed.
-            }
             for (key, before) in game.part().iter().zip(before) {
                 let off = simulation
                     .pose(*key)
