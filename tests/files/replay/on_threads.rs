@@ -102,7 +102,7 @@ fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
 }
 
 #[test]
-fn a_runner_is_recorded_by_its_hooks() {
+fn hooks_of_a_runner_record_a_run_that_replays() {
     let (simulation, recorded, made) = recorded();
     let runner = Runner::new(simulation, recorded, RunnerSettings::default()).unwrap();
     while made.recv().expect("the thread runs steps") < 60 {}
@@ -114,7 +114,7 @@ fn a_runner_is_recorded_by_its_hooks() {
 }
 
 #[test]
-fn what_a_runner_did_not_make_is_not_replayed() {
+fn steps_that_a_runner_aborted_are_not_replayed() {
     for fault in [
         Fault::BeforeFrame,
         Fault::BeforeAct,
@@ -143,7 +143,7 @@ fn what_a_runner_did_not_make_is_not_replayed() {
 }
 
 #[test]
-fn what_an_overlap_did_not_make_is_not_replayed() {
+fn steps_that_an_overlap_aborted_are_not_replayed() {
     for fault in [
         Fault::BeforeFrame,
         Fault::BeforeAct,
@@ -167,7 +167,7 @@ fn what_an_overlap_did_not_make_is_not_replayed() {
 }
 
 #[test]
-fn an_overlap_is_recorded_by_its_hooks() {
+fn hooks_of_an_overlap_record_a_run_that_replays() {
     let (simulation, mut recorded, _made) = recorded();
     let mut overlap = Overlap::new(simulation).unwrap();
     // Only the limit of frame time applies here.
@@ -194,7 +194,7 @@ fn an_overlap_is_recorded_by_its_hooks() {
 }
 
 #[test]
-fn the_recording_of_an_overlap_is_that_of_one_thread() {
+fn an_overlap_records_the_same_frames_as_one_thread() {
     let run = |is_beside: bool| {
         let (mut simulation, mut recorded, _made) = recorded();
         let clock = simulation.clock_settings_mut();

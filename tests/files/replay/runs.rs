@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_replayed_is_the_run_frame_by_frame() {
+fn a_replay_equals_the_recorded_run_in_every_frame() {
     let (mut simulation, mut game) = Balls::new();
     // Only a record of every frame sees these settings: a step sets them, and they are set back between two frames.
     game.clock_changes = vec![(20, 0.25), (45, 3.0), (46, 1.0)];
@@ -78,7 +78,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
 }
 
 #[test]
-fn from_every_tick_a_replay_is_the_run() {
+fn a_replay_from_any_tick_equals_the_recorded_run() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(20)).unwrap();
     let mut run = Vec::new();
@@ -112,7 +112,7 @@ fn from_every_tick_a_replay_is_the_run() {
 }
 
 #[test]
-fn both_loops_make_the_same_recording_and_play_it() {
+fn hooks_and_the_pull_form_record_the_same_bytes() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
     let mut live = Live {
