@@ -14,12 +14,12 @@ fn told_by(test: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_call_that_is_forgotten_is_told_once_in_debug_builds() {
+fn a_forgotten_call_is_reported_once_in_debug_builds() {
     let cases = [
-        ("pull::told::frames_that_are_not_ended", "call `end_frame`"),
-        ("pull::told::steps_that_are_not_made", "call `make_step`"),
+        ("pull::told::a_loop_skips_end_frame", "call `end_frame`"),
+        ("pull::told::a_loop_skips_make_step", "call `make_step`"),
         (
-            "pull::told::a_step_that_is_taken_for_ever",
+            "pull::told::a_loop_repeats_next_step_without_make_step",
             "call `make_step`",
         ),
     ];
@@ -28,5 +28,8 @@ fn a_call_that_is_forgotten_is_told_once_in_debug_builds() {
         assert_eq!(told.len(), usize::from(cfg!(debug_assertions)), "{told:?}");
         assert!(told.iter().all(|line| line.contains(advice)), "{told:?}");
     }
-    assert_eq!(told_by("pull::told::loops_that_forget_nothing"), [""; 0]);
+    assert_eq!(
+        told_by("pull::told::loops_skip_no_call_by_mistake"),
+        [""; 0]
+    );
 }

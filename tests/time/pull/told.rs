@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 #[ignore = "for the test above"]
-fn frames_that_are_not_ended() {
+fn a_loop_skips_end_frame() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
         simulation.begin_frame(MS(10));
@@ -15,7 +15,7 @@ fn frames_that_are_not_ended() {
 
 #[test]
 #[ignore = "for the test above"]
-fn steps_that_are_not_made() {
+fn a_loop_skips_make_step() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
         simulation.begin_frame(MS(10));
@@ -27,7 +27,7 @@ fn steps_that_are_not_made() {
 
 #[test]
 #[ignore = "for the test above"]
-fn a_step_that_is_taken_for_ever() {
+fn a_loop_repeats_next_step_without_make_step() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(10));
     let mut steps = 0;
@@ -40,7 +40,7 @@ fn a_step_that_is_taken_for_ever() {
 /// The library reports nothing in these hooks either, because they abort their steps on purpose.
 #[test]
 #[ignore = "for the test above"]
-fn loops_that_forget_nothing() {
+fn loops_skip_no_call_by_mistake() {
     struct Fails;
 
     impl Hooks for Fails {
