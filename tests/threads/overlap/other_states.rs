@@ -23,7 +23,7 @@ fn flies_on<H: Hooks<Error: fmt::Debug>>(
 }
 
 #[test]
-fn a_simulation_put_in_place_of_another_goes_on_from_now() {
+fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
     // The new state is much older, a little older or much newer. A hook assigns it before or after a step, or the
     // driver does.
     for age in [0u64, 3, 400] {
@@ -64,7 +64,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
 }
 
 #[test]
-fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
+fn a_simulation_assigned_in_before_frame_continues_at_the_usual_pace() {
     for age in [0u64, 3, 400] {
         let (simulation, key) = flyer_in_space();
         let (mut other, mut last) = flyer_in_space();
@@ -93,7 +93,7 @@ fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
 }
 
 #[test]
-fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
+fn replacing_the_state_in_every_step_does_not_hang() {
     for when in [Before, After] {
         let (simulation, key) = flyer_in_space();
         let mut other = simulation.clone();
@@ -115,7 +115,7 @@ fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
 }
 
 #[test]
-fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
+fn a_rollback_between_frames_is_resimulated_even_in_a_pause() {
     for pauses in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(20, usize::MAX);
@@ -142,7 +142,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
 }
 
 #[test]
-fn a_rewind_while_a_step_is_under_way_unmakes_it() {
+fn a_rewind_discards_the_step_that_is_running() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -156,7 +156,7 @@ fn a_rewind_while_a_step_is_under_way_unmakes_it() {
 }
 
 #[test]
-fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
+fn cloning_or_saving_while_a_step_runs_leaves_the_run_unchanged() {
     let (simulation, key) = flyer_in_space();
     let mut alone = simulation.clone();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -196,7 +196,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
 }
 
 #[test]
-fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
+fn a_teleport_in_after_step_is_displayed_by_the_same_frame() {
     let (simulation, key) = flyer_in_space();
     let there = translation(0.0, 7.0, 0.0);
     let mut overlap = Overlap::new(simulation).unwrap();

@@ -50,7 +50,7 @@ impl Hooks for Panicking {
 }
 
 #[test]
-fn whatever_panics_is_reported_and_ends_nothing_else() {
+fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
     use Panics::{After, Before, Call, Force, Frame, Physics};
     for panics in [Frame, Before, After, Physics, Force, Call] {
         for ending in ["stop", "drop", "recover"] {
@@ -116,7 +116,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
 }
 
 #[test]
-fn a_full_queue_hands_the_call_back() {
+fn a_full_queue_returns_the_call_for_a_retry() {
     let (game, _made) = Game::new();
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
@@ -162,7 +162,7 @@ fn a_full_queue_hands_the_call_back() {
 }
 
 #[test]
-fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
+fn a_hook_panic_is_reported_and_the_last_poses_stay_displayed() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(3, usize::MAX);
     let (mut game, _made) = Game::new();
@@ -189,7 +189,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
 }
 
 #[test]
-fn what_was_sent_before_a_stop_is_done() {
+fn calls_sent_before_stop_are_carried_out() {
     let (game, _) = Game::new();
     let mut simulation = space(100);
     let keys: Vec<BodyKey> = (0..3)

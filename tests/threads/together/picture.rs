@@ -63,7 +63,7 @@ impl Shown {
 }
 
 #[test]
-fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
+fn a_runner_never_displays_two_origins_in_one_frame() {
     struct Idle;
     impl Hooks for Idle {
         type Error = Infallible;
@@ -133,7 +133,7 @@ impl Hooks for Shifts {
 }
 
 #[test]
-fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
+fn an_origin_shift_after_a_step_is_displayed_in_the_same_frame() {
     for (after, every) in [(true, 7), (true, 1), (false, 7), (false, 1)] {
         let (simulation, keys, flyer) = row();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -157,7 +157,7 @@ fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
 }
 
 #[test]
-fn an_origin_shifted_between_two_frames_comes_with_the_step() {
+fn an_origin_shift_between_frames_is_displayed_with_the_next_step() {
     let (simulation, keys, flyer) = row();
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut idle = Shifts {
@@ -201,7 +201,7 @@ fn floor(height: f32) -> Pose {
 }
 
 #[test]
-fn a_teleported_body_is_never_shown_between() {
+fn a_teleported_body_is_never_displayed_in_between() {
     struct Jumps(BodyKey);
     impl Hooks for Jumps {
         type Error = Infallible;
@@ -247,7 +247,7 @@ fn a_teleported_body_is_never_shown_between() {
 }
 
 #[test]
-fn a_lift_arrives_exactly_where_the_last_target_was() {
+fn a_lift_arrives_exactly_at_its_last_kinematic_target() {
     struct Idle;
     impl Hooks for Idle {
         type Error = Infallible;
