@@ -61,6 +61,6 @@ impl Scene for Drive {
 }
 
 #[test]
-fn a_car() {
+fn a_car_matches_bare_rapier() {
     conforms::<Drive>();
 }

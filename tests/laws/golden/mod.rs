@@ -150,7 +150,7 @@ pub fn compare() {
 }
 
 #[test]
-fn a_difference_is_named_by_scene_and_column() {
+fn a_difference_names_its_scene_and_column() {
     let mut found = expected();
     found[0].saved = "0".into();
     found[2].states = "0".into();
@@ -166,6 +166,6 @@ fn a_difference_is_named_by_scene_and_column() {
 }
 
 #[test]
-fn the_bits_are_those_of_every_platform() {
+fn all_scenes_match_the_golden_values() {
     compare();
 }

@@ -230,7 +230,7 @@ fn in_loop(
 }
 
 #[test]
-fn a_clone_goes_on_with_bodies_that_were_put_to_sleep_or_became_fixed() {
+fn clones_and_rollbacks_continue_with_bodies_put_to_sleep_or_fixed() {
     for game in [Game::with_one_that_becomes_fixed(), Game::with_a_dozer()] {
         clones_go_on(&game);
         steps_can_be_made_again(&game);
@@ -238,7 +238,7 @@ fn a_clone_goes_on_with_bodies_that_were_put_to_sleep_or_became_fixed() {
 }
 
 #[test]
-fn a_loose_end_that_is_moved_before_the_next_step_goes_on_to_the_bit() {
+fn moving_a_detached_link_before_the_next_step_continues_bit_for_bit() {
     let game = Game::with_a_loose_end();
     assert!(expected(&game).is_some());
     clones_go_on(&game);
@@ -248,12 +248,12 @@ fn a_loose_end_that_is_moved_before_the_next_step_goes_on_to_the_bit() {
 }
 
 #[test]
-fn frame_times_do_not_change_where_links_go_with_their_root() {
+fn links_follow_a_moved_root_alike_at_every_frame_rate() {
     frame_times_change_no_bit(&Game::with_a_root_put_elsewhere());
 }
 
 #[test]
-fn a_link_that_is_nowhere_is_shown_where_it_was() {
+fn displayed_poses_stay_finite_when_a_links_pose_is_not() {
     all_is_finite_and_can_be_loaded(&Game::with_a_link_that_is_nowhere(), 60);
 }
 
@@ -261,23 +261,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
 
     #[test]
-    fn a_clone_goes_on_to_the_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
+    fn a_clone_continues_bit_for_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
         clones_go_on(&game);
     }
 
     #[test]
-    fn steps_made_again_are_the_same_to_the_bit(game in game(Deeds::Sleep)) {
+    fn resimulated_steps_are_the_same_bit_for_bit(game in game(Deeds::Sleep)) {
         steps_can_be_made_again(&game);
     }
 
     #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
     #[test]
-    fn what_is_loaded_goes_on_to_the_bit(game in game(Deeds::Sleep)) {
+    fn a_loaded_state_continues_bit_for_bit(game in game(Deeds::Sleep)) {
         loads_go_on(&game);
     }
 
     #[test]
-    fn the_same_bits_at_every_frame_rate(game in game(Deeds::All)) {
+    fn bits_are_the_same_at_every_frame_rate(game in game(Deeds::All)) {
         frame_times_change_no_bit(&game);
     }
 
@@ -298,7 +298,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_is_finite_and_what_is_saved_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
+    fn displayed_poses_are_finite_and_saved_states_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
         all_is_finite_and_can_be_loaded(&game, fps);
     }
 }

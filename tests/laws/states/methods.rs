@@ -339,7 +339,7 @@ fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
 }
 
 #[test]
-fn every_method_in_every_state() {
+fn every_method_has_its_listed_effect_in_every_state() {
     let mut wrong = Vec::new();
     for method in METHODS {
         let cells: Vec<char> = method.cells.chars().filter(|it| *it != ' ').collect();

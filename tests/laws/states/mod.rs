@@ -8,7 +8,7 @@
 //! - All steps of a rollback are resimulated, and yet the last one is over, another one is current, or Rapier has
 //!   panicked. The end of the last step ends the rollback, and a step in which Rapier panics does not count as run.
 //!
-//! Any call in any state leads to one of the 16: [`every_method_in_every_state`] checks this.
+//! Any call in any state leads to one of the 16: [`every_method_has_its_listed_effect_in_every_state`] checks this.
 
 mod methods;
 mod parts;
