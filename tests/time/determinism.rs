@@ -1,4 +1,4 @@
-//! One scene, one hash, at any frame times.
+//! One scene has one hash at all frame times.
 
 use crate::scenes::{Key, MS, Yard, hash};
 use evenstep::Rate;
@@ -55,7 +55,10 @@ fn bits_and_input_ticks_are_the_same_at_every_frame_rate() {
     let expected = at_fps(60);
     let ticks: Vec<u64> = expected.1.iter().map(|(tick, _)| *tick).collect();
     let covering = [18, 25, 25, 75, 120, 120, 168];
-    assert_eq!(ticks, covering, "each key in the step that covers it");
+    assert_eq!(
+        ticks, covering,
+        "each key is delivered in the step that covers it"
+    );
     for fps in [5, 15, 30, 144, 240, 1_000] {
         assert_eq!(at_fps(fps), expected, "at {fps} frames per second");
     }

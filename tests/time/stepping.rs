@@ -1,4 +1,4 @@
-//! Each strategy's plan. No strategy loses time or runs a step of length zero.
+//! The steps of each stepping. No stepping loses time or runs a step of length zero.
 
 use crate::scenes::{MS, STEPPINGS, flyer_in_space};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
@@ -343,7 +343,7 @@ fn steppings_without_overstep_display_the_latest_state() {
             assert_eq!(simulation.moved(), [(key, current.unwrap())]);
             assert_eq!(simulation.frame().alpha, 1.0);
         }
-        // A fraction of a step that one strategy leaves goes into the next one's first step.
+        // The overstep that one stepping leaves goes into the first step of the next one.
         simulation
             .clock_settings_mut()
             .set_stepping(Stepping::Variable);

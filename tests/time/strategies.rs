@@ -1,4 +1,4 @@
-//! The findings of the comparison of strategies, and that they are the same each time.
+//! The findings of the comparison of strategies, which are the same in every run.
 
 use crate::scenes::strategies::{
     Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces,

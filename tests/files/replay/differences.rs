@@ -60,7 +60,7 @@ fn a_difference_names_bodies_that_exist_on_one_side_only() {
             simulation.physics.remove(guest).unwrap();
         }
     };
-    // The replay stops before the end, because the game will miss the guest.
+    // The replay stops before the end, because the game would panic without the guest.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while simulation.physics.tick() <= 16 {

@@ -9,20 +9,20 @@ fn edits_between_frames_replay_only_if_new_run_was_called() {
         simulation.physics.teleport(game.player, there).unwrap();
         let anchor = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         let ends = [anchor, game.player].map(|key| simulation.physics.handle(key).unwrap());
-        // No step has used the joint, so the state can only be written after the next step.
+        // No step has used the joint, so the state can be saved only after the next step.
         let rope = RopeJointBuilder::new(200.0);
         simulation
             .physics
             .rapier_mut_except_bodies()
             .insert_impulse_joint(ends[0], ends[1], rope);
     };
-    for is_told in [false, true] {
+    for is_declared in [false, true] {
         let (mut simulation, mut game) = Balls::new();
         let mut recorder = Recorder::new(Vec::new(), settings(30)).unwrap();
         for number in 0..100 {
             if number == 50 {
                 level(&mut simulation, &game);
-                if is_told {
+                if is_declared {
                     recorder.new_run();
                 }
             }
@@ -32,7 +32,7 @@ fn edits_between_frames_replay_only_if_new_run_was_called() {
         let mut frames = 0;
         let count = |_: &Simulation, _: &Balls| frames += 1;
         let differences = replay_all::<Balls>(&recording, 0, |_, _| (), count);
-        if is_told {
+        if is_declared {
             assert_eq!((frames, differences), (99, vec![]));
         } else {
             let first = &differences[0];

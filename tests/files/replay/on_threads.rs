@@ -12,8 +12,8 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn live(&mut self) -> Live<'_> {
-        Live {
+    fn hooks(&mut self) -> RecordingHooks<'_> {
+        RecordingHooks {
             game: &mut self.game,
             recorder: &mut self.recorder,
         }
@@ -28,15 +28,15 @@ impl Hooks for Recorded {
         simulation: &mut Simulation,
         frame_time: Duration,
     ) -> Result<(), RecordError> {
-        self.live().before_frame(simulation, frame_time)
+        self.hooks().before_frame(simulation, frame_time)
     }
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
-        self.live().before_step(physics, step)
+        self.hooks().before_step(physics, step)
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
-        self.live().after_step(physics, step)?;
+        self.hooks().after_step(physics, step)?;
         // The receiver may be gone.
         let _ = self.steps.send(step.tick);
         Ok(())
@@ -68,7 +68,7 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut steps = 0;
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };
@@ -77,20 +77,20 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     assert_eq!(replay.differences(), []);
     assert!(steps >= 60, "{steps}");
     assert_eq!(again.physics.checksum(), simulation.physics.checksum());
-    // The game's settings still hold, and are in the state that is saved there.
+    // The simulation still has the game's settings.
     let clock = simulation.clock();
     assert_eq!(clock.settings().stepping(), Stepping::Variable);
     assert_eq!(clock.settings().max_frame_time(), MS(1));
 }
 
-/// Returns what a recording knows of each frame: its time, its steps and the result.
+/// Returns the time, the number of steps and the checksum of each recorded frame.
 fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
     let recording = Recording::read(bytes.to_vec()).unwrap();
     let mut replay = recording.replay(0);
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut frames = Vec::new();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_replay_equals_the_recorded_run_in_every_frame() {
     let (mut simulation, mut game) = Balls::new();
-    // Only a record of every frame sees these settings: a step sets them, and they are set back between two frames.
+    // Steps set these speeds, and the game resets them between frames, so only a recording of every frame has them.
     game.clock_changes = vec![(20, 0.25), (45, 3.0), (46, 1.0)];
     game.failing = vec![90, 61, 30];
     let mut recorder = Recorder::new(Vec::new(), settings(25)).unwrap();
@@ -115,13 +115,13 @@ fn a_replay_from_any_tick_equals_the_recorded_run() {
 fn hooks_and_the_pull_form_record_the_same_bytes() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
-    let mut live = Live {
+    let mut hooks = RecordingHooks {
         game: &mut game,
         recorder: &mut recorder,
     };
     for number in 0..100 {
         simulation
-            .advance_with(frame_time(number), &mut live)
+            .advance_with(frame_time(number), &mut hooks)
             .unwrap();
     }
     let bytes = recorder.finish().unwrap();
@@ -131,7 +131,7 @@ fn hooks_and_the_pull_form_record_the_same_bytes() {
     let mut replay = recording.replay(0);
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };

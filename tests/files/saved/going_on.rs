@@ -12,7 +12,11 @@ fn a_loaded_state_continues_bit_for_bit() {
         game.frame(number);
         for (from, other) in &mut read {
             other.frame(number);
-            assert_eq!(other.seen(), game.seen(), "{number}, written after {from}");
+            assert_eq!(
+                other.seen(),
+                game.seen(),
+                "frame {number}, saved after frame {from}"
+            );
         }
         if number.is_multiple_of(13)
             && let Ok(bytes) = game.simulation.save()
@@ -38,7 +42,7 @@ fn a_loaded_state_continues_bit_for_bit() {
     assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
 }
 
-/// The exceptions are named at `Simulation::save`.
+/// `Simulation::save` names the exceptions.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn loaded_soft_bodies_continue_bit_for_bit() {

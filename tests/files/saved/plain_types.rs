@@ -1,4 +1,4 @@
-//! The plain types on their own, with impossible numbers.
+//! Plain types alone: a round trip through JSON, and impossible numbers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! States that cannot be written, and bytes that are refused.
+//! States that cannot be saved, and bytes that are refused.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn saving_reports_why_a_state_cannot_be_saved() {
     assert_eq!(
         simulation.save(),
         Err(SaveError::ChangedSinceStep),
-        "its joint was removed with it"
+        "the joint was removed with the body"
     );
 
     step(&mut simulation);

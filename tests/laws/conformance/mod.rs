@@ -1,4 +1,4 @@
-//! Scenes on the ground of Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
+//! Scenes modelled on Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
 //! bare Rapier's bit for bit.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 

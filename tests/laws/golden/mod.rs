@@ -120,7 +120,7 @@ fn differences(found: &[Golden], expected: &[Golden]) -> String {
     for golden in expected.iter().filter(is_missing) {
         text += &format!("  {}: no longer a scene\n", golden.scene);
     }
-    text += "If only `saved` differs, states are written as other bytes: raise `format` in src/state/saved.rs, so that bytes \
+    text += "If only `saved` differs, states are saved as other bytes: raise `format` in src/state/saved.rs, so that bytes \
              of the previous format are refused. If `states` or `shown` differ, bodies move or are displayed in another \
              way. If that is meant, write the file with GOLDEN=write and say so in the changelog.";
     text

@@ -1,4 +1,4 @@
-//! How the parts distinguish the states.
+//! The parts tell the states apart.
 
 use super::*;
 

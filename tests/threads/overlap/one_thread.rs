@@ -218,7 +218,7 @@ fn a_restored_copy_from_a_hook_continues_as_on_one_thread() {
 
 /// Changes between two frames, or before one. The last two are only made before a frame. Between two frames they would
 /// drop the hook after the step that is running.
-const WAYS_BACK: [Change; 6] = [
+const HISTORY_CHANGES: [Change; 6] = [
     |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
     |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
     |simulation| {
@@ -248,20 +248,20 @@ fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
         let [mut game, mut reference] = [(); 2].map(|()| Pushing::default());
         for number in 0..100 {
             let chance = mixed(1_000_000 * seed + number);
-            let ways = if is_between {
-                &WAYS_BACK[..4]
+            let changes = if is_between {
+                &HISTORY_CHANGES[..4]
             } else {
-                &WAYS_BACK
+                &HISTORY_CHANGES
             };
-            let way = ways[chance as usize / 3 % ways.len()];
-            let way = chance.is_multiple_of(3).then_some(way);
+            let change = changes[chance as usize / 3 % changes.len()];
+            let change = chance.is_multiple_of(3).then_some(change);
             if is_between {
                 for simulation in [overlap.simulation(), &mut alone] {
-                    way.inspect(|way| way(simulation));
+                    change.inspect(|change| change(simulation));
                 }
             } else {
-                game.ways.push_back(way);
-                reference.ways.push_back(way);
+                game.changes.push_back(change);
+                reference.changes.push_back(change);
             }
             // Each frame runs one or two steps.
             let frame_time = MS(10 + chance / 100 % 2 * 10);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Runs thirty frames of 5 ms after another state of a flyer, at tick `age`, was assigned.
-fn flies_on<H: Hooks<Error: fmt::Debug>>(
+fn assert_flyer_continues<H: Hooks<Error: fmt::Debug>>(
     overlap: &mut Overlap,
     game: &mut H,
     key: BodyKey,
@@ -52,11 +52,11 @@ fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
                 *overlap.simulation() = other;
             }
             let made = game.calls.len();
-            flies_on(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
+            assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
             assert!(overlap.view().pose(last).is_some(), "{age}, {by:?}");
             // 150 ms pass: the steps neither pile up nor stop.
             let steps = (game.calls.len() - made) / 2;
-            assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
+            assert!((13..=17).contains(&steps), "{steps} steps at {age}, {by:?}");
             let tick = overlap.stop().physics.tick();
             assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
         }
@@ -85,7 +85,7 @@ fn a_simulation_assigned_in_before_frame_continues_at_the_usual_pace() {
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut game, 50);
         assert_eq!(x(&overlap, key), 48.0);
-        flies_on(&mut overlap, &mut game, key, age, &format!("{age}"));
+        assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}"));
         assert!(overlap.view().pose(last).is_some(), "{age}");
         let tick = overlap.stop().physics.tick();
         assert!(tick.abs_diff(age + 15) <= 2, "{tick} at {age}");
@@ -169,7 +169,7 @@ fn cloning_or_saving_while_a_step_runs_leaves_the_run_unchanged() {
         let bytes = overlap
             .simulation()
             .save()
-            .expect("between two frames it can be");
+            .expect("a state between two frames can be saved");
         let loaded = Simulation::load(&bytes).unwrap();
         assert_eq!(hash(loaded.physics.rapier()), hash(saved.physics.rapier()));
     }

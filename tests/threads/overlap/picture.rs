@@ -34,8 +34,8 @@ fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
         // step is displayed.
         elapsed += 1;
         if elapsed > 21 {
-            let way = x - shown;
-            assert!((0.008..0.102).contains(&way), "{way} m at {number}");
+            let moved = x - shown;
+            assert!((0.008..0.102).contains(&moved), "{moved} m at {number}");
         }
         shown = x;
     }
@@ -44,7 +44,7 @@ fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
 
 #[test]
 fn a_limit_of_one_step_per_frame_holds_in_slow_frames() {
-    // The hook takes up the time. The frames that it costs do not run extra steps.
+    // Each frame takes 25 ms, as if a step took that long. No frame runs extra steps to catch up.
     let (mut simulation, key) = flyer_in_space();
     simulation
         .clock_settings_mut()
@@ -52,13 +52,15 @@ fn a_limit_of_one_step_per_frame_holds_in_slow_frames() {
     let mut alone = simulation.clone();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for number in 0..100 {
-        // Each frame has waited for a step of 25 ms.
         let view = overlap.frame(MS(25), &mut game).unwrap();
         alone.advance(MS(25), |_, _| ());
         assert!(!view.is_starved() || number < 2);
         let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
         assert!(number < 2 || (late - 1.0).abs() < 2e-3, "{late}");
-        assert!(game.count(Before) <= number + 1, "one in each at most");
+        assert!(
+            game.count(Before) <= number + 1,
+            "more than one step in a frame"
+        );
     }
     let simulation = overlap.stop();
     assert_eq!(simulation.physics.tick(), alone.physics.tick());

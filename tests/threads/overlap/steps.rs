@@ -91,7 +91,7 @@ fn frames_list_bodies_inserted_and_removed_in_hooks() {
     for number in 0..300u64 {
         let view = overlap.frame(MS(number % 23), &mut game).unwrap();
         for key in view.removed() {
-            assert!(map.remove(key).is_some(), "it was never displayed");
+            assert!(map.remove(key).is_some(), "{key:?} was never displayed");
         }
         map.extend(view.moved().iter().copied());
         assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));

@@ -94,7 +94,10 @@ fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             assert!(message.unwrap().contains("it panics"), "{panics:?}");
             assert!(tick == 20 || panics == Call, "{panics:?} in {tick}");
-            assert!(runner.frame().pose(key).is_some(), "the pose is gone");
+            assert!(
+                runner.frame().pose(key).is_some(),
+                "{panics:?}: no pose is displayed"
+            );
             match ending {
                 "stop" => {
                     let (simulation, _) = in_time(move || runner.stop());
@@ -152,7 +155,10 @@ fn a_full_queue_returns_the_call_for_a_retry() {
     };
     let start = runner.now();
     while let Err(SendError::Full(again)) = runner.call(spawn) {
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is never met"
+        );
         spawn = again;
         std::thread::yield_now();
     }
@@ -179,7 +185,7 @@ fn a_hook_panic_is_reported_and_the_last_poses_stay_displayed() {
     };
     assert_eq!(tick, 20);
     let message = payload.downcast::<String>().unwrap();
-    assert!(message.contains("as it was asked to"), "{message}");
+    assert!(message.contains("the requested panic"), "{message}");
     assert!(runner.frame().pose(key).is_some());
     runner.recover().unwrap();
     // The same step runs again and panics again, because the hook is unchanged.

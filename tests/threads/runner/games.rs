@@ -84,7 +84,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
                 .frame()
                 .pose(key)
                 .map_or(0.0, |pose| pose.translation.x);
-            assert!(x >= 5.9 + 0.1, "{x}: the picture is not there yet");
+            assert!(x >= 5.9 + 0.1, "{x}: the events came before their poses");
         }
         events.extend(come);
         events.len() == 2
@@ -184,7 +184,7 @@ fn owners_map_poses_and_removals_of_a_runner_to_entities() {
         let has_moved = poses.get(&0).is_some_and(|pose| pose.translation.x > 0.1);
         has_moved && !removed.is_empty()
     });
-    assert_eq!(removed, [2], "the other was released");
+    assert_eq!(removed, [2], "the other body was released");
     assert_eq!(owners.entity(keys[0]), None);
     let left = runner.ask(|simulation| simulation.physics.bodies().count());
     assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);

@@ -138,7 +138,7 @@ fn repeated_calls_of_next_step_return_the_same_step() {
     assert_near(rise(&simulation, key), 1.0);
 }
 
-/// Returns all that a host can observe.
+/// Returns everything that a host can observe.
 fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
     let moved = simulation.moved().to_vec();
     let hash = hash(simulation.physics.rapier());

@@ -1,9 +1,9 @@
-//! Loops that `forgotten` runs and watches from outside.
+//! Loops that the test in `forgotten` runs alone, each in another process.
 
 use super::*;
 
 #[test]
-#[ignore = "for the test above"]
+#[ignore = "the test in `forgotten` runs it alone"]
 fn a_loop_skips_end_frame() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
@@ -14,7 +14,7 @@ fn a_loop_skips_end_frame() {
 }
 
 #[test]
-#[ignore = "for the test above"]
+#[ignore = "the test in `forgotten` runs it alone"]
 fn a_loop_skips_make_step() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
@@ -26,7 +26,7 @@ fn a_loop_skips_make_step() {
 }
 
 #[test]
-#[ignore = "for the test above"]
+#[ignore = "the test in `forgotten` runs it alone"]
 fn a_loop_repeats_next_step_without_make_step() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(10));
@@ -39,7 +39,7 @@ fn a_loop_repeats_next_step_without_make_step() {
 
 /// The library reports nothing in these hooks either, because they abort their steps on purpose.
 #[test]
-#[ignore = "for the test above"]
+#[ignore = "the test in `forgotten` runs it alone"]
 fn loops_skip_no_call_by_mistake() {
     struct Fails;
 
