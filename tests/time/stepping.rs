@@ -208,9 +208,9 @@ fn a_budget_limits_steps_and_reports_the_dropped_ones() {
     clock.settings_mut().set_budget(budget(MS(3)));
     let (made, dropped) = due(&mut clock, 57);
     assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
-    assert_eq!(clock.overstep(), MS(7), "the fraction stays");
+    assert_eq!(clock.overstep(), MS(7), "the overstep is kept");
     clock.settings_mut().set_budget(budget(MS(100)));
-    assert_eq!(due(&mut clock, 33).0, 1, "time never stops");
+    assert_eq!(due(&mut clock, 33).0, 1, "at least one step is due");
     clock.settings_mut().set_budget(budget(Duration::ZERO));
     assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
     clock.settings_mut().set_budget(budget(MS(2)));

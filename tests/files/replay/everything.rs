@@ -106,7 +106,7 @@ fn a_difference_in_a_pile_names_the_body_that_caused_it() {
     assert!(differences[0].bodies.contains(&key), "{differences:?}");
 }
 
-/// With Rapier's feature `parallel` the replay runs on as many threads, without it on one.
+/// With Rapier's feature `parallel`, steps run on that many threads. Without it, they run on one.
 #[test]
 fn a_replay_on_another_number_of_threads_has_no_differences() {
     #[derive(Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Recordings: a replay is the run, bit for bit. It names differences, and plays no damaged parts.
+//! Recordings: a replay is the run, bit for bit. It names differences, and ends before damaged parts.
 
 mod damage;
 mod differences;

@@ -108,7 +108,7 @@ fn hooks_of_a_runner_record_a_run_that_replays() {
     while made.recv().expect("the thread runs steps") < 60 {}
     let (simulation, recorded) = runner.stop();
     assert_replays(&simulation, recorded.recorder);
-    // All steps have the rate's length, whatever the settings are.
+    // All steps have the rate's length, because the other settings do not apply on a thread.
     let clock = simulation.clock();
     assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
 }

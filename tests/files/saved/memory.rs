@@ -1,4 +1,4 @@
-//! Forged numbers allocate no more memory than the file's size allows.
+//! Forged numbers neither panic nor allocate much more memory than the state needs.
 
 use super::*;
 

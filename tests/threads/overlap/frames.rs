@@ -87,8 +87,8 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(game.count(After), made + steps);
     }
-    // Half of the fourth second had passed, and three steps ran during the pause. The picture moves from the frame of
-    // the resumption on, twice as fast.
+    // Half of the fourth second had passed, and three steps ran during the pause. From the frame that resumes, the
+    // displayed body moves again, twice as fast.
     overlap.simulation().resume();
     overlap.simulation().set_speed(2.0).unwrap();
     let shown: Vec<f32> = (0..4)

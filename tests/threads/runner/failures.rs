@@ -149,7 +149,7 @@ fn a_full_queue_returns_the_call_for_a_retry() {
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap_err();
     go_on.send(()).unwrap();
-    // An order that was handed back can be sent again as soon as there is room. No part of it is lost.
+    // A returned order can be sent again as soon as there is room. No part of it is lost.
     let SendError::Full(mut spawn) = refused else {
         panic!("{refused:?}");
     };

@@ -37,7 +37,7 @@ fn a_loop_repeats_next_step_without_make_step() {
     assert_eq!(steps, 200);
 }
 
-/// The library reports nothing in these hooks either, because they abort their steps on purpose.
+/// The library reports nothing for these hooks either, because they abort their steps on purpose.
 #[test]
 #[ignore = "the test in `forgotten` runs it alone"]
 fn loops_skip_no_call_by_mistake() {
