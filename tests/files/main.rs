@@ -1,4 +1,4 @@
-//! States and recordings as bytes: they are read back bit for bit, and forged bytes neither panic nor take memory.
+//! Saved states and recordings continue bit for bit. Forged ones neither panic nor allocate much memory.
 //!
 //! Runs the closure and the pull form, `Runner` and `Overlap`, in 3D and in 2D.
 //! To run one case: `cargo test --all-features --test files replay::damage::`.

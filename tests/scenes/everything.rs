@@ -162,7 +162,7 @@ impl Everything {
         frame_time
     }
 
-    /// Returns all that can be observed of the game.
+    /// Returns everything that can be observed of the game.
     pub fn seen(&self) -> Seen {
         let simulation = &self.simulation;
         let events = simulation.events();
@@ -188,7 +188,7 @@ impl Everything {
     }
 }
 
-/// All that can be observed of the game.
+/// Everything that can be observed of the game.
 #[derive(Debug, PartialEq)]
 pub struct Seen {
     pub hash: u64,

@@ -101,7 +101,7 @@ pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
             return;
         }
     }
-    panic!("{tick} steps are never run");
+    panic!("tick {tick} is never reached");
 }
 
 /// Runs a closure on another thread, so that a defect that hangs is detected.

@@ -206,9 +206,9 @@ pub fn scenes() -> [Scene; 9] {
         Scene {
             game: |physics, key, step, _| {
                 let force = of_report("curve").force.expect("the scene has a force");
-                let body = physics.body(key).expect("it lives");
+                let body = physics.body(key).expect("the body exists");
                 let force = force(body, step.time);
-                physics.add_force(key, force).expect("it lives");
+                physics.add_force(key, force).expect("the body exists");
             },
             ..scene("force of the game", true, of_report("curve").build)
         },
@@ -236,7 +236,7 @@ pub fn scenes() -> [Scene; 9] {
                     -Vector::X,
                     -vector(0.0, 0.0, 1.0),
                 ][turn % 4];
-                let body = physics.body_mut(key).expect("it lives");
+                let body = physics.body_mut(key).expect("the body exists");
                 body.set_linvel(way * 6.0, true);
             },
             ..scene("player who turns", false, |simulation| {
@@ -252,7 +252,7 @@ pub fn scenes() -> [Scene; 9] {
 fn of_report(name: &str) -> &'static strategies::Scene {
     static ALL: [strategies::Scene; 9] = strategies::SCENES;
     let scene = ALL.iter().find(|scene| scene.name == name);
-    scene.expect("the report has it")
+    scene.expect("the report has this scene")
 }
 
 /// Returns how often the player has turned. It turns once every 0.4 s, at times that do not coincide with steps or
@@ -458,7 +458,7 @@ fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
     let mut screen = Screen::new(simulation, way);
     let game = |physics: &mut Physics, step: Step, now: Duration| {
         if pressed < step.end_time.min(now) {
-            let body = physics.body_mut(key).expect("it lives");
+            let body = physics.body_mut(key).expect("the body exists");
             body.set_linvel(Vector::X, true);
         }
     };

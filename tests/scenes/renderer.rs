@@ -37,7 +37,11 @@ impl Renderer {
             self.slots.insert(*key, blend);
         }
         let excepted: BTreeSet<_> = data.exceptions().iter().map(|(key, _)| key).collect();
-        assert_eq!(excepted.len(), data.exceptions().len(), "each body once");
+        assert_eq!(
+            excepted.len(),
+            data.exceptions().len(),
+            "a body is listed twice"
+        );
         self.slots.extend(data.exceptions().iter().copied());
         self.blended += (self.keys.len() as u64).saturating_sub(data.exceptions().len() as u64);
         for (key, drawn) in &self.slots {
@@ -73,7 +77,7 @@ fn check_motion(
 ) {
     assert_eq!(data.moved_from().len(), moved.len());
     let jumped: BTreeSet<_> = data.jumped().iter().collect();
-    assert_eq!(jumped.len(), data.jumped().len(), "each body once");
+    assert_eq!(jumped.len(), data.jumped().len(), "a body is listed twice");
     let is_moved = |key: &&BodyKey| moved.iter().any(|(moved, _)| moved == *key);
     assert!(jumped.iter().all(is_moved));
     for ((key, pose), from) in moved.iter().zip(data.moved_from()) {

@@ -55,14 +55,14 @@ fn shown() -> Vec<(BodyKey, Pose)> {
 }
 
 #[test]
-fn what_is_shown_is_the_same_with_any_number_of_threads() {
+fn displayed_poses_do_not_depend_on_the_number_of_threads() {
     // A thread of a pool uses only its own pool.
     let alone = pool(1).install(shown);
     assert!(shown() == alone);
 }
 
 #[test]
-fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state() {
+fn a_thread_pool_stays_set_across_rewinds_rollbacks_and_assigned_states() {
     let mut simulation = crate::scenes::space(60);
     simulation.set_rewind_limits(20, usize::MAX);
     let mut other = simulation.clone();
@@ -134,7 +134,7 @@ fn has_pool(playing: &Yard, pool: &Arc<ThreadPool>) -> bool {
 }
 
 #[test]
-fn steps_of_many_matches_in_one_pool_end() {
+fn many_matches_in_one_pool_do_not_deadlock() {
     let expected = hash_alone(60);
     let rounds = |threads, count| {
         let mut matches = matches(count);
@@ -153,7 +153,7 @@ fn steps_of_many_matches_in_one_pool_end() {
 }
 
 #[test]
-fn steps_of_matches_with_this_pool_and_another_and_none_end() {
+fn matches_with_the_same_another_or_no_pool_do_not_deadlock() {
     let expected = hash_alone(60);
     let rounds = |threads| {
         let (this, other) = (pool(threads), pool(threads));
@@ -182,7 +182,7 @@ fn steps_of_matches_with_this_pool_and_another_and_none_end() {
 }
 
 #[test]
-fn steps_of_worlds_that_share_a_pool_end() {
+fn matches_on_separate_threads_that_share_a_pool_do_not_deadlock() {
     let rounds = || {
         let pool = pool(2);
         let mut matches = matches(12);
@@ -208,7 +208,7 @@ fn steps_of_worlds_that_share_a_pool_end() {
 }
 
 #[test]
-fn steps_of_large_worlds_on_threads_outside_of_pools_end() {
+fn large_worlds_on_threads_outside_a_pool_do_not_deadlock() {
     let rounds = || {
         let mut simulation = crate::scenes::with_floor(Rate::default());
         crate::scenes::pile(&mut simulation, 600);
@@ -237,7 +237,7 @@ fn steps_of_large_worlds_on_threads_outside_of_pools_end() {
 
 /// A thread of the pool waits for the mutex, and a step under the mutex must not wait for that thread.
 #[test]
-fn steps_under_a_mutex_that_threads_of_the_pool_wait_for_end() {
+fn steps_under_a_mutex_that_pool_threads_await_do_not_deadlock() {
     let rounds = || {
         let playing = Mutex::new(Yard::new(Rate::default()));
         let locked_step = |_| step(&mut playing.lock().unwrap());
@@ -282,7 +282,7 @@ fn step_with(simulation: &mut Simulation, hooks: &dyn PhysicsHooks) {
 }
 
 #[test]
-fn steps_in_hooks_of_steps_end() {
+fn steps_nested_in_rapiers_hooks_do_not_deadlock() {
     let in_hooks = |own: Option<Arc<ThreadPool>>| {
         let mut inner = Yard::new(Rate::default());
         let mut outer = hooked();
@@ -365,7 +365,7 @@ impl PhysicsHooks for Panics {
 }
 
 #[test]
-fn a_panic_of_a_step_arrives_and_leaves_the_pool() {
+fn a_panic_in_a_step_propagates_and_the_pool_stays_usable() {
     let after_panics = || {
         let pool = pool(2);
         let fail = |own: Option<Arc<ThreadPool>>| {
@@ -400,7 +400,7 @@ fn a_panic_of_a_step_arrives_and_leaves_the_pool() {
 
 #[cfg(feature = "checksum")]
 #[test]
-fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
+fn fingerprints_on_all_threads_of_a_pool_do_not_deadlock() {
     let fingerprints = in_time(|| pool(3).broadcast(|_| evenstep::fingerprint()));
     assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
 }

@@ -1,4 +1,4 @@
-//! One scene, one hash, at any frame times.
+//! One scene has one hash at all frame times.
 
 use crate::scenes::{Key, MS, Yard, hash};
 use evenstep::Rate;
@@ -51,18 +51,21 @@ fn at_fps(fps: u32) -> (u64, Vec<(u64, Key)>) {
 }
 
 #[test]
-fn the_same_bits_at_every_frame_rate() {
+fn bits_and_input_ticks_are_the_same_at_every_frame_rate() {
     let expected = at_fps(60);
     let ticks: Vec<u64> = expected.1.iter().map(|(tick, _)| *tick).collect();
     let covering = [18, 25, 25, 75, 120, 120, 168];
-    assert_eq!(ticks, covering, "each key in the step that covers it");
+    assert_eq!(
+        ticks, covering,
+        "each key is delivered in the step that covers it"
+    );
     for fps in [5, 15, 30, 144, 240, 1_000] {
         assert_eq!(at_fps(fps), expected, "at {fps} frames per second");
     }
 }
 
 #[test]
-fn the_hash_sees_a_difference() {
+fn the_hash_differs_without_input() {
     let expected = at_fps(60).0;
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     for _ in 0..TICKS {
@@ -76,7 +79,7 @@ fn the_hash_sees_a_difference() {
 }
 
 #[test]
-fn the_same_bits_at_the_times_of_a_real_render_loop() {
+fn bits_are_the_same_with_recorded_frame_times() {
     let expected = at_fps(60);
     let trace = include_str!("../../examples/hecs_game/frame-times.csv");
     let times = crate::scenes::frame_times::read(trace.as_bytes()).unwrap();
@@ -84,7 +87,7 @@ fn the_same_bits_at_the_times_of_a_real_render_loop() {
 }
 
 #[test]
-fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
+fn steps_match_bare_rapier_bit_for_bit() {
     let rate = Rate::hz(60).unwrap();
     let mut ours = crate::scenes::with_floor(rate);
     let mut bare = crate::scenes::with_floor(rate);
@@ -102,7 +105,7 @@ fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
 }
 
 #[test]
-fn the_same_keys_at_every_frame_rate_also_of_bodies_that_died_unnoticed() {
+fn keys_are_the_same_at_every_frame_rate_after_removals_through_rapier() {
     // A body is removed through Rapier at one tick and by its key at a later one, and others are inserted after that.
     let run = |frame_time: Duration| {
         let mut simulation = crate::scenes::space(60);
@@ -143,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
 
     #[test]
-    fn the_same_bits_at_random_frame_times(
+    fn bits_are_the_same_at_random_frame_times(
         nanos in prop::collection::vec(
             prop_oneof![4 => 1_000_000..40_000_000u64, 1 => 40_000_000..400_000_000u64],
             1..100,

@@ -9,7 +9,7 @@ fn micros(text: &str) -> Result<Vec<u128>, TraceError> {
 }
 
 #[test]
-fn presentmon_1_and_2_mangohud_and_plain_lists_are_read() {
+fn presentmon_1_and_2_mangohud_and_plain_lists_are_parsed() {
     let presentmon = "Application,TimeInSeconds,MsBetweenPresents\n\
                       Game.exe,0.1,16.5\nGame.exe,0.2,7.25\n";
     let presentmon_2 = "Application,ProcessID,FrameTime,CPUBusy\r\n\
@@ -35,12 +35,12 @@ fn presentmon_1_and_2_mangohud_and_plain_lists_are_read() {
 }
 
 #[test]
-fn a_frame_of_no_time_is_a_frame() {
+fn a_frame_time_of_zero_is_accepted() {
     assert_eq!(micros("0\n16.5\n0.0\n").unwrap(), [0, 16_500, 0]);
 }
 
 #[test]
-fn a_bad_time_is_named_with_its_line() {
+fn an_invalid_time_is_reported_with_its_line() {
     for bad in ["-1.0", "NaN", "inf", "", "sixteen", "1e300", "16,5"] {
         let quoted = format!("\"{bad}\"");
         let text = format!("# a comment\nMsBetweenPresents,x\n16.5,a\n\n{quoted},a\n");
@@ -57,13 +57,13 @@ fn a_bad_time_is_named_with_its_line() {
 }
 
 #[test]
-fn a_line_that_ends_early_is_named() {
+fn a_line_that_ends_early_is_reported() {
     let error = micros("Application,MsBetweenPresents\nGame.exe,16.5\nGame.exe\n").unwrap_err();
     assert!(matches!(error, TraceError::Short { line: 3 }), "{error:?}");
 }
 
 #[test]
-fn a_file_without_the_column_is_refused() {
+fn a_file_without_a_frame_time_column_is_refused() {
     let error = micros("# no times here\nName,Age\nAda,36\n").unwrap_err();
     assert!(
         matches!(error, TraceError::NoColumn { line: 2 }),
@@ -89,13 +89,13 @@ fn a_file_without_times_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_refused() {
+fn a_file_that_is_not_text_is_refused() {
     let error = read(&b"MsBetweenPresents\n\xff\xfe\n"[..]).unwrap_err();
     assert!(matches!(error, TraceError::Io { line: 2, .. }), "{error:?}");
 }
 
 #[test]
-fn the_capture_that_ships_is_read() {
+fn the_shipped_capture_is_parsed() {
     let capture = include_bytes!("../../examples/hecs_game/frame-times.csv");
     let times = read(&capture[..]).unwrap();
     let total: Duration = times.iter().sum();

@@ -89,7 +89,7 @@ fn averaging(frames: usize) -> Option<FrameFilter> {
 }
 
 #[test]
-fn stamps_of_a_millisecond_or_less_are_even_once_they_are_snapped() {
+fn snapping_evens_out_stamps_rounded_to_a_millisecond_or_less() {
     for (rounding, least) in [(US(100), 0.15), (US(1_000), 0.35)] {
         for ((hz, real), missed) in DISPLAYS
             .into_iter()
@@ -118,7 +118,7 @@ fn stamps_of_a_millisecond_or_less_are_even_once_they_are_snapped() {
 }
 
 #[test]
-fn stamps_of_many_milliseconds_are_even_once_they_are_averaged() {
+fn averaging_evens_out_stamps_rounded_to_many_milliseconds() {
     let cases = [
         (DISPLAYS[1], US(16_667), 6.0, 40.0),
         (DISPLAYS[2], US(16_667), 8.0, 40.0),
@@ -149,7 +149,7 @@ fn stamps_of_many_milliseconds_are_even_once_they_are_averaged() {
 }
 
 #[test]
-fn the_automatic_filter_is_as_good_as_the_one_that_fits() {
+fn the_automatic_filter_is_as_good_as_the_best_fixed_one() {
     for rounding in [US(100), US(1_000), US(16_667), US(100_000)] {
         for (hz, real) in DISPLAYS {
             for missed in [0.0, 0.01] {
@@ -171,7 +171,7 @@ fn the_automatic_filter_is_as_good_as_the_one_that_fits() {
 }
 
 #[test]
-fn an_average_of_fine_stamps_makes_missed_frames_worse() {
+fn averaging_fine_stamps_makes_missed_frames_worse() {
     for (_, real) in DISPLAYS {
         let frames = frames(real, US(100), 0.01);
         let [bare, averaged] = [None, averaging(32)].map(|filter| shown(&frames, filter));
@@ -183,7 +183,7 @@ fn an_average_of_fine_stamps_makes_missed_frames_worse() {
 }
 
 #[test]
-fn stamps_of_one_frame_of_the_display_are_as_good_as_they_get() {
+fn no_filter_improves_stamps_rounded_to_one_display_frame() {
     let frames = frames(DISPLAYS[0].1, US(16_667), 0.01);
     let bare = shown(&frames, None);
     assert!(bare.uneven < 1.5, "{bare:?}");
@@ -257,7 +257,7 @@ fn most_off(mut filter: FrameFilter, frames: usize, times: &[Duration]) -> [f64;
 }
 
 #[test]
-fn filtered_times_of_games_keep_to_their_bounds() {
+fn filtered_frame_times_of_games_stay_within_their_bounds() {
     for times in captures() {
         for rounding in [Duration::ZERO, US(1_000), US(16_667), US(100_000)] {
             let mut times = rounded(&times, rounding);
@@ -275,7 +275,7 @@ fn filtered_times_of_games_keep_to_their_bounds() {
 
 /// Counted twice, a hitch of 250 ms would leave the filtered time 70 ms ahead.
 #[test]
-fn a_hitch_is_paid_once() {
+fn a_hitch_is_counted_once() {
     let mut times = vec![US(16_667); 600];
     times[200] = Duration::from_millis(250);
     let [behind, ahead] = most_off(averaging(64).unwrap(), 64, &times);
@@ -294,7 +294,7 @@ fn a_hitch_is_paid_once() {
 
 /// The display changes its rate.
 #[test]
-fn a_change_of_the_rate_keeps_to_the_bounds() {
+fn filtered_times_stay_within_bounds_when_the_display_rate_changes() {
     for (from, to) in [
         (33_333, 16_667),
         (16_667, 33_333),
@@ -328,7 +328,7 @@ fn uneven(parts: &[(u64, u64, usize)], hitches: &[(f64, u64)]) -> Vec<Duration> 
 
 /// The filter was once ahead by nearly two frames, left over from an average over longer frames.
 #[test]
-fn a_timer_that_is_no_longer_coarse_keeps_to_the_bounds() {
+fn filtered_times_stay_within_bounds_after_the_timer_was_coarse() {
     let parts = [
         (8_778, 2_300, 127),
         (26_357, 1_461, 47),
@@ -341,7 +341,7 @@ fn a_timer_that_is_no_longer_coarse_keeps_to_the_bounds() {
 
 proptest! {
     #[test]
-    fn filtered_times_keep_to_their_bounds(
+    fn filtered_times_of_random_frames_stay_within_their_bounds(
         parts in prop::collection::vec((4_000..40_000u64, 0..3_000u64, 20..200usize), 1..5),
         hitches in prop::collection::vec((0.0..1.0f64, 0..1_000_000u64), 0..6),
         rounding in prop::sample::select(vec![1, 100, 1_000, 16_667, 100_000u64]),

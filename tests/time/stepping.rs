@@ -1,4 +1,4 @@
-//! Each strategy's plan. No strategy loses time or runs a step of length zero.
+//! The steps of each stepping. No stepping loses time or runs a step of length zero.
 
 use crate::scenes::{MS, STEPPINGS, flyer_in_space};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
@@ -38,7 +38,7 @@ fn lengths(clock: &mut Clock, frames: &[u64]) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
+fn each_stepping_runs_the_steps_that_the_literature_describes() {
     let frames = [4, 10, 25, 0, 31];
     let steps = |stepping| lengths(&mut clock(100, stepping), &frames);
     let none = vec![];
@@ -80,7 +80,7 @@ fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
 }
 
 #[test]
-fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
+fn counted_steps_leave_no_overstep_at_a_fractional_rate() {
     for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
         let mut clock = Clock::new(Rate::fraction(60_000, 1_001).unwrap());
         clock.settings_mut().set_stepping(stepping);
@@ -92,7 +92,7 @@ fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
 }
 
 #[test]
-fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
+fn semi_fixed_stepping_ends_a_frame_with_a_shorter_step() {
     let mut clock = clock(100, Stepping::SemiFixed);
     clock.begin_frame(MS(25));
     assert_eq!(clock.time(), MS(25), "even before its steps are run");
@@ -102,7 +102,7 @@ fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
 }
 
 #[test]
-fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
+fn pause_stops_every_stepping_and_a_single_step_has_full_length() {
     for stepping in STEPPINGS {
         let mut clock = clock(100, stepping);
         clock.settings_mut().pause();
@@ -120,7 +120,7 @@ fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
 }
 
 #[test]
-fn speed_scales_all_of_them() {
+fn speed_scales_simulated_time_in_every_stepping() {
     for (stepping, expected) in STEPPINGS.into_iter().zip([10, 10, 20, 20, 10]) {
         let mut clock = clock(100, stepping);
         clock.settings_mut().set_speed(0.5).unwrap();
@@ -135,7 +135,7 @@ fn speed_scales_all_of_them() {
 }
 
 #[test]
-fn the_clamps_hold_for_the_strategies_that_go_by_time() {
+fn frame_limits_apply_to_steppings_that_follow_elapsed_time() {
     for stepping in [Stepping::Variable, Stepping::SemiFixed, Stepping::Fixed] {
         let mut clock = clock(100, stepping);
         clock.settings_mut().set_max_frame_time(MS(45));
@@ -161,7 +161,7 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
 }
 
 #[test]
-fn what_was_set_can_be_asked() {
+fn clock_settings_return_the_values_that_were_set() {
     let mut clock = clock(60, Stepping::Fixed);
     assert_eq!(
         (
@@ -202,15 +202,15 @@ fn what_was_set_can_be_asked() {
 }
 
 #[test]
-fn a_budget_limits_the_steps_and_says_so() {
+fn a_budget_limits_steps_and_reports_the_dropped_ones() {
     let mut clock = clock(100, Stepping::Fixed);
     let budget = |step| Some(Budget { frame: MS(8), step });
     clock.settings_mut().set_budget(budget(MS(3)));
     let (made, dropped) = due(&mut clock, 57);
     assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
-    assert_eq!(clock.overstep(), MS(7), "the fraction stays");
+    assert_eq!(clock.overstep(), MS(7), "the overstep is kept");
     clock.settings_mut().set_budget(budget(MS(100)));
-    assert_eq!(due(&mut clock, 33).0, 1, "time never stops");
+    assert_eq!(due(&mut clock, 33).0, 1, "at least one step is due");
     clock.settings_mut().set_budget(budget(Duration::ZERO));
     assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
     clock.settings_mut().set_budget(budget(MS(2)));
@@ -235,7 +235,7 @@ fn by_hand(accumulator: &mut u64, nanos: u64, step: u64, most: u64) -> u64 {
 
 proptest! {
     #[test]
-    fn max_steps_per_frame_is_the_manner_of_box2d(
+    fn max_steps_per_frame_matches_the_usual_box2d_loop(
         frames in prop::collection::vec(0..200_000_000u64, 1..100),
         most in 1..8u32,
     ) {
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn no_time_is_lost_and_no_step_has_no_length(
+    fn no_time_is_lost_and_no_step_has_zero_length(
         frames in prop::collection::vec((0..200_000_000u64, 0..5usize), 1..100),
     ) {
         // The strategy changes from frame to frame.
@@ -309,7 +309,7 @@ fn flyer(stepping: Stepping) -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn the_step_length_is_in_the_frame_and_reaches_rapier() {
+fn the_frame_reports_the_step_length_that_rapier_uses() {
     for (stepping, x, dt, idle_steps) in [
         (Stepping::Variable, 2.5, 0.025, 0),
         (Stepping::SemiFixed, 2.5, 0.005, 0),
@@ -327,7 +327,7 @@ fn the_step_length_is_in_the_frame_and_reaches_rapier() {
 }
 
 #[test]
-fn without_a_fraction_the_latest_state_is_shown() {
+fn steppings_without_overstep_display_the_latest_state() {
     for stepping in STEPPINGS {
         let (mut simulation, key) = flyer(stepping);
         simulation.advance(MS(27), |_, _| ());
@@ -343,7 +343,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
             assert_eq!(simulation.moved(), [(key, current.unwrap())]);
             assert_eq!(simulation.frame().alpha, 1.0);
         }
-        // A fraction of a step that one strategy leaves goes into the next one's first step.
+        // The overstep that one stepping leaves goes into the first step of the next one.
         simulation
             .clock_settings_mut()
             .set_stepping(Stepping::Variable);
@@ -362,7 +362,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
 }
 
 #[test]
-fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
+fn frame_locked_stepping_does_not_extrapolate() {
     let (mut simulation, key) = flyer(Stepping::FrameLocked);
     simulation.smoothing = Smoothing::Extrapolate;
     for _ in 0..3 {
@@ -404,7 +404,7 @@ fn extrapolation_has_no_latency() {
 }
 
 #[test]
-fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
+fn only_fixed_and_display_counted_bits_match_at_30_and_60_fps() {
     let end = |stepping, fps: u32| {
         let mut yard = crate::scenes::Yard::new(Rate::hz(60).unwrap());
         yard.simulation.clock_settings_mut().set_stepping(stepping);
@@ -431,7 +431,7 @@ fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapi
 }
 
 #[test]
-fn frames_of_all_time_end_no_host() {
+fn a_frame_of_maximum_duration_does_not_panic_in_any_loop() {
     let most = Duration::MAX;
     let (mut simulation, _) = flyer(Stepping::Fixed);
     simulation.begin_frame(most);
@@ -460,7 +460,7 @@ impl Hooks for Idle {
 }
 
 #[test]
-fn counted_steps_account_for_the_time_that_they_lose_or_gain() {
+fn counted_steps_report_the_time_that_they_lose_or_gain() {
     for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
         for (frames_per_second, hz) in [(60, 240), (75, 240), (144, 240), (144, 60), (50, 60)] {
             let mut clock = clock(hz, stepping);

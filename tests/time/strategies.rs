@@ -1,4 +1,4 @@
-//! The findings of the comparison of strategies, and that they are the same each time.
+//! The findings of the comparison of strategies, which are the same in every run.
 
 use crate::scenes::strategies::{
     Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces,
@@ -35,7 +35,7 @@ fn worst(scene: &Scene, strategy: &str) -> f64 {
 }
 
 #[test]
-fn all_traces_are_of_the_same_length() {
+fn all_traces_have_the_same_length() {
     for trace in traces(3, LENGTH, &[("short", &[Duration::from_millis(7)])]) {
         assert_eq!(
             trace.times.iter().sum::<Duration>(),
@@ -63,14 +63,14 @@ fn the_same_seed_gives_the_same_figures() {
 }
 
 #[test]
-fn a_stiff_spring_of_the_games_own_holds_with_fixed_steps_and_not_with_variable_ones() {
+fn a_stiff_spring_is_stable_with_fixed_steps_but_not_variable_ones() {
     let spring = scene("spring");
     assert!(worst(spring, "fixed, interpolated") < 1.3);
     assert!(worst(spring, "variable") > 5.0);
 }
 
 #[test]
-fn fixed_steps_end_in_one_state_and_variable_ones_in_as_many_as_there_are_traces() {
+fn every_trace_ends_in_the_same_state_only_with_fixed_steps() {
     for name in ["stack of 25", "chain of 20"] {
         assert_eq!(
             distinct_ends(scene(name), "fixed, interpolated"),
@@ -90,7 +90,7 @@ fn a_chain_gains_no_energy_with_fixed_steps() {
 }
 
 #[test]
-fn interpolation_is_smoother_by_far_than_the_latest_step() {
+fn interpolation_stutters_ten_times_less_than_displaying_the_latest_step() {
     let stutter = |strategy| outcomes(scene("curve"), strategy)[3].stutter;
     assert!(stutter("fixed, interpolated") * 10.0 < stutter("fixed, latest"));
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
+fn a_truncated_recording_replays_up_to_the_cut() {
     let bytes = record_balls(12, settings(10));
     let whole = Recording::read(&bytes[..]).unwrap();
     assert!(whole.keyframes().count() > 1);
@@ -42,7 +42,7 @@ fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
 }
 
 #[test]
-fn a_flipped_bit_anywhere_is_found() {
+fn a_flipped_bit_is_detected_and_earlier_frames_replay() {
     let bytes = record_balls(12, settings(10));
     let run = play(&Recording::read(&bytes[..]).unwrap());
     for at in (0..bytes.len()).step_by(5) {

@@ -24,7 +24,7 @@ fn guest_of(recording: &Recording<Vec<u8>>, tick: u64) -> BodyKey {
 }
 
 #[test]
-fn the_first_tick_and_the_body_that_differ_are_named() {
+fn a_difference_names_its_first_tick_and_body() {
     for (check_bodies_every, keyframe_every) in [(1, 30), (1, 0), (10, 30)] {
         let mut settings = settings(keyframe_every);
         settings.check_bodies_every = check_bodies_every;
@@ -52,7 +52,7 @@ fn the_first_tick_and_the_body_that_differ_are_named() {
 }
 
 #[test]
-fn bodies_that_are_on_one_side_only_are_named() {
+fn a_difference_names_bodies_that_exist_on_one_side_only() {
     let recording = Recording::read(record_balls(60, settings(0))).unwrap();
     let guest = guest_of(&recording, 14);
     let mut meddle = |simulation: &mut Simulation, step: Step| {
@@ -60,7 +60,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
             simulation.physics.remove(guest).unwrap();
         }
     };
-    // The replay stops before the end, because the game will miss the guest.
+    // The replay stops before the end, because the game would panic without the guest.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while simulation.physics.tick() <= 16 {
@@ -90,7 +90,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
 }
 
 #[test]
-fn it_goes_on_after_a_difference_and_finds_the_next_one() {
+fn a_replay_continues_after_a_difference_and_finds_the_next_one() {
     let recording = Recording::read(record_balls(150, settings(40))).unwrap();
     let player = Balls::new().1.player;
     // The guest of tick 14 is removed before the step of tick 41, and the difference with it.
@@ -113,7 +113,7 @@ fn it_goes_on_after_a_difference_and_finds_the_next_one() {
 }
 
 #[test]
-fn the_next_keyframe_leads_back_to_what_was_recorded() {
+fn a_replay_from_the_next_keyframe_matches_the_recording_again() {
     let recording = Recording::read(record_balls(150, settings(40))).unwrap();
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
@@ -138,7 +138,7 @@ fn the_next_keyframe_leads_back_to_what_was_recorded() {
 }
 
 #[test]
-fn a_step_that_is_made_on_one_side_only_differs() {
+fn a_step_that_runs_only_in_the_recording_is_a_difference() {
     let (mut simulation, mut game) = Balls::new();
     game.failing = vec![33];
     let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();

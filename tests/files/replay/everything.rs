@@ -43,7 +43,7 @@ impl Play for Script {
 }
 
 #[test]
-fn a_run_with_everything_in_it_is_replayed_from_anywhere() {
+fn a_run_that_uses_every_feature_replays_from_any_tick() {
     let mut game = Everything::new();
     let mut recorder = Recorder::new(Vec::new(), settings(100)).unwrap();
     let mut run = Vec::new();
@@ -75,7 +75,7 @@ fn a_run_with_everything_in_it_is_replayed_from_anywhere() {
 }
 
 #[test]
-fn a_body_that_differs_in_a_pile_is_among_those_named() {
+fn a_difference_in_a_pile_names_the_body_that_caused_it() {
     let mut game = Everything::new();
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
     for _ in 0..100 {
@@ -106,9 +106,9 @@ fn a_body_that_differs_in_a_pile_is_among_those_named() {
     assert!(differences[0].bodies.contains(&key), "{differences:?}");
 }
 
-/// With Rapier's feature `parallel` the replay runs on as many threads, without it on one.
+/// With Rapier's feature `parallel`, steps run on that many threads. Without it, they run on one.
 #[test]
-fn another_number_of_threads_replays_the_same() {
+fn a_replay_on_another_number_of_threads_has_no_differences() {
     #[derive(Serialize, Deserialize)]
     struct Heap;
 

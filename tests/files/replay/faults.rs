@@ -39,7 +39,7 @@ fn pulled_frame(
 }
 
 #[test]
-fn a_step_that_was_not_made_is_not_replayed() {
+fn aborted_steps_are_not_replayed() {
     type PlayFrame = fn(&mut Simulation, &mut Faulty, Duration);
     let loops: [(&str, PlayFrame); 3] = [
         ("closure", closure_frame),
@@ -80,7 +80,7 @@ fn a_step_that_was_not_made_is_not_replayed() {
 
 /// The step runs again in the same frame, because a system failed or because the hook has assigned another state.
 #[test]
-fn a_step_that_is_taken_again_is_replayed_once() {
+fn a_step_taken_twice_before_it_runs_is_replayed_once() {
     for is_assigned in [false, true] {
         let (mut simulation, mut game) = Balls::new();
         let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();

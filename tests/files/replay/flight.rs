@@ -7,7 +7,7 @@ fn flight_settings() -> RecorderSettings {
 }
 
 #[test]
-fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
+fn a_recording_saved_on_panic_reproduces_the_panic() {
     const FATAL: u64 = 777;
 
     #[derive(Serialize, Deserialize)]
@@ -66,7 +66,7 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
 }
 
 #[test]
-fn a_flight_recorder_keeps_its_time_and_its_bound() {
+fn a_flight_recorder_keeps_within_its_time_and_byte_limits() {
     // The recorder keeps one second, or as much as fits.
     for (max_bytes, least_ticks, most_ticks) in [(usize::MAX, 100, 170), (4 * state_len(), 1, 99)] {
         let (mut simulation, mut game) = Balls::new();
@@ -97,7 +97,7 @@ fn a_flight_recorder_keeps_its_time_and_its_bound() {
 }
 
 #[test]
-fn what_never_fits_is_an_error_and_takes_no_memory() {
+fn a_state_larger_than_the_flight_recorder_is_refused_and_not_kept() {
     let (mut simulation, mut game) = Balls::new();
     let flight = FlightRecorder::new(MS(1_000), 100);
     let mut recorder = Recorder::new(flight, flight_settings()).unwrap();
@@ -109,7 +109,7 @@ fn what_never_fits_is_an_error_and_takes_no_memory() {
 }
 
 #[test]
-fn a_flight_recorder_takes_pieces_of_any_size() {
+fn a_flight_recorder_accepts_writes_of_any_size() {
     let bytes = record_balls(40, settings(10));
     let whole = Recording::read(&bytes[..]).unwrap();
     for piece in [1, 7, 1_000, bytes.len()] {

@@ -1,4 +1,4 @@
-//! Recordings: a replay is the run, bit for bit. It names differences, and plays no damaged parts.
+//! Recordings: a replay is the run, bit for bit. It names differences, and ends before damaged parts.
 
 mod damage;
 mod differences;
@@ -62,7 +62,7 @@ impl Balls {
         let player = simulation
             .physics
             .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
-        // The first step has run, so that the state can be written.
+        // The first step has run, so that the state can be saved.
         simulation.advance(MS(10), |_, _| ());
         let game = Self {
             player,
@@ -214,12 +214,12 @@ fn record_balls(frames: u64, settings: RecorderSettings) -> Vec<u8> {
 }
 
 /// A recorder in the hooks of [`Simulation::advance_with`].
-struct Live<'a> {
+struct RecordingHooks<'a> {
     game: &'a mut Balls,
     recorder: &'a mut Recorder<Vec<u8>>,
 }
 
-impl Hooks for Live<'_> {
+impl Hooks for RecordingHooks<'_> {
     type Error = RecordError;
 
     fn before_frame(
@@ -248,12 +248,12 @@ impl Hooks for Live<'_> {
 }
 
 /// A replay in the hooks.
-struct Again<'a, 'r> {
+struct ReplayHooks<'a, 'r> {
     game: &'a mut Balls,
     replay: &'a mut Replay<'r>,
 }
 
-impl Hooks for Again<'_, '_> {
+impl Hooks for ReplayHooks<'_, '_> {
     type Error = ReplayError;
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ReplayError> {
@@ -315,7 +315,11 @@ impl Faulty {
     fn fail(&mut self, here: Fault, tick: u64) -> Result<(), &'static str> {
         let fails = self.fault == here && self.ticks.pop_if(|it| *it <= tick).is_some();
         assert!(!(fails && here == Fault::Panic), "a bug in the game");
-        if fails { Err("told") } else { Ok(()) }
+        if fails {
+            Err("the requested failure")
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -3,26 +3,26 @@
 use super::*;
 
 #[test]
-fn what_is_done_between_frames_needs_a_new_run() {
+fn edits_between_frames_replay_only_if_new_run_was_called() {
     let level = |simulation: &mut Simulation, game: &Balls| {
         let there = translation(0.0, 100.0, 0.0);
         simulation.physics.teleport(game.player, there).unwrap();
         let anchor = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         let ends = [anchor, game.player].map(|key| simulation.physics.handle(key).unwrap());
-        // No step has used the joint, so the state can only be written after the next step.
+        // No step has used the joint, so the state can be saved only after the next step.
         let rope = RopeJointBuilder::new(200.0);
         simulation
             .physics
             .rapier_mut_except_bodies()
             .insert_impulse_joint(ends[0], ends[1], rope);
     };
-    for is_told in [false, true] {
+    for is_declared in [false, true] {
         let (mut simulation, mut game) = Balls::new();
         let mut recorder = Recorder::new(Vec::new(), settings(30)).unwrap();
         for number in 0..100 {
             if number == 50 {
                 level(&mut simulation, &game);
-                if is_told {
+                if is_declared {
                     recorder.new_run();
                 }
             }
@@ -32,7 +32,7 @@ fn what_is_done_between_frames_needs_a_new_run() {
         let mut frames = 0;
         let count = |_: &Simulation, _: &Balls| frames += 1;
         let differences = replay_all::<Balls>(&recording, 0, |_, _| (), count);
-        if is_told {
+        if is_declared {
             assert_eq!((frames, differences), (99, vec![]));
         } else {
             let first = &differences[0];
@@ -42,7 +42,7 @@ fn what_is_done_between_frames_needs_a_new_run() {
 }
 
 #[test]
-fn a_state_that_is_assigned_between_frames_begins_a_new_run() {
+fn an_assignment_or_correction_between_frames_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();
     simulation.set_rewind_limits(20, usize::MAX);
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
@@ -70,7 +70,7 @@ fn a_state_that_is_assigned_between_frames_begins_a_new_run() {
 
 /// The hook rolls back after the input of the current step.
 #[test]
-fn a_rollback_after_the_input_of_a_step_is_no_difference() {
+fn a_rollback_between_input_and_step_causes_no_difference() {
     let (mut simulation, mut game) = Balls::new();
     simulation.set_rewind_limits(20, usize::MAX);
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
@@ -159,7 +159,7 @@ fn a_rollback_begins_a_new_run() {
 }
 
 #[test]
-fn a_state_that_can_never_be_written_is_an_error() {
+fn recording_a_state_that_cannot_be_saved_is_an_error() {
     let (mut simulation, mut game) = Balls::new();
     let nameless = ForceGenerator::custom(|_, _| evenstep::Wrench::default());
     let player = game.player;
@@ -181,7 +181,7 @@ fn a_state_that_can_never_be_written_is_an_error() {
 }
 
 #[test]
-fn keyframes_keep_under_their_bound_and_grow_apart() {
+fn keyframes_space_out_to_stay_within_their_byte_limit() {
     let mut settings = settings(10);
     let all = record_balls(600, settings);
     settings.max_keyframe_bytes = 8 * state_len() as u64;
@@ -210,7 +210,7 @@ fn keyframes_keep_under_their_bound_and_grow_apart() {
 }
 
 #[test]
-fn input_and_game_of_another_type_are_refused() {
+fn a_replay_refuses_an_input_or_a_game_of_another_type() {
     let recording = Recording::read(record_balls(20, settings(0))).unwrap();
     let mut replay = recording.replay(0);
     assert!(matches!(

@@ -12,8 +12,8 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn live(&mut self) -> Live<'_> {
-        Live {
+    fn hooks(&mut self) -> RecordingHooks<'_> {
+        RecordingHooks {
             game: &mut self.game,
             recorder: &mut self.recorder,
         }
@@ -28,15 +28,15 @@ impl Hooks for Recorded {
         simulation: &mut Simulation,
         frame_time: Duration,
     ) -> Result<(), RecordError> {
-        self.live().before_frame(simulation, frame_time)
+        self.hooks().before_frame(simulation, frame_time)
     }
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
-        self.live().before_step(physics, step)
+        self.hooks().before_step(physics, step)
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
-        self.live().after_step(physics, step)?;
+        self.hooks().after_step(physics, step)?;
         // The receiver may be gone.
         let _ = self.steps.send(step.tick);
         Ok(())
@@ -68,7 +68,7 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut steps = 0;
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };
@@ -77,20 +77,20 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     assert_eq!(replay.differences(), []);
     assert!(steps >= 60, "{steps}");
     assert_eq!(again.physics.checksum(), simulation.physics.checksum());
-    // The game's settings still hold, and are in the state that is saved there.
+    // The simulation still has the game's settings.
     let clock = simulation.clock();
     assert_eq!(clock.settings().stepping(), Stepping::Variable);
     assert_eq!(clock.settings().max_frame_time(), MS(1));
 }
 
-/// Returns what a recording knows of each frame: its time, its steps and the result.
+/// Returns the time, the number of steps and the checksum of each recorded frame.
 fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
     let recording = Recording::read(bytes.to_vec()).unwrap();
     let mut replay = recording.replay(0);
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut frames = Vec::new();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };
@@ -102,19 +102,19 @@ fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
 }
 
 #[test]
-fn a_runner_is_recorded_by_its_hooks() {
+fn hooks_of_a_runner_record_a_run_that_replays() {
     let (simulation, recorded, made) = recorded();
     let runner = Runner::new(simulation, recorded, RunnerSettings::default()).unwrap();
     while made.recv().expect("the thread runs steps") < 60 {}
     let (simulation, recorded) = runner.stop();
     assert_replays(&simulation, recorded.recorder);
-    // All steps have the rate's length, whatever the settings are.
+    // All steps have the rate's length, because the other settings do not apply on a thread.
     let clock = simulation.clock();
     assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
 }
 
 #[test]
-fn what_a_runner_did_not_make_is_not_replayed() {
+fn steps_that_a_runner_aborted_are_not_replayed() {
     for fault in [
         Fault::BeforeFrame,
         Fault::BeforeAct,
@@ -143,7 +143,7 @@ fn what_a_runner_did_not_make_is_not_replayed() {
 }
 
 #[test]
-fn what_an_overlap_did_not_make_is_not_replayed() {
+fn steps_that_an_overlap_aborted_are_not_replayed() {
     for fault in [
         Fault::BeforeFrame,
         Fault::BeforeAct,
@@ -167,7 +167,7 @@ fn what_an_overlap_did_not_make_is_not_replayed() {
 }
 
 #[test]
-fn an_overlap_is_recorded_by_its_hooks() {
+fn hooks_of_an_overlap_record_a_run_that_replays() {
     let (simulation, mut recorded, _made) = recorded();
     let mut overlap = Overlap::new(simulation).unwrap();
     // Only the limit of frame time applies here.
@@ -194,7 +194,7 @@ fn an_overlap_is_recorded_by_its_hooks() {
 }
 
 #[test]
-fn the_recording_of_an_overlap_is_that_of_one_thread() {
+fn an_overlap_records_the_same_frames_as_one_thread() {
     let run = |is_beside: bool| {
         let (mut simulation, mut recorded, _made) = recorded();
         let clock = simulation.clock_settings_mut();

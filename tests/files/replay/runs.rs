@@ -3,9 +3,9 @@
 use super::*;
 
 #[test]
-fn what_is_replayed_is_the_run_frame_by_frame() {
+fn a_replay_equals_the_recorded_run_in_every_frame() {
     let (mut simulation, mut game) = Balls::new();
-    // Only a record of every frame sees these settings: a step sets them, and they are set back between two frames.
+    // Steps set these speeds, and the game resets them between frames, so only a recording of every frame has them.
     game.clock_changes = vec![(20, 0.25), (45, 3.0), (46, 1.0)];
     game.failing = vec![90, 61, 30];
     let mut recorder = Recorder::new(Vec::new(), settings(25)).unwrap();
@@ -78,7 +78,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
 }
 
 #[test]
-fn from_every_tick_a_replay_is_the_run() {
+fn a_replay_from_any_tick_equals_the_recorded_run() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(20)).unwrap();
     let mut run = Vec::new();
@@ -112,16 +112,16 @@ fn from_every_tick_a_replay_is_the_run() {
 }
 
 #[test]
-fn both_loops_make_the_same_recording_and_play_it() {
+fn hooks_and_the_pull_form_record_the_same_bytes() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
-    let mut live = Live {
+    let mut hooks = RecordingHooks {
         game: &mut game,
         recorder: &mut recorder,
     };
     for number in 0..100 {
         simulation
-            .advance_with(frame_time(number), &mut live)
+            .advance_with(frame_time(number), &mut hooks)
             .unwrap();
     }
     let bytes = recorder.finish().unwrap();
@@ -131,7 +131,7 @@ fn both_loops_make_the_same_recording_and_play_it() {
     let mut replay = recording.replay(0);
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
-        let mut hooks = Again {
+        let mut hooks = ReplayHooks {
             game: &mut game,
             replay: &mut replay,
         };

@@ -5,14 +5,18 @@ use super::*;
 /// A state continues bit for bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
-fn what_is_read_goes_on_to_the_bit() {
+fn a_loaded_state_continues_bit_for_bit() {
     let mut game = Everything::new();
     let mut read: Vec<(u64, Everything)> = Vec::new();
     for number in 0..400u64 {
         game.frame(number);
         for (from, other) in &mut read {
             other.frame(number);
-            assert_eq!(other.seen(), game.seen(), "{number}, written after {from}");
+            assert_eq!(
+                other.seen(),
+                game.seen(),
+                "frame {number}, saved after frame {from}"
+            );
         }
         if number.is_multiple_of(13)
             && let Ok(bytes) = game.simulation.save()
@@ -38,10 +42,10 @@ fn what_is_read_goes_on_to_the_bit() {
     assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
 }
 
-/// The exceptions are named at `Simulation::save`.
+/// `Simulation::save` names the exceptions.
 #[cfg(feature = "enhanced-determinism")]
 #[test]
-fn soft_bodies_that_are_read_go_on_to_the_bit() {
+fn loaded_soft_bodies_continue_bit_for_bit() {
     use crate::scenes::testing::{cloth, cuboid, soft_cube};
 
     let particles = |simulation: &Simulation| -> Vec<Vector> {
@@ -84,7 +88,7 @@ fn lists(simulation: &Simulation) -> (BTreeMap<BodyKey, Pose>, BTreeSet<BodyKey>
 }
 
 #[test]
-fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
+fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
     let mut simulation = space(100);
     simulation.set_history(5);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
@@ -167,7 +171,7 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
 
 /// Steps that were resimulated between two frames count in the next frame, even if another process runs that frame.
 #[test]
-fn what_was_resimulated_before_it_was_saved_counts() {
+fn steps_resimulated_before_a_save_count_in_the_first_loaded_frame() {
     let mut simulation = game();
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.advance(MS(100), |_, _| ());
@@ -181,7 +185,7 @@ fn what_was_resimulated_before_it_was_saved_counts() {
 }
 
 #[test]
-fn a_named_force_is_bound_again_and_an_unknown_name_gives_none() {
+fn a_loaded_force_generator_is_found_by_name_or_exerts_no_force() {
     let mut simulation = space(100);
     let key = simulation
         .physics

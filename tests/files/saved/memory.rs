@@ -1,4 +1,4 @@
-//! Forged numbers allocate no more memory than the file's size allows.
+//! Forged numbers neither panic nor allocate much more memory than the state needs.
 
 use super::*;
 
@@ -107,7 +107,7 @@ fn play(mut simulation: Simulation) {
 }
 
 #[test]
-fn what_is_read_with_a_forged_number_is_refused_or_can_be_played() {
+fn a_state_with_a_forged_number_is_refused_or_runs_without_panic() {
     // Counters overflow near these.
     let ends = [u32::MAX.into(), u64::MAX - 1, u64::MAX];
     forge(&mut rich(), &ends, |state, path| {
@@ -129,7 +129,7 @@ impl Hooks for Idle {
 }
 
 #[test]
-fn no_forged_number_asks_for_more_memory_than_the_file_holds() {
+fn loading_a_forged_number_allocates_bounded_memory() {
     let mut state = rich();
     let most = 10 * state.to_string().len() as u64 + 1_000_000;
     let lengths = [1 << 16, 1 << 24, u64::from(u32::MAX) - 1, u64::MAX];

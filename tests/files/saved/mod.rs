@@ -1,4 +1,4 @@
-//! States as bytes: a loaded state continues bit for bit, and other bytes are refused.
+//! Saved states: a loaded state continues bit for bit, and invalid bytes are refused.
 
 mod going_on;
 mod memory;

@@ -1,9 +1,9 @@
-//! The plain types on their own, with impossible numbers.
+//! Plain types alone: a round trip through JSON, and impossible numbers.
 
 use super::*;
 
 #[test]
-fn the_plain_types_are_written_and_read_by_themselves() {
+fn plain_types_survive_a_round_trip_through_json() {
     fn check<T>(value: &T)
     where
         T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,

@@ -1,9 +1,9 @@
-//! States that cannot be written, and bytes that are refused.
+//! States that cannot be saved, and bytes that are refused.
 
 use super::*;
 
 #[test]
-fn what_cannot_be_written_is_named() {
+fn saving_reports_why_a_state_cannot_be_saved() {
     let mut simulation = game();
     assert!(simulation.save().is_ok());
     simulation.begin_frame(MS(20));
@@ -41,7 +41,7 @@ fn what_cannot_be_written_is_named() {
     assert_eq!(
         simulation.save(),
         Err(SaveError::ChangedSinceStep),
-        "its joint was removed with it"
+        "the joint was removed with the body"
     );
 
     step(&mut simulation);
@@ -59,7 +59,7 @@ fn what_cannot_be_written_is_named() {
 }
 
 #[test]
-fn truncated_foreign_and_too_new_files_are_refused() {
+fn truncated_foreign_and_incompatible_files_are_refused() {
     let bytes = game().save().unwrap();
     let refused = |bytes: &[u8]| Simulation::load(bytes).unwrap_err();
     let len = bytes.len() as u64;
@@ -119,7 +119,7 @@ fn truncated_foreign_and_too_new_files_are_refused() {
 }
 
 #[test]
-fn a_flipped_bit_anywhere_is_refused() {
+fn a_state_with_any_flipped_bit_is_refused() {
     let mut simulation = space(60);
     simulation
         .physics
@@ -137,7 +137,7 @@ fn a_flipped_bit_anywhere_is_refused() {
 }
 
 #[test]
-fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
+fn contradictory_contents_are_refused_even_without_a_checksum() {
     // This is the state as serde sees it, without header and checksum. An attacker can write it.
     let mut simulation = space(60);
     simulation
@@ -173,7 +173,7 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
 }
 
 #[test]
-fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
+fn dangling_handles_of_bodies_colliders_and_joints_are_refused() {
     let mut simulation = space(60);
     let keys = [(); 2].map(|()| {
         simulation
@@ -200,7 +200,7 @@ fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
 }
 
 #[test]
-fn a_forged_picture_is_put_right_by_the_first_frame() {
+fn the_first_frame_repairs_a_forged_list_of_displayed_bodies() {
     let mut simulation = space(60);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     for _ in 0..3 {

@@ -82,6 +82,9 @@ impl Scene for Walk {
 
     fn check(&self, physics: &PhysicsWorld) {
         let place = physics.bodies[self.character].translation();
-        assert!(place.x > 2.0 && place.y > 1.0, "{place}: not up");
+        assert!(
+            place.x > 2.0 && place.y > 1.0,
+            "{place}: it has not climbed up"
+        );
     }
 }

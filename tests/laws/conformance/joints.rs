@@ -114,16 +114,16 @@ impl Scene for Machines {
 /// A chain with a link that is put to sleep by hand and woken by a contact, or that becomes fixed in motion.
 ///
 /// Rapier's pipeline then continues with its cached data of the joints, which no copy has. So a simulation makes Rapier
-/// prepare its joints again, and continues differently from bare Rapier. With `ANEW`, the script makes Rapier do so in
-/// each step. The simulation is compared with that run.
+/// prepare its joints again, and continues differently from bare Rapier. With `PREPARES`, the script makes Rapier do so
+/// in each step. The simulation is compared with that run.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Stop<const SLEEPS: bool, const ANEW: bool> {
+pub struct Stop<const SLEEPS: bool, const PREPARES: bool> {
     chain: Vec<RigidBodyHandle>,
     /// The input is not used. A push of another body would prepare the joints, too.
     input: f32,
 }
 
-impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
+impl<const SLEEPS: bool, const PREPARES: bool> Scene for Stop<SLEEPS, PREPARES> {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
         let links = [(0.0, 0.0), (1.0, 0.1), (2.0, 0.0)].map(|(x, z)| {
@@ -140,7 +140,7 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         self.input = input;
-        if ANEW {
+        if PREPARES {
             let of_none = ImpulseJointHandle::invalid();
             world.except_bodies().impulse_joints.remove(of_none, false);
         }
@@ -155,6 +155,9 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
 
     fn check(&self, physics: &PhysicsWorld) {
         let height = physics.bodies[self.chain[1]].translation().y;
-        assert!(!SLEEPS || height < 0.5, "{height} m: it was never woken");
+        assert!(
+            !SLEEPS || height < 0.5,
+            "{height} m: the link was never woken"
+        );
     }
 }

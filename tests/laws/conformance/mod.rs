@@ -1,4 +1,4 @@
-//! Scenes on the ground of Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
+//! Scenes modelled on Rapier's own demos. They run in every way in which evenstep runs steps, and each step equals
 //! bare Rapier's bit for bit.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
@@ -55,53 +55,53 @@ fn conforms_to<S: Scene, R: Scene>() {
 }
 
 #[test]
-fn edits_through_rapier() {
+fn edits_through_rapier_match_bare_rapier() {
     conforms::<rigid::Edits>();
 }
 
 #[test]
-fn sensors_and_moving_platforms() {
+fn sensors_and_moving_platforms_match_bare_rapier() {
     conforms::<rigid::Zones>();
 }
 
 #[test]
-fn removals_in_hooks() {
+fn removals_in_hooks_match_bare_rapier() {
     conforms::<removals::Removals>();
 }
 
 #[test]
-fn terrain_and_bullets() {
+fn terrain_and_bullets_match_bare_rapier() {
     conforms::<rigid::Terrain>();
 }
 
 #[test]
-fn characters() {
+fn characters_match_bare_rapier() {
     conforms::<control::Walk>();
 }
 
 #[test]
-fn joints_with_motors_that_break() {
+fn breaking_joints_with_motors_match_bare_rapier() {
     conforms::<joints::Machines>();
 }
 
 #[test]
-fn a_link_that_is_put_to_sleep() {
+fn a_link_put_to_sleep_matches_rapier_with_joints_prepared_each_step() {
     conforms_to::<joints::Stop<true, false>, joints::Stop<true, true>>();
     assert!(bare::<joints::Stop<true, false>>(input) != bare::<joints::Stop<true, true>>(input));
 }
 
 #[test]
-fn a_link_that_becomes_fixed() {
+fn a_link_that_becomes_fixed_matches_rapier_with_joints_prepared_each_step() {
     conforms_to::<joints::Stop<false, false>, joints::Stop<false, true>>();
     assert!(bare::<joints::Stop<false, false>>(input) != bare::<joints::Stop<false, true>>(input));
 }
 
 #[test]
-fn soft_bodies() {
+fn soft_bodies_match_bare_rapier() {
     conforms::<soft::Soft<true>>();
 }
 
 #[test]
-fn soft_bodies_that_rapier_does_not_write() {
+fn soft_bodies_with_state_that_rapier_does_not_save_match_bare_rapier() {
     conforms::<soft::Soft<false>>();
 }

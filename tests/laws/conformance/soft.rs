@@ -69,7 +69,7 @@ impl<const WRITTEN: bool> Scene for Soft<WRITTEN> {
         }
         if tick == 90 {
             let cut = physics.cut_soft_body(self.cloth, &blade());
-            assert!(cut.is_some(), "nothing was cut");
+            assert!(cut.is_some(), "the blade cut nothing");
         }
     }
 

@@ -56,11 +56,14 @@ impl Scene for Drive {
 
     fn check(&self, physics: &PhysicsWorld) {
         let place = physics.bodies[self.car.chassis].translation();
-        assert!(place.x > 2.0 && place.y > 0.8, "{place}: not up");
+        assert!(
+            place.x > 2.0 && place.y > 0.8,
+            "{place}: it has not climbed up"
+        );
     }
 }
 
 #[test]
-fn a_car() {
+fn a_car_matches_bare_rapier() {
     conforms::<Drive>();
 }

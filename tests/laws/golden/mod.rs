@@ -120,7 +120,7 @@ fn differences(found: &[Golden], expected: &[Golden]) -> String {
     for golden in expected.iter().filter(is_missing) {
         text += &format!("  {}: no longer a scene\n", golden.scene);
     }
-    text += "If only `saved` differs, states are written as other bytes: raise `format` in src/state/saved.rs, so that bytes \
+    text += "If only `saved` differs, states are saved as other bytes: raise `format` in src/state/saved.rs, so that bytes \
              of the previous format are refused. If `states` or `shown` differ, bodies move or are displayed in another \
              way. If that is meant, write the file with GOLDEN=write and say so in the changelog.";
     text
@@ -150,7 +150,7 @@ pub fn compare() {
 }
 
 #[test]
-fn a_difference_is_named_by_scene_and_column() {
+fn a_difference_names_its_scene_and_column() {
     let mut found = expected();
     found[0].saved = "0".into();
     found[2].states = "0".into();
@@ -166,6 +166,6 @@ fn a_difference_is_named_by_scene_and_column() {
 }
 
 #[test]
-fn the_bits_are_those_of_every_platform() {
+fn all_scenes_match_the_golden_values() {
     compare();
 }

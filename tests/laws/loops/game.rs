@@ -147,7 +147,11 @@ impl Game {
         let mut numbers: Vec<_> = self.delivered.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        assert_eq!(numbers.len(), self.delivered.len(), "an input came twice");
+        assert_eq!(
+            numbers.len(),
+            self.delivered.len(),
+            "an input was delivered twice"
+        );
         assert_eq!((numbers.len() + self.queue.len()) as u64, self.sent);
         self.delivered.clone()
     }

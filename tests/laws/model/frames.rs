@@ -196,7 +196,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     // A frame that began twice may have been given a lower tick in between.
     let ticks = frame.ticks().end - frame.ticks().start;
     assert_eq!(ticks, steps.min(frame.tick));
-    model.notice(&simulation.physics);
+    model.detect_edits(&simulation.physics);
     let forgotten = model.end_frame(simulation, steps);
     assert_eq!(frame.forgotten_forces, forgotten);
     check_poses(model, simulation, frame);
@@ -285,7 +285,11 @@ fn check_counts(model: &mut Model, frame: Frame) {
 
 fn check_moved(model: &mut Model, simulation: &Simulation) {
     let moved: BTreeMap<BodyKey, Pose> = simulation.moved().iter().copied().collect();
-    assert_eq!(moved.len(), simulation.moved().len(), "listed twice");
+    assert_eq!(
+        moved.len(),
+        simulation.moved().len(),
+        "a body is listed twice"
+    );
     let last = model.screens.last();
     let now: BTreeMap<BodyKey, Pose> = (model.bodies.keys())
         .map(|key| (*key, simulation.pose(*key).unwrap()))
@@ -330,7 +334,11 @@ fn check_moved_since(model: &Model, simulation: &Simulation) {
 
 fn check_removed(model: &mut Model, simulation: &Simulation) {
     let removed: BTreeSet<BodyKey> = simulation.removed().iter().copied().collect();
-    assert_eq!(removed.len(), simulation.removed().len(), "listed twice");
+    assert_eq!(
+        removed.len(),
+        simulation.removed().len(),
+        "a body is listed twice"
+    );
     let dead = std::mem::take(&mut model.dead);
     assert_eq!(removed, dead.iter().copied().collect());
     model.deaths.push(dead);

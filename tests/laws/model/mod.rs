@@ -13,7 +13,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(500)))]
 
     #[test]
-    fn every_frame_shows_what_the_plain_map_shows(
+    fn every_frame_displays_the_poses_of_the_plain_map(
         script in prop::collection::vec(frame(), 1..40),
     ) {
         play(&script);

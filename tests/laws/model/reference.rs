@@ -112,8 +112,8 @@ impl Way {
     fn exactly(&self, alpha: f32) -> Option<Pose> {
         let (previous, current) = (self.previous, self.current);
         let velocities = [self.before, self.after];
-        let stands = previous == current && velocities == [Velocity::default(); 2];
-        if alpha >= 1.0 || stands || self.smoothing == Smoothing::Latest {
+        let is_at_rest = previous == current && velocities == [Velocity::default(); 2];
+        if alpha >= 1.0 || is_at_rest || self.smoothing == Smoothing::Latest {
             return Some(current);
         }
         match self.smoothing {

@@ -49,7 +49,7 @@ fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
 }
 
 /// Checks a clone from every tick.
-fn clones_go_on(game: &Game) {
+fn clones_continue(game: &Game) {
     let Some(expected) = expected(game) else {
         return;
     };
@@ -63,7 +63,7 @@ fn clones_go_on(game: &Game) {
 }
 
 /// Checks that every step can run again, from some ticks earlier.
-fn steps_can_be_made_again(game: &Game) {
+fn steps_can_be_resimulated(game: &Game) {
     let Some(expected) = expected(game) else {
         return;
     };
@@ -86,7 +86,7 @@ fn steps_can_be_made_again(game: &Game) {
 }
 
 #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
-fn loads_go_on(game: &Game) {
+fn loaded_states_continue(game: &Game) {
     let Some(expected) = expected(game) else {
         return;
     };
@@ -101,7 +101,7 @@ fn loads_go_on(game: &Game) {
     }
 }
 
-fn frame_times_change_no_bit(game: &Game) {
+fn frame_rates_change_no_bits(game: &Game) {
     if expected(game).is_none() {
         return;
     }
@@ -111,7 +111,7 @@ fn frame_times_change_no_bit(game: &Game) {
     }
 }
 
-fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
+fn poses_are_finite_and_states_load(game: &Game, fps: u32) {
     if expected(game).is_none() {
         return;
     }
@@ -230,55 +230,58 @@ fn in_loop(
 }
 
 #[test]
-fn a_clone_goes_on_with_bodies_that_were_put_to_sleep_or_became_fixed() {
-    for game in [Game::with_one_that_becomes_fixed(), Game::with_a_dozer()] {
-        clones_go_on(&game);
-        steps_can_be_made_again(&game);
+fn clones_and_rollbacks_continue_with_bodies_put_to_sleep_or_fixed() {
+    for game in [
+        Game::with_a_body_that_becomes_fixed(),
+        Game::with_a_body_put_to_sleep(),
+    ] {
+        clones_continue(&game);
+        steps_can_be_resimulated(&game);
     }
 }
 
 #[test]
-fn a_loose_end_that_is_moved_before_the_next_step_goes_on_to_the_bit() {
-    let game = Game::with_a_loose_end();
+fn moving_a_detached_link_before_the_next_step_continues_bit_for_bit() {
+    let game = Game::with_a_detached_link();
     assert!(expected(&game).is_some());
-    clones_go_on(&game);
-    steps_can_be_made_again(&game);
-    frame_times_change_no_bit(&game);
-    all_is_finite_and_can_be_loaded(&game, 40);
+    clones_continue(&game);
+    steps_can_be_resimulated(&game);
+    frame_rates_change_no_bits(&game);
+    poses_are_finite_and_states_load(&game, 40);
 }
 
 #[test]
-fn frame_times_do_not_change_where_links_go_with_their_root() {
-    frame_times_change_no_bit(&Game::with_a_root_put_elsewhere());
+fn links_follow_a_moved_root_alike_at_every_frame_rate() {
+    frame_rates_change_no_bits(&Game::with_a_moved_root());
 }
 
 #[test]
-fn a_link_that_is_nowhere_is_shown_where_it_was() {
-    all_is_finite_and_can_be_loaded(&Game::with_a_link_that_is_nowhere(), 60);
+fn displayed_poses_stay_finite_when_a_links_pose_is_not() {
+    poses_are_finite_and_states_load(&Game::with_a_non_finite_link(), 60);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
 
     #[test]
-    fn a_clone_goes_on_to_the_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
-        clones_go_on(&game);
+    fn a_clone_continues_bit_for_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
+        clones_continue(&game);
     }
 
     #[test]
-    fn steps_made_again_are_the_same_to_the_bit(game in game(Deeds::Sleep)) {
-        steps_can_be_made_again(&game);
+    fn resimulated_steps_are_the_same_bit_for_bit(game in game(Deeds::Sleep)) {
+        steps_can_be_resimulated(&game);
     }
 
     #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
     #[test]
-    fn what_is_loaded_goes_on_to_the_bit(game in game(Deeds::Sleep)) {
-        loads_go_on(&game);
+    fn a_loaded_state_continues_bit_for_bit(game in game(Deeds::Sleep)) {
+        loaded_states_continue(&game);
     }
 
     #[test]
-    fn the_same_bits_at_every_frame_rate(game in game(Deeds::All)) {
-        frame_times_change_no_bit(&game);
+    fn bits_are_the_same_at_every_frame_rate(game in game(Deeds::All)) {
+        frame_rates_change_no_bits(&game);
     }
 
     #[test]
@@ -298,7 +301,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_is_finite_and_what_is_saved_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
-        all_is_finite_and_can_be_loaded(&game, fps);
+    fn displayed_poses_are_finite_and_saved_states_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
+        poses_are_finite_and_states_load(&game, fps);
     }
 }

@@ -59,7 +59,7 @@ fn saved(simulation: &Simulation) -> char {
 fn rolled(game: &mut Game, tick: u64) -> char {
     let at = |simulation: &Simulation| {
         let mut simulation = simulation.clone();
-        notice(&mut simulation);
+        detect_assignment(&mut simulation);
         (
             simulation.physics.tick(),
             simulation.physics.current_step().is_some(),
@@ -281,7 +281,7 @@ pub(super) const METHODS: &[Method] = &[
 /// Returns the data that must not change in an error or in a call that does nothing.
 fn seen(game: &mut Game) -> impl PartialEq + use<> {
     let simulation = &mut game.simulation;
-    notice(simulation);
+    detect_assignment(simulation);
     (
         (simulation.physics.tick(), simulation.clock().tick()),
         (simulation.steps_to_resimulate(), simulation.rewindable()),
@@ -302,8 +302,8 @@ fn outcome(method: &Method, game: &mut Game) -> Result<char, String> {
 }
 
 /// Calls a method in a state. Returns an error that says which law is broken.
-fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
-    let (_, before, build) = STATES[place];
+fn check(method: &Method, index: usize, expected: char) -> Result<(), String> {
+    let (_, before, build) = STATES[index];
     let mut game = build();
     let got = outcome(method, &mut game)?;
     if got != expected {
@@ -311,14 +311,14 @@ fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
     }
     // The first law holds after each call of the loop. After an assignment or `step_ahead`, it holds only after the
     // next such call.
-    let is_known = place < KNOWN && method.name.starts_with("Simulation");
+    let is_known = index < KNOWN && method.name.starts_with("Simulation");
     let is_sound = !is_poisoned(&game.simulation);
     if is_known && is_sound && !is_lawful(&game.simulation) {
-        return Err("another tick right after it".into());
+        return Err("the clock and the physics have different ticks right after it".into());
     }
-    notice(&mut game.simulation);
+    detect_assignment(&mut game.simulation);
     if is_sound && !is_lawful(&game.simulation) {
-        return Err("another tick".into());
+        return Err("the clock and the physics have different ticks".into());
     }
     if got != 'w' && seen(&mut game) != seen(&mut build()) {
         return Err("it changed something".into());
@@ -339,13 +339,13 @@ fn check(method: &Method, place: usize, expected: char) -> Result<(), String> {
 }
 
 #[test]
-fn every_method_in_every_state() {
+fn every_method_has_its_listed_effect_in_every_state() {
     let mut wrong = Vec::new();
     for method in METHODS {
         let cells: Vec<char> = method.cells.chars().filter(|it| *it != ' ').collect();
         assert_eq!(cells.len(), STATES.len(), "{}", method.name);
-        for (place, (name, ..)) in STATES.iter().enumerate() {
-            if let Err(error) = check(method, place, cells[place]) {
+        for (index, (name, ..)) in STATES.iter().enumerate() {
+            if let Err(error) = check(method, index, cells[index]) {
                 wrong.push(format!("{} in `{name}`: {error}", method.name));
             }
         }

@@ -8,7 +8,7 @@
 //! - All steps of a rollback are resimulated, and yet the last one is over, another one is current, or Rapier has
 //!   panicked. The end of the last step ends the rollback, and a step in which Rapier panics does not count as run.
 //!
-//! Any call in any state leads to one of the 16: [`every_method_in_every_state`] checks this.
+//! Any call in any state leads to one of the 16: [`every_method_has_its_listed_effect_in_every_state`] checks this.
 
 mod methods;
 mod parts;
@@ -69,7 +69,7 @@ const STATES: [State; 22] = {
         }),
         ("redone", (After, Finished, false), || game().redone()),
         ("poisoned", (Poisoned, None, false), || {
-            game().noticed(poisoned())
+            game().with_detected(poisoned())
         }),
         ("poisoned, again", (Poisoned, Unfinished, false), || {
             game().rolled_back().broken()
@@ -222,15 +222,15 @@ impl Game {
         self
     }
 
-    fn noticed(self, physics: Physics) -> Self {
+    fn with_detected(self, physics: Physics) -> Self {
         let mut game = self.with(physics);
-        notice(&mut game.simulation);
+        detect_assignment(&mut game.simulation);
         game
     }
 }
 
 /// Makes the loop detect an assignment, without any other effect.
-fn notice(simulation: &mut Simulation) {
+fn detect_assignment(simulation: &mut Simulation) {
     let _ = simulation.rewind(u64::MAX);
 }
 
@@ -259,7 +259,7 @@ fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
 
 /// Returns the parts of a state after the loop has detected an assignment. The simulation is consumed.
 fn parts(mut simulation: Simulation) -> Parts {
-    notice(&mut simulation);
+    detect_assignment(&mut simulation);
     let (redo, is_open) = (redo(&simulation), is_open(simulation.clone()));
     let stage = if is_poisoned(&simulation) {
         Stage::Poisoned
@@ -316,7 +316,7 @@ fn is_lawful(simulation: &Simulation) -> bool {
     simulation.clock().tick() == tick
 }
 
-/// Checks that the game can continue, whatever has happened. An error says where it cannot.
+/// Checks that the game can continue from this state. An error says where it cannot.
 fn continues(mut simulation: Simulation) -> Result<(), &'static str> {
     let mut copy = simulation.clone();
     if is_poisoned(&simulation) {
@@ -326,14 +326,14 @@ fn continues(mut simulation: Simulation) -> Result<(), &'static str> {
             return Ok(());
         }
         let newest = simulation.rewindable().end - 1;
-        simulation.rewind(newest).or(Err("no rewind"))?;
+        simulation.rewind(newest).or(Err("the rewind fails"))?;
     } else {
         copy.begin_frame(MS(20));
         while copy.next_step().is_some() {
             assert!(copy.make_step());
         }
         copy.end_frame();
-        is_at_rest(&mut copy).or(Err("pulled"))?;
+        is_at_rest(&mut copy).or(Err("in the pull form"))?;
     }
     advances(simulation)
 }
@@ -343,18 +343,18 @@ fn advances(mut simulation: Simulation) -> Result<(), &'static str> {
     let tick = simulation.physics.tick();
     advance(&mut simulation, 20);
     if simulation.physics.tick() <= tick {
-        return Err("no step");
+        return Err("no step runs");
     }
     is_at_rest(&mut simulation)
 }
 
 fn is_at_rest(simulation: &mut Simulation) -> Result<(), &'static str> {
     if !is_lawful(simulation) {
-        Err("another tick")
+        Err("the clock and the physics have different ticks")
     } else if simulation.steps_to_resimulate() > 0 || redo(simulation) != Redo::None {
-        Err("a rollback is left")
+        Err("a rollback is still in progress")
     } else if simulation.next_step().is_some() || simulation.make_step() {
-        Err("a step is left")
+        Err("a step is still pending")
     } else {
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! How the parts distinguish the states.
+//! The parts tell the states apart.
 
 use super::*;
 
 #[test]
-fn every_state_is_what_it_is_called() {
+fn every_state_has_its_listed_parts() {
     for (name, expected, build) in STATES {
         assert_eq!(parts(build().simulation), expected, "{name}");
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_rollback_that_is_dropped_ends_its_step() {
+fn a_dropped_rollback_ends_its_current_step() {
     for game in [game().rolled_back().before(), game().rolled_back().after()] {
         let mut simulation = game.simulation;
         // This state is not kept, so the simulation stays at its tick.
@@ -18,7 +18,7 @@ fn a_rollback_that_is_dropped_ends_its_step() {
 }
 
 #[test]
-fn another_numbering_ends_a_rollback_and_its_step() {
+fn set_tick_ends_a_rollback_and_its_current_step() {
     let games: [fn() -> Game; 3] = [
         || game().rolled_back().before(),
         || game().begun().rolled_back(),
@@ -41,7 +41,7 @@ fn another_numbering_ends_a_rollback_and_its_step() {
 }
 
 #[test]
-fn a_step_that_is_taken_again_is_no_rollback() {
+fn roll_back_to_the_current_tick_resimulates_no_step() {
     let again = || {
         let mut simulation = game().begun().before().simulation;
         simulation.roll_back(6).unwrap();
@@ -54,7 +54,7 @@ fn a_step_that_is_taken_again_is_no_rollback() {
 }
 
 #[test]
-fn a_call_that_does_nothing_ends_no_rollback() {
+fn calls_without_effect_do_not_end_a_rollback() {
     let redone = || game().redone().simulation;
     let nothing: [fn(&mut Simulation); 3] = [
         |simulation| simulation.roll_back(7).unwrap(),
@@ -69,7 +69,7 @@ fn a_call_that_does_nothing_ends_no_rollback() {
 }
 
 #[test]
-fn a_value_that_a_new_loop_takes_over_is_idle() {
+fn a_state_moved_into_a_new_simulation_has_no_pending_step() {
     for game in [game().begun().before(), game().begun().after()] {
         let physics = game.simulation.physics;
         let mut simulation = Simulation::with_physics(Rate::default(), physics);
@@ -83,7 +83,7 @@ fn a_value_that_a_new_loop_takes_over_is_idle() {
 }
 
 #[test]
-fn a_new_loop_displays_a_value_that_was_moved_out_of_the_middle_of_a_frame() {
+fn a_new_simulation_displays_a_state_taken_from_an_open_frame() {
     let mut game = game();
     // Only the poses of a frame's last step are needed.
     game.simulation.set_rewind_limits(0, 0);

@@ -306,7 +306,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
         }
         simulation.advance(*time, |physics, step| {
             for _ in queue.drain(step) {
-                let body = physics.body_mut(key).expect("it lives");
+                let body = physics.body_mut(key).expect("the body exists");
                 body.set_linvel(Vector::X, true);
             }
         });
@@ -321,7 +321,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
             simulation
                 .physics
                 .body_mut(key)
-                .expect("it lives")
+                .expect("the body exists")
                 .set_linvel(Vector::ZERO, true);
         }
     }

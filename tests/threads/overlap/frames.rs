@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_pause_before_a_frame_stops_that_frame() {
+fn a_pause_in_before_frame_stops_that_frame() {
     let (simulation, _) = flyer_in_space();
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut game = Framed(|simulation: &mut Simulation| {
@@ -16,7 +16,7 @@ fn a_pause_before_a_frame_stops_that_frame() {
 }
 
 #[test]
-fn frames_of_no_time_make_no_step() {
+fn frames_of_zero_time_run_no_steps() {
     let (simulation, key) = flyer_in_space();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for _ in 0..50 {
@@ -32,7 +32,7 @@ fn frames_of_no_time_make_no_step() {
 }
 
 #[test]
-fn a_long_frame_counts_as_the_longest_that_was_set() {
+fn a_long_frame_is_cut_to_the_maximum_frame_time() {
     for (longest, steps) in [(None, 25), (Some(MS(40)), 4), (Some(Duration::MAX), 1_000)] {
         let (mut simulation, key) = flyer_in_space();
         if let Some(longest) = longest {
@@ -52,7 +52,7 @@ fn a_long_frame_counts_as_the_longest_that_was_set() {
 }
 
 #[test]
-fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
+fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
     let mut simulation = crate::scenes::space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation
@@ -87,8 +87,8 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(game.count(After), made + steps);
     }
-    // Half of the fourth second had passed, and three steps ran during the pause. The picture moves from the frame of
-    // the resumption on, twice as fast.
+    // Half of the fourth second had passed, and three steps ran during the pause. From the frame that resumes, the
+    // displayed body moves again, twice as fast.
     overlap.simulation().resume();
     overlap.simulation().set_speed(2.0).unwrap();
     let shown: Vec<f32> = (0..4)
@@ -108,7 +108,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
 }
 
 #[test]
-fn less_slack_shows_each_step_earlier_by_as_much() {
+fn less_slack_displays_steps_earlier_by_the_same_amount() {
     // Each step takes eight frames. The body moves at 1 m/s, and a step is 1 s long.
     let run = |slack: f32| {
         let mut simulation = crate::scenes::space(1);
@@ -155,7 +155,7 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
 }
 
 #[test]
-fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
+fn displayed_poses_match_displayed_time_when_the_rate_changes() {
     let (simulation, key) = flyer_in_space();
     let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
     let mut game = Framed(move |simulation: &mut Simulation| {

@@ -131,7 +131,7 @@ fn set_rate(simulation: &mut Simulation, hz: u32) {
 #[derive(Default)]
 struct Pushing {
     /// The change to make before each of the next frames.
-    ways: VecDeque<Option<Change>>,
+    changes: VecDeque<Option<Change>>,
 }
 
 #[derive(Clone, Default)]
@@ -141,8 +141,8 @@ impl Hooks for Pushing {
     type Error = ();
 
     fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
-        if let Some(way) = self.ways.pop_front().flatten() {
-            way(simulation);
+        if let Some(change) = self.changes.pop_front().flatten() {
+            change(simulation);
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Hooks for Changing {
 }
 
 #[test]
-fn the_same_frames_are_those_of_one_thread() {
+fn frames_and_steps_match_those_of_one_thread() {
     for seed in 0..60 {
         let (mut simulation, key) = flyer_in_space();
         if seed % 3 == 0 {
@@ -128,7 +128,7 @@ fn the_same_frames_are_those_of_one_thread() {
 
 /// A driver rewinds or restores a copy while a step is running, and no frame is lost.
 #[test]
-fn frames_that_waited_count_when_the_driver_goes_back() {
+fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
     let back: [Change; 2] = [
         |simulation| {
             let tick = simulation.physics.tick().saturating_sub(1);
@@ -161,7 +161,7 @@ fn frames_that_waited_count_when_the_driver_goes_back() {
 }
 
 #[test]
-fn frames_that_waited_do_not_count_in_another_simulation() {
+fn pending_frames_are_dropped_when_another_simulation_is_assigned() {
     let mut overlap = Overlap::new(crate::scenes::space(30)).unwrap();
     frames(&mut overlap, &mut Game::idle(), 4);
     *overlap.simulation() = crate::scenes::space(30);
@@ -186,7 +186,7 @@ impl Hooks for Keeps {
 }
 
 #[test]
-fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
+fn a_restored_copy_from_a_hook_continues_as_on_one_thread() {
     for frames in [
         [25_618, 10_000],
         [25_618, 0],
@@ -218,7 +218,7 @@ fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
 
 /// Changes between two frames, or before one. The last two are only made before a frame. Between two frames they would
 /// drop the hook after the step that is running.
-const WAYS_BACK: [Change; 6] = [
+const HISTORY_CHANGES: [Change; 6] = [
     |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
     |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
     |simulation| {
@@ -234,7 +234,7 @@ const WAYS_BACK: [Change; 6] = [
 ];
 
 #[test]
-fn the_same_ways_back_are_those_of_one_thread() {
+fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
     for seed in 0..60 {
         let (mut simulation, key) = flyer_in_space();
         simulation.set_rewind_limits(30, usize::MAX);
@@ -248,20 +248,20 @@ fn the_same_ways_back_are_those_of_one_thread() {
         let [mut game, mut reference] = [(); 2].map(|()| Pushing::default());
         for number in 0..100 {
             let chance = mixed(1_000_000 * seed + number);
-            let ways = if is_between {
-                &WAYS_BACK[..4]
+            let changes = if is_between {
+                &HISTORY_CHANGES[..4]
             } else {
-                &WAYS_BACK
+                &HISTORY_CHANGES
             };
-            let way = ways[chance as usize / 3 % ways.len()];
-            let way = chance.is_multiple_of(3).then_some(way);
+            let change = changes[chance as usize / 3 % changes.len()];
+            let change = chance.is_multiple_of(3).then_some(change);
             if is_between {
                 for simulation in [overlap.simulation(), &mut alone] {
-                    way.inspect(|way| way(simulation));
+                    change.inspect(|change| change(simulation));
                 }
             } else {
-                game.ways.push_back(way);
-                reference.ways.push_back(way);
+                game.changes.push_back(change);
+                reference.changes.push_back(change);
             }
             // Each frame runs one or two steps.
             let frame_time = MS(10 + chance / 100 % 2 * 10);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Runs thirty frames of 5 ms after another state of a flyer, at tick `age`, was assigned.
-fn flies_on<H: Hooks<Error: fmt::Debug>>(
+fn assert_flyer_continues<H: Hooks<Error: fmt::Debug>>(
     overlap: &mut Overlap,
     game: &mut H,
     key: BodyKey,
@@ -23,7 +23,7 @@ fn flies_on<H: Hooks<Error: fmt::Debug>>(
 }
 
 #[test]
-fn a_simulation_put_in_place_of_another_goes_on_from_now() {
+fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
     // The new state is much older, a little older or much newer. A hook assigns it before or after a step, or the
     // driver does.
     for age in [0u64, 3, 400] {
@@ -52,11 +52,11 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
                 *overlap.simulation() = other;
             }
             let made = game.calls.len();
-            flies_on(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
+            assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
             assert!(overlap.view().pose(last).is_some(), "{age}, {by:?}");
             // 150 ms pass: the steps neither pile up nor stop.
             let steps = (game.calls.len() - made) / 2;
-            assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
+            assert!((13..=17).contains(&steps), "{steps} steps at {age}, {by:?}");
             let tick = overlap.stop().physics.tick();
             assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
         }
@@ -64,7 +64,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
 }
 
 #[test]
-fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
+fn a_simulation_assigned_in_before_frame_continues_at_the_usual_pace() {
     for age in [0u64, 3, 400] {
         let (simulation, key) = flyer_in_space();
         let (mut other, mut last) = flyer_in_space();
@@ -85,7 +85,7 @@ fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut game, 50);
         assert_eq!(x(&overlap, key), 48.0);
-        flies_on(&mut overlap, &mut game, key, age, &format!("{age}"));
+        assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}"));
         assert!(overlap.view().pose(last).is_some(), "{age}");
         let tick = overlap.stop().physics.tick();
         assert!(tick.abs_diff(age + 15) <= 2, "{tick} at {age}");
@@ -93,7 +93,7 @@ fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
 }
 
 #[test]
-fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
+fn replacing_the_state_in_every_step_does_not_hang() {
     for when in [Before, After] {
         let (simulation, key) = flyer_in_space();
         let mut other = simulation.clone();
@@ -115,7 +115,7 @@ fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
 }
 
 #[test]
-fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
+fn a_rollback_between_frames_is_resimulated_even_in_a_pause() {
     for pauses in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(20, usize::MAX);
@@ -142,7 +142,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
 }
 
 #[test]
-fn a_rewind_while_a_step_is_under_way_unmakes_it() {
+fn a_rewind_discards_the_step_that_is_running() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -156,7 +156,7 @@ fn a_rewind_while_a_step_is_under_way_unmakes_it() {
 }
 
 #[test]
-fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
+fn cloning_or_saving_while_a_step_runs_leaves_the_run_unchanged() {
     let (simulation, key) = flyer_in_space();
     let mut alone = simulation.clone();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -169,7 +169,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
         let bytes = overlap
             .simulation()
             .save()
-            .expect("between two frames it can be");
+            .expect("a state between two frames can be saved");
         let loaded = Simulation::load(&bytes).unwrap();
         assert_eq!(hash(loaded.physics.rapier()), hash(saved.physics.rapier()));
     }
@@ -196,7 +196,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
 }
 
 #[test]
-fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
+fn a_teleport_in_after_step_is_displayed_by_the_same_frame() {
     let (simulation, key) = flyer_in_space();
     let there = translation(0.0, 7.0, 0.0);
     let mut overlap = Overlap::new(simulation).unwrap();

@@ -38,7 +38,7 @@ fn above_a_floor() -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn rapiers_own_hooks_are_called_on_the_other_thread() {
+fn an_overlap_calls_rapiers_hooks_only_while_they_are_set() {
     let (simulation, key) = above_a_floor();
     let physics = Arc::new(Filter {
         calls: AtomicU64::new(0),
@@ -64,7 +64,7 @@ fn rapiers_own_hooks_are_called_on_the_other_thread() {
 }
 
 #[test]
-fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
+fn a_panic_in_rapiers_hooks_propagates_and_a_rewind_recovers() {
     let tick = in_time(|| {
         let (mut simulation, key) = above_a_floor();
         simulation.set_rewind_limits(3, usize::MAX);
@@ -110,7 +110,7 @@ impl Hooks for BadFrames {
 }
 
 #[test]
-fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
+fn a_failing_before_frame_hook_leaves_clock_settings_unchanged() {
     let (mut simulation, _) = flyer_in_space();
     simulation.clock_settings_mut().set_max_frame_time(MS(50));
     simulation
@@ -139,7 +139,7 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
 }
 
 #[test]
-fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
+fn the_simulation_continues_after_a_panic_in_a_force_or_hook() {
     for panicking in ["force", "before", "after"] {
         let ticks = in_time(move || {
             let (mut simulation, key) = flyer_in_space();
@@ -181,7 +181,7 @@ fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
 }
 
 #[test]
-fn it_ends_in_every_state() {
+fn an_overlap_stops_and_drops_in_every_state() {
     for state in 0..8 {
         in_time(move || {
             let (simulation, _) = above_a_floor();
@@ -229,7 +229,7 @@ fn it_ends_in_every_state() {
 }
 
 #[test]
-fn one_drives_another_in_its_hooks() {
+fn an_overlap_can_run_another_overlap_in_its_hooks() {
     let (simulation, key) = flyer_in_space();
     let (other, other_key) = flyer_in_space();
     let inner = Arc::new(Mutex::new(Overlap::new(other).unwrap()));

@@ -19,7 +19,7 @@ fn pauses_neither_lose_nor_gain_time() {
 }
 
 #[test]
-fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
+fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
     let (simulation, key) = flyer_in_space();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     let (mut shown, mut elapsed) = (0.0, 0);
@@ -34,8 +34,8 @@ fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
         // step is displayed.
         elapsed += 1;
         if elapsed > 21 {
-            let way = x - shown;
-            assert!((0.008..0.102).contains(&way), "{way} m at {number}");
+            let moved = x - shown;
+            assert!((0.008..0.102).contains(&moved), "{moved} m at {number}");
         }
         shown = x;
     }
@@ -43,8 +43,8 @@ fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
 }
 
 #[test]
-fn steps_slower_than_a_period_leave_the_game_its_frames() {
-    // The hook takes up the time. The frames that it costs do not run extra steps.
+fn a_limit_of_one_step_per_frame_holds_in_slow_frames() {
+    // Each frame takes 25 ms, as if a step took that long. No frame runs extra steps to catch up.
     let (mut simulation, key) = flyer_in_space();
     simulation
         .clock_settings_mut()
@@ -52,13 +52,15 @@ fn steps_slower_than_a_period_leave_the_game_its_frames() {
     let mut alone = simulation.clone();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for number in 0..100 {
-        // Each frame has waited for a step of 25 ms.
         let view = overlap.frame(MS(25), &mut game).unwrap();
         alone.advance(MS(25), |_, _| ());
         assert!(!view.is_starved() || number < 2);
         let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
         assert!(number < 2 || (late - 1.0).abs() < 2e-3, "{late}");
-        assert!(game.count(Before) <= number + 1, "one in each at most");
+        assert!(
+            game.count(Before) <= number + 1,
+            "more than one step in a frame"
+        );
     }
     let simulation = overlap.stop();
     assert_eq!(simulation.physics.tick(), alone.physics.tick());
@@ -70,7 +72,7 @@ fn steps_slower_than_a_period_leave_the_game_its_frames() {
 }
 
 #[test]
-fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
+fn frames_of_several_steps_are_displayed_later_by_the_slack() {
     for slack in [1.0f32, 0.5, 0.0] {
         let (simulation, key) = flyer_in_space();
         let mut alone = simulation.clone();
@@ -88,7 +90,7 @@ fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
 
 /// Tests a player who drags a slider, with more frames than steps.
 #[test]
-fn rewinds_in_every_frame_are_shown() {
+fn rewinds_in_every_frame_are_displayed() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(50, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -106,7 +108,7 @@ fn rewinds_in_every_frame_are_shown() {
 
 /// Tests netcode that receives late input in every frame.
 #[test]
-fn rollbacks_in_every_frame_are_shown() {
+fn displayed_motion_continues_with_a_rollback_in_every_frame() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(50, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -123,7 +125,7 @@ fn rollbacks_in_every_frame_are_shown() {
 
 /// The hook after a step runs once, and so do its changes to the state, as on one thread.
 #[test]
-fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
+fn after_step_runs_once_for_a_running_step_that_is_resimulated() {
     for in_access in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(50, usize::MAX);
@@ -148,7 +150,7 @@ fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
 
 /// The steps that are due again continue in the next frame, with their hooks.
 #[test]
-fn after_a_rollback_that_fails_the_next_frame_goes_on_with_it() {
+fn the_next_frame_continues_a_rollback_that_failed() {
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(50, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -167,7 +169,7 @@ fn after_a_rollback_that_fails_the_next_frame_goes_on_with_it() {
 }
 
 #[test]
-fn what_happens_in_a_frame_of_the_games_own_is_shown() {
+fn bodies_changed_during_a_separate_advance_are_displayed() {
     let (mut simulation, _) = flyer_in_space();
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
@@ -181,7 +183,7 @@ fn what_happens_in_a_frame_of_the_games_own_is_shown() {
 }
 
 #[test]
-fn an_edit_between_frames_comes_before_the_same_step_in_every_stepping() {
+fn an_edit_between_frames_precedes_the_same_step_as_on_one_thread() {
     for stepping in crate::scenes::STEPPINGS {
         let (mut alone, key) = flyer_in_space();
         alone.clock_settings_mut().set_stepping(stepping);

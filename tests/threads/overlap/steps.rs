@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn errors_at_every_tick_pile_no_steps_up() {
+fn errors_in_every_step_do_not_accumulate_steps() {
     for when in [Before, After] {
         let (simulation, key) = flyer_in_space();
         let fails = Arc::new(AtomicU64::new(1));
@@ -33,7 +33,7 @@ fn errors_at_every_tick_pile_no_steps_up() {
 }
 
 #[test]
-fn input_of_a_step_is_that_of_its_time() {
+fn input_samples_are_delivered_in_the_step_that_covers_them() {
     let (simulation, _) = flyer_in_space();
     let mut overlap = Overlap::new(simulation).unwrap();
     let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::ByTime)));
@@ -73,7 +73,7 @@ fn input_of_a_step_is_that_of_its_time() {
 }
 
 #[test]
-fn hooks_that_come_and_go_are_shown_once_each() {
+fn frames_list_bodies_inserted_and_removed_in_hooks() {
     let (simulation, first) = flyer_in_space();
     let mut keys = vec![first];
     let mut game = Game::new(move |physics, step, when| {
@@ -91,7 +91,7 @@ fn hooks_that_come_and_go_are_shown_once_each() {
     for number in 0..300u64 {
         let view = overlap.frame(MS(number % 23), &mut game).unwrap();
         for key in view.removed() {
-            assert!(map.remove(key).is_some(), "it was never displayed");
+            assert!(map.remove(key).is_some(), "{key:?} was never displayed");
         }
         map.extend(view.moved().iter().copied());
         assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));

@@ -50,7 +50,7 @@ impl Hooks for Panicking {
 }
 
 #[test]
-fn whatever_panics_is_reported_and_ends_nothing_else() {
+fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
     use Panics::{After, Before, Call, Force, Frame, Physics};
     for panics in [Frame, Before, After, Physics, Force, Call] {
         for ending in ["stop", "drop", "recover"] {
@@ -94,7 +94,10 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             assert!(message.unwrap().contains("it panics"), "{panics:?}");
             assert!(tick == 20 || panics == Call, "{panics:?} in {tick}");
-            assert!(runner.frame().pose(key).is_some(), "the pose is gone");
+            assert!(
+                runner.frame().pose(key).is_some(),
+                "{panics:?}: no pose is displayed"
+            );
             match ending {
                 "stop" => {
                     let (simulation, _) = in_time(move || runner.stop());
@@ -116,7 +119,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
 }
 
 #[test]
-fn a_full_queue_hands_the_call_back() {
+fn a_full_queue_returns_the_call_for_a_retry() {
     let (game, _made) = Game::new();
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
@@ -146,13 +149,16 @@ fn a_full_queue_hands_the_call_back() {
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap_err();
     go_on.send(()).unwrap();
-    // An order that was handed back can be sent again as soon as there is room. No part of it is lost.
+    // A returned order can be sent again as soon as there is room. No part of it is lost.
     let SendError::Full(mut spawn) = refused else {
         panic!("{refused:?}");
     };
     let start = runner.now();
     while let Err(SendError::Full(again)) = runner.call(spawn) {
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is never met"
+        );
         spawn = again;
         std::thread::yield_now();
     }
@@ -162,7 +168,7 @@ fn a_full_queue_hands_the_call_back() {
 }
 
 #[test]
-fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
+fn a_hook_panic_is_reported_and_the_last_poses_stay_displayed() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(3, usize::MAX);
     let (mut game, _made) = Game::new();
@@ -179,7 +185,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
     };
     assert_eq!(tick, 20);
     let message = payload.downcast::<String>().unwrap();
-    assert!(message.contains("as it was asked to"), "{message}");
+    assert!(message.contains("the requested panic"), "{message}");
     assert!(runner.frame().pose(key).is_some());
     runner.recover().unwrap();
     // The same step runs again and panics again, because the hook is unchanged.
@@ -189,7 +195,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
 }
 
 #[test]
-fn what_was_sent_before_a_stop_is_done() {
+fn calls_sent_before_stop_are_carried_out() {
     let (game, _) = Game::new();
     let mut simulation = space(100);
     let keys: Vec<BodyKey> = (0..3)

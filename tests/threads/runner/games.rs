@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_body_is_moved_and_hit_in_the_same_frame() {
+fn a_question_sees_the_teleport_and_spawn_sent_before_it() {
     let mut simulation = space(100);
     let key = simulation
         .physics
@@ -61,7 +61,7 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
 }
 
 #[test]
-fn events_come_once_each_and_with_their_picture() {
+fn events_arrive_once_and_not_before_their_poses_are_displayed() {
     let mut simulation = space(100);
     let sensor = cuboid(0.5, 5.0, 5.0)
         .sensor(true)
@@ -84,7 +84,7 @@ fn events_come_once_each_and_with_their_picture() {
                 .frame()
                 .pose(key)
                 .map_or(0.0, |pose| pose.translation.x);
-            assert!(x >= 5.9 + 0.1, "{x}: the picture is not there yet");
+            assert!(x >= 5.9 + 0.1, "{x}: the events came before their poses");
         }
         events.extend(come);
         events.len() == 2
@@ -97,7 +97,7 @@ fn events_come_once_each_and_with_their_picture() {
 }
 
 #[test]
-fn scenes_with_everything_run_on_a_thread() {
+fn a_scene_with_every_feature_runs_on_a_thread() {
     let mut game = crate::scenes::everything::Everything::new();
     game.simulation
         .clock_settings_mut()
@@ -121,7 +121,7 @@ fn scenes_with_everything_run_on_a_thread() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn a_state_is_saved_on_the_thread_and_read_again() {
+fn a_state_saved_on_the_thread_loads_and_replaces_the_simulation() {
     let (simulation, key) = crate::scenes::flyer_in_space();
     let (game, made) = Game::new();
     let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
@@ -156,7 +156,7 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
 
 /// A game's ECS alongside the thread. Its entities are numbers.
 #[test]
-fn owners_join_an_ecs_with_a_runner() {
+fn owners_map_poses_and_removals_of_a_runner_to_entities() {
     let mut owners = Owners::default();
     let mut simulation = space(100);
     let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
@@ -184,14 +184,14 @@ fn owners_join_an_ecs_with_a_runner() {
         let has_moved = poses.get(&0).is_some_and(|pose| pose.translation.x > 0.1);
         has_moved && !removed.is_empty()
     });
-    assert_eq!(removed, [2], "the other was released");
+    assert_eq!(removed, [2], "the other body was released");
     assert_eq!(owners.entity(keys[0]), None);
     let left = runner.ask(|simulation| simulation.physics.bodies().count());
     assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);
 }
 
 #[test]
-fn an_answer_is_got_once_it_is_there_and_time_goes_on() {
+fn an_answer_can_be_polled_while_the_thread_continues() {
     let (game, made) = Game::new();
     let mut runner = Runner::new(space(100), game, RunnerSettings::default()).unwrap();
     let start = runner.now();

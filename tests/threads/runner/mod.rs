@@ -46,7 +46,7 @@ impl Hooks for Game {
             let push = vector((step.tick % 3) as f32, 0.0, 0.1);
             physics.apply_impulse(key, push).expect("the body exists");
         }
-        assert_ne!(self.panics_at, Some(step.tick), "as it was asked to");
+        assert_ne!(self.panics_at, Some(step.tick), "the requested panic");
         Ok(())
     }
 
@@ -71,7 +71,10 @@ where
     // A timeout for a run that hangs. A frame takes no time here.
     let start = runner.now();
     while !is_good(runner) {
-        assert!(runner.now() - start < PATIENCE, "never");
+        assert!(
+            runner.now() - start < PATIENCE,
+            "the condition is never met"
+        );
         std::thread::yield_now();
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_bits_are_those_of_one_thread() {
+fn a_runner_matches_one_thread_bit_for_bit() {
     let mut simulation = with_floor(Rate::hz(200).unwrap());
     let keys = crate::scenes::pile(&mut simulation, 20);
     let (mut game, made) = Game::new();
@@ -34,7 +34,7 @@ fn the_bits_are_those_of_one_thread() {
 }
 
 #[test]
-fn a_thread_ends_in_every_state() {
+fn a_runner_stops_and_drops_in_every_state() {
     let start = || {
         let (game, made) = Game::new();
         let runner = Runner::new(space(1_000), game, RunnerSettings::default()).unwrap();
@@ -65,7 +65,7 @@ fn a_thread_ends_in_every_state() {
 }
 
 #[test]
-fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
+fn a_runner_at_1_hz_pauses_single_steps_and_speeds_up() {
     let mut simulation = space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation
@@ -107,7 +107,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
 }
 
 #[test]
-fn nobody_waits_for_a_deadline_that_is_a_day_away() {
+fn stop_and_drop_do_not_wait_for_a_step_a_day_away() {
     for is_stopped in [true, false] {
         let tick = in_time(move || {
             let (game, _made) = Game::new();
@@ -128,7 +128,7 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
 }
 
 #[test]
-fn a_question_that_takes_its_time_is_waited_for_when_it_ends() {
+fn stop_waits_for_a_question_that_is_being_answered() {
     let (game, made) = Game::new();
     let runner = Runner::new(space(1_000), game, RunnerSettings::default()).unwrap();
     until(&made, 3);

@@ -22,7 +22,7 @@ fn assert_same(game: &Game, alone: &Game) {
 }
 
 #[test]
-fn the_same_input_by_tick_makes_the_same_bits_in_one_thread_beside_it_and_on_another() {
+fn overlap_and_runner_match_one_thread_bit_for_bit() {
     let alone = alone();
     for stalls in [0, 300] {
         let (simulation, mut beside, _made) = game(500, stalls);

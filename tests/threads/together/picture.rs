@@ -26,7 +26,7 @@ fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
 }
 
 /// Returns the next shift of the origin, which keeps all numbers whole.
-fn way(number: u64) -> Vector {
+fn next_shift(number: u64) -> Vector {
     let x = (number % 5) as f32 - 2.0;
     vector(64.0 * x, 32.0, -16.0 * x)
 }
@@ -49,7 +49,7 @@ impl Shown {
             let pose = view.pose(*key).unwrap();
             assert_eq!(self.map[key], pose, "a change is missing from the list");
             let expected = anchor + Vector::Y * 4.0 * i as f32;
-            assert_eq!(pose.translation, expected, "another origin");
+            assert_eq!(pose.translation, expected, "two origins in one frame");
         }
         let flown = (view.pose(flyer).unwrap().translation - anchor).x;
         let expected = 100.0 * view.time() as f32;
@@ -63,7 +63,7 @@ impl Shown {
 }
 
 #[test]
-fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
+fn a_runner_never_displays_two_origins_in_one_frame() {
     struct Idle;
     impl Hooks for Idle {
         type Error = Infallible;
@@ -78,7 +78,7 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
         assert!(runner.now() - start < PATIENCE, "never");
         // Send the next shift once this one is displayed, and every third one in a pause.
         if shown.origins.len() > sent {
-            let by = way(sent as u64);
+            let by = next_shift(sent as u64);
             if sent % 3 == 2 {
                 runner.call(|simulation, _| simulation.pause()).unwrap();
             }
@@ -111,7 +111,7 @@ impl Shifts {
     fn shift(&mut self, physics: &mut Physics, step: Step, after: bool) {
         if after == self.after && step.tick % self.every == self.every - 1 {
             self.count += 1;
-            let by = way(self.count);
+            let by = next_shift(self.count);
             physics.shift_origin(by).unwrap();
             self.origin -= by;
         }
@@ -133,7 +133,7 @@ impl Hooks for Shifts {
 }
 
 #[test]
-fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
+fn an_origin_shift_after_a_step_is_displayed_in_the_same_frame() {
     for (after, every) in [(true, 7), (true, 1), (false, 7), (false, 1)] {
         let (simulation, keys, flyer) = row();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -157,7 +157,7 @@ fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
 }
 
 #[test]
-fn an_origin_shifted_between_two_frames_comes_with_the_step() {
+fn an_origin_shift_between_frames_is_displayed_with_the_next_step() {
     let (simulation, keys, flyer) = row();
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut idle = Shifts {
@@ -169,7 +169,7 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
     let mut shown = Shown::default();
     for number in 0..300 {
         if number % 11 == 5 {
-            let by = way(number);
+            let by = next_shift(number);
             overlap.simulation().physics.shift_origin(by).unwrap();
             idle.origin -= by;
         }
@@ -182,8 +182,8 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
     }
 }
 
-/// Creates a lift, and a body that only ever is at whole positions.
-fn places() -> (Simulation, BodyKey, BodyKey) {
+/// Creates a lift, and a body that is only teleported, to whole positions.
+fn lift_and_body() -> (Simulation, BodyKey, BodyKey) {
     let mut simulation = crate::scenes::space(100);
     let body = simulation
         .physics
@@ -201,7 +201,7 @@ fn floor(height: f32) -> Pose {
 }
 
 #[test]
-fn a_teleported_body_is_never_shown_between() {
+fn a_teleported_body_is_never_displayed_in_between() {
     struct Jumps(BodyKey);
     impl Hooks for Jumps {
         type Error = Infallible;
@@ -216,7 +216,7 @@ fn a_teleported_body_is_never_shown_between() {
         assert!([0.0, 10.0, 20.0, 30.0].contains(&x), "{x}");
         x
     };
-    let (simulation, body, _) = places();
+    let (simulation, body, _) = lift_and_body();
     let mut overlap = Overlap::new(simulation.clone()).unwrap();
     let mut seen = Vec::new();
     for number in 0..300u64 {
@@ -247,16 +247,16 @@ fn a_teleported_body_is_never_shown_between() {
 }
 
 #[test]
-fn a_lift_arrives_exactly_where_the_last_target_was() {
+fn a_lift_arrives_exactly_at_its_last_kinematic_target() {
     struct Idle;
     impl Hooks for Idle {
         type Error = Infallible;
     }
-    let (simulation, _, lift) = places();
+    let (simulation, _, lift) = lift_and_body();
     let mut runner = Runner::new(simulation.clone(), Idle, RunnerSettings::default()).unwrap();
     let start = runner.now();
     for (i, height) in FLOORS.into_iter().enumerate() {
-        // Another target on the way, before the final one.
+        // Another target comes first, before the final one.
         let there = Duration::from_millis(400 * i as u64 + 150);
         runner
             .call(move |simulation, _| {
@@ -299,7 +299,10 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
             for _ in 0..5 {
                 let Ok(view) = overlap.frame(MS(10), &mut Idle);
                 let pose = view.pose(lift);
-                assert!(part > 3 || pose != last || part == 1, "it moves evenly");
+                assert!(
+                    part > 3 || pose != last || part == 1,
+                    "the lift stopped before it arrived"
+                );
                 last = pose;
             }
         }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Returns what the library prints to standard error in a test of this program that is run alone.
-fn told_by(test: &str) -> Vec<String> {
+/// Runs a test of this program alone. Returns the lines that the library prints to standard error in it.
+fn messages_of(test: &str) -> Vec<String> {
     let program = std::env::current_exe().unwrap();
     let arguments = [test, "--exact", "--ignored", "--nocapture"];
     let output = Command::new(program).args(arguments).output().unwrap();
@@ -14,19 +14,29 @@ fn told_by(test: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_call_that_is_forgotten_is_told_once_in_debug_builds() {
+fn a_forgotten_call_is_reported_once_in_debug_builds() {
     let cases = [
-        ("pull::told::frames_that_are_not_ended", "call `end_frame`"),
-        ("pull::told::steps_that_are_not_made", "call `make_step`"),
+        ("pull::told::a_loop_skips_end_frame", "call `end_frame`"),
+        ("pull::told::a_loop_skips_make_step", "call `make_step`"),
         (
-            "pull::told::a_step_that_is_taken_for_ever",
+            "pull::told::a_loop_repeats_next_step_without_make_step",
             "call `make_step`",
         ),
     ];
     for (test, advice) in cases {
-        let told = told_by(test);
-        assert_eq!(told.len(), usize::from(cfg!(debug_assertions)), "{told:?}");
-        assert!(told.iter().all(|line| line.contains(advice)), "{told:?}");
+        let messages = messages_of(test);
+        assert_eq!(
+            messages.len(),
+            usize::from(cfg!(debug_assertions)),
+            "{messages:?}"
+        );
+        assert!(
+            messages.iter().all(|line| line.contains(advice)),
+            "{messages:?}"
+        );
     }
-    assert_eq!(told_by("pull::told::loops_that_forget_nothing"), [""; 0]);
+    assert_eq!(
+        messages_of("pull::told::loops_skip_no_call_by_mistake"),
+        [""; 0]
+    );
 }

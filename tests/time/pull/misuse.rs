@@ -14,7 +14,7 @@ fn colliding() -> (Simulation, BodyKey) {
 }
 
 #[test]
-fn a_frame_that_is_begun_twice_is_one() {
+fn a_frame_begun_twice_counts_as_one_frame() {
     let (mut simulation, key) = colliding();
     let lamp = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     let gone = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -69,7 +69,7 @@ fn a_frame_that_is_begun_twice_is_one() {
 }
 
 #[test]
-fn a_frame_that_is_begun_twice_with_no_step_due_goes_on_as_smoothly() {
+fn a_frame_begun_again_without_due_steps_still_interpolates() {
     let (mut simulation, key) = flyer_in_space();
     simulation.begin_frame(MS(24));
     make_steps(&mut simulation);
@@ -84,7 +84,7 @@ fn a_frame_that_is_begun_twice_with_no_step_due_goes_on_as_smoothly() {
 }
 
 #[test]
-fn a_frame_that_is_ended_early_shows_the_latest_state() {
+fn a_frame_ended_early_displays_the_latest_state() {
     // Before the first step, between two steps, and with a pending step.
     for (made, taken) in [(0, false), (0, true), (2, false), (2, true)] {
         let (mut simulation, key) = flyer_in_space();
@@ -110,7 +110,7 @@ fn a_frame_that_is_ended_early_shows_the_latest_state() {
 }
 
 #[test]
-fn a_step_is_taken_once_however_often_it_is_asked_for() {
+fn repeated_calls_of_next_step_return_the_same_step() {
     let (mut simulation, key) = flyer_in_space();
     let lift = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 5.0),
@@ -138,7 +138,7 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
     assert_near(rise(&simulation, key), 1.0);
 }
 
-/// Returns all that a host can observe.
+/// Returns everything that a host can observe.
 fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
     let moved = simulation.moved().to_vec();
     let hash = hash(simulation.physics.rapier());
@@ -146,7 +146,7 @@ fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
 }
 
 #[test]
-fn outside_of_a_frame_there_is_no_step_and_nothing_to_end() {
+fn next_step_make_step_and_end_frame_do_nothing_outside_a_frame() {
     let (mut simulation, _) = flyer_in_space();
     for ms in [0, 25, 4] {
         let frame = simulation.frame();
@@ -160,7 +160,7 @@ fn outside_of_a_frame_there_is_no_step_and_nothing_to_end() {
 }
 
 #[test]
-fn a_step_is_made_only_if_it_was_taken() {
+fn make_step_without_a_pending_step_does_nothing() {
     let (mut simulation, key) = flyer_in_space();
     simulation.begin_frame(MS(20));
     assert!(!simulation.make_step());
@@ -177,7 +177,7 @@ fn a_step_is_made_only_if_it_was_taken() {
 }
 
 #[test]
-fn a_simulation_that_takes_another_s_place_is_outside_of_a_frame() {
+fn a_simulation_assigned_within_a_frame_has_no_open_frame() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();
@@ -223,7 +223,7 @@ impl Hooks for Restart {
 }
 
 #[test]
-fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
+fn a_state_replaced_in_a_hook_runs_the_frames_remaining_steps() {
     for after in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         let mut restart = Restart {
@@ -252,7 +252,7 @@ fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
 }
 
 #[test]
-fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
+fn the_game_continues_after_a_panic_between_next_step_and_make_step() {
     let (mut simulation, key) = flyer_in_space();
     let frame = |simulation: &mut Simulation, panics: bool| {
         simulation.begin_frame(MS(30));

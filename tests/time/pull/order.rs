@@ -8,7 +8,7 @@ fn next_x(simulation: &Simulation, key: BodyKey) -> f32 {
 }
 
 #[test]
-fn the_same_bits_as_advance_at_every_frame_rate() {
+fn the_pull_form_matches_advance_bit_for_bit_at_every_frame_rate() {
     let end = |fps: u32, pulled: bool| {
         let mut yard = Yard::new(Rate::hz(60).unwrap());
         let frame_time = Duration::from_secs(1) / fps;
@@ -40,7 +40,7 @@ fn pull(yard: &mut Yard, frame_time: Duration) -> Frame {
 }
 
 #[test]
-fn between_two_calls_it_may_be_moved_and_stored_and_sent() {
+fn a_simulation_can_move_to_another_thread_within_a_frame() {
     let (simulation, key) = flyer_in_space();
     let mut expected = flyer_in_space().0;
     for ms in [25, 4, 33] {
@@ -71,7 +71,7 @@ fn between_two_calls_it_may_be_moved_and_stored_and_sent() {
 }
 
 #[test]
-fn it_may_be_dropped_between_two_calls() {
+fn a_simulation_can_be_dropped_within_a_frame() {
     for calls in 0..4 {
         let mut simulation = flyer_in_space().0;
         simulation.begin_frame(MS(30));
@@ -87,7 +87,7 @@ fn it_may_be_dropped_between_two_calls() {
 }
 
 #[test]
-fn each_step_knows_its_place_and_the_frame_its_ticks() {
+fn a_step_reports_its_order_and_a_frame_reports_its_ticks() {
     let mut simulation = space(100);
     for (ms, ticks) in [(30, 0..3), (5, 3..3), (5, 3..4), (20, 4..6)] {
         simulation.begin_frame(MS(ms));
@@ -104,7 +104,7 @@ fn each_step_knows_its_place_and_the_frame_its_ticks() {
 }
 
 #[test]
-fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
+fn a_platforms_next_position_belongs_to_the_current_step() {
     let mut simulation = space(100);
     let key = simulation
         .physics
@@ -126,7 +126,7 @@ fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
 }
 
 #[test]
-fn a_target_that_is_set_in_a_step_acts_in_it() {
+fn a_kinematic_target_set_in_a_step_acts_in_that_step() {
     let mut simulation = space(100);
     let key = simulation
         .physics
@@ -154,7 +154,7 @@ fn a_target_that_is_set_in_a_step_acts_in_it() {
 }
 
 #[test]
-fn settings_within_a_frame_hold_from_the_next_one_on() {
+fn settings_changed_within_a_frame_apply_from_the_next_frame() {
     type Set = fn(&mut Simulation);
     // Each setting, and the tick, the number of steps and the first step's length in a frame of 40 ms after it.
     let settings: [(Set, u64, u64, f32); 8] = [
@@ -224,7 +224,7 @@ fn settings_within_a_frame_hold_from_the_next_one_on() {
 }
 
 #[test]
-fn a_resumed_pause_holds_from_the_next_frame_on_too() {
+fn resume_within_a_frame_applies_from_the_next_frame() {
     let mut simulation = space(100);
     simulation.pause();
     simulation.clock_settings_mut().step_once();
@@ -236,7 +236,7 @@ fn a_resumed_pause_holds_from_the_next_frame_on_too() {
 }
 
 #[test]
-fn forces_for_a_step_that_is_not_made_are_forgotten_and_those_that_waited_are_kept() {
+fn an_aborted_step_discards_its_own_forces_and_keeps_earlier_ones() {
     let (mut simulation, key) = flyer_in_space();
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     simulation.begin_frame(MS(10));

@@ -1,10 +1,10 @@
-//! Loops that `forgotten` runs and watches from outside.
+//! Loops that the test in `forgotten` runs alone, each in another process.
 
 use super::*;
 
 #[test]
-#[ignore = "for the test above"]
-fn frames_that_are_not_ended() {
+#[ignore = "the test in `forgotten` runs it alone"]
+fn a_loop_skips_end_frame() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
         simulation.begin_frame(MS(10));
@@ -14,8 +14,8 @@ fn frames_that_are_not_ended() {
 }
 
 #[test]
-#[ignore = "for the test above"]
-fn steps_that_are_not_made() {
+#[ignore = "the test in `forgotten` runs it alone"]
+fn a_loop_skips_make_step() {
     let (mut simulation, _) = flyer_in_space();
     for _ in 0..200 {
         simulation.begin_frame(MS(10));
@@ -26,8 +26,8 @@ fn steps_that_are_not_made() {
 }
 
 #[test]
-#[ignore = "for the test above"]
-fn a_step_that_is_taken_for_ever() {
+#[ignore = "the test in `forgotten` runs it alone"]
+fn a_loop_repeats_next_step_without_make_step() {
     let (mut simulation, _) = flyer_in_space();
     simulation.begin_frame(MS(10));
     let mut steps = 0;
@@ -37,10 +37,10 @@ fn a_step_that_is_taken_for_ever() {
     assert_eq!(steps, 200);
 }
 
-/// The library reports nothing in these hooks either, because they abort their steps on purpose.
+/// The library reports nothing for these hooks either, because they abort their steps on purpose.
 #[test]
-#[ignore = "for the test above"]
-fn loops_that_forget_nothing() {
+#[ignore = "the test in `forgotten` runs it alone"]
+fn loops_skip_no_call_by_mistake() {
     struct Fails;
 
     impl Hooks for Fails {

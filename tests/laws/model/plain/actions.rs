@@ -94,7 +94,7 @@ impl Model {
 
     pub(super) fn shift_origin(&mut self, physics: &mut Physics, origin: Vector) {
         if !self.is_outdated {
-            self.notice(physics);
+            self.detect_edits(physics);
         }
         physics.shift_origin(origin).unwrap();
         let tick = physics.tick();
@@ -104,7 +104,7 @@ impl Model {
         if is_before_step {
             self.shifted = Some(by * self.shifted.unwrap_or(Pose::IDENTITY));
         }
-        for key in self.living() {
+        for key in self.alive() {
             let body = self.bodies.get_mut(&key).unwrap();
             if let Some(stepped) = &mut body.stepped {
                 stepped.transform(&by);
@@ -301,7 +301,7 @@ impl Model {
 
     pub(super) fn set_previous(&mut self, physics: &mut Physics, key: BodyKey) {
         if !self.is_outdated {
-            self.notice(physics);
+            self.detect_edits(physics);
         }
         physics.set_previous_from_velocity(key).unwrap();
         let dt = self.dt;

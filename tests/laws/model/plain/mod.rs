@@ -160,7 +160,7 @@ fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Velocity {
     velocity
 }
 
-fn stands_still(simulation: &Simulation) -> bool {
+fn is_time_stopped(simulation: &Simulation) -> bool {
     let settings = simulation.clock().settings();
     settings.is_paused() || settings.speed() == 0.0
 }
@@ -182,7 +182,7 @@ impl Model {
         model
     }
 
-    pub fn living(&self) -> Vec<BodyKey> {
+    pub fn alive(&self) -> Vec<BodyKey> {
         self.bodies.keys().copied().collect()
     }
 
@@ -243,11 +243,11 @@ impl Model {
                 velocity = capped(&body, physics, step.dt);
             }
             let was_put = body.was_teleported || pose != body.left_at;
-            let is_noticed = body.was_teleported || !self.is_outdated;
+            let is_detected = body.was_teleported || !self.is_outdated;
             body.may_be_unseen |= is_led(rapiers) && was_put;
             // A body without velocity was at rest there, if frames without a step have displayed it so.
             let is_stale = velocity != Velocity::default();
-            let is_unknown = is_led(rapiers) && was_put && is_noticed && is_stale;
+            let is_unknown = is_led(rapiers) && was_put && is_detected && is_stale;
             body.start = (pose, (!is_unknown).then_some(velocity));
         }
         self.pushes.clear();
@@ -272,7 +272,7 @@ impl Model {
             };
             let has_stayed = is_led(rapiers) && previous == current;
             let after = if has_stayed {
-                Velocity::default() // whatever the rounding
+                Velocity::default() // regardless of rounding
             } else {
                 velocity(rapiers)
             };
@@ -315,7 +315,7 @@ impl Model {
     pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         self.is_after_step = false;
         let mut forgotten = 0;
-        if steps == 0 && stands_still(simulation) && !self.asks_for_step {
+        if steps == 0 && is_time_stopped(simulation) && !self.asks_for_step {
             let first = self.lasting.min(self.pushes.len());
             forgotten = self.pushes.drain(first..).count() as u64;
         }
@@ -324,8 +324,8 @@ impl Model {
     }
 
     /// Detects bodies whose pose in Rapier differs from the one after the last step.
-    pub fn notice(&mut self, physics: &Physics) {
-        for key in self.living() {
+    pub fn detect_edits(&mut self, physics: &Physics) {
+        for key in self.alive() {
             let pose = *physics.body(key).unwrap().position();
             if pose.is_finite() && pose != self.bodies[&key].way.current {
                 let body = self.bodies.get_mut(&key).unwrap();
@@ -355,7 +355,7 @@ impl Model {
         }
         let was_outdated = std::mem::take(&mut self.is_outdated);
         if !was_outdated {
-            self.notice(physics);
+            self.detect_edits(physics);
         }
         for (key, body) in &mut self.bodies {
             let pose = *physics.body(*key).unwrap().position();
@@ -368,7 +368,7 @@ impl Model {
                 *way = body.stepped.unwrap_or(body.way);
             }
         }
-        for key in self.living() {
+        for key in self.alive() {
             self.forget_current(key, physics.tick());
         }
         due
@@ -376,7 +376,7 @@ impl Model {
 
     /// The origin was shifted in a step that is dropped, so nothing before this tick is known.
     fn begin_at_origin(&mut self, by: &Pose, tick: u64) {
-        for key in self.living() {
+        for key in self.alive() {
             let body = self.bodies.get_mut(&key).unwrap();
             body.begin_at(tick);
             if let Some(way) = body.ways.get_mut(&tick) {

@@ -127,19 +127,19 @@ impl Game {
     }
 
     /// A body with joints is put to sleep, and woken by a contact.
-    pub fn with_a_dozer() -> Self {
+    pub fn with_a_body_put_to_sleep() -> Self {
         Self::row(3, false, vec![(20, Deed::Sleep(1))])
     }
 
     /// A body with joints becomes fixed in motion.
-    pub fn with_one_that_becomes_fixed() -> Self {
+    pub fn with_a_body_that_becomes_fixed() -> Self {
         let push = Deed::Push(2, vector(-3.0, 9.0, 5.0));
         let stop = Deed::SetKind(0, RigidBodyType::Fixed);
         Self::row(3, false, vec![(3, push), (15, stop)])
     }
 
     /// The root of a multibody is teleported through Rapier.
-    pub fn with_a_root_put_elsewhere() -> Self {
+    pub fn with_a_moved_root() -> Self {
         let put = Deed::Put(0, Vector::Y * 3.0, Way::Body);
         let mut game = Self::row(5, false, vec![(0, put)]);
         game.joints[0].is_multibody = true;
@@ -147,14 +147,14 @@ impl Game {
     }
 
     /// A rope is cut, and its loose end goes through a portal.
-    pub fn with_a_loose_end() -> Self {
+    pub fn with_a_detached_link() -> Self {
         let by = pose(vector(3.0, 2.0, -1.0), spin(0.4, -1.0, 0.2));
         let cut = |tick, link, cut| (tick, Deed::Cut(link, cut, by));
         Self::row(8, true, vec![cut(4, 6, Cut::Joint), cut(9, 2, Cut::Body)])
     }
 
     /// A link gets a pose that is not finite, and its root is teleported.
-    pub fn with_a_link_that_is_nowhere() -> Self {
+    pub fn with_a_non_finite_link() -> Self {
         let twist = Deed::Twist(1, spin(1e30, -1e30, 1e30));
         Self::row(2, true, vec![(5, twist), (7, Deed::Teleport(0, Vector::Y))])
     }
@@ -326,7 +326,7 @@ impl Run {
         handle.is_some_and(|handle| joints.rigid_body_link(handle).is_some())
     }
 
-    /// Cuts a multibody above one of its links. The link then is the root of a loose end.
+    /// Cuts a multibody above one of its links. The link is then the root of a detached multibody.
     fn cut(&mut self, link: RigidBodyHandle, cut: Cut) {
         let physics = self.simulation.physics.rapier_mut_except_bodies();
         let mut joints = physics.multibody_joints.attached_joints(link);
