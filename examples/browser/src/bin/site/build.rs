@@ -51,7 +51,7 @@ const PAGES: [Page; 4] = [
 
 /// The profile of all pages, in addition to the packages' own: small rather than fast, and without unwinding, which
 /// pages do not have.
-const PROFILE: [&str; 9] = [
+const PROFILE: [&str; 10] = [
     "profile.page.inherits='dev'",
     "profile.page.codegen-units=1",
     "profile.page.debug=false",
@@ -59,6 +59,7 @@ const PROFILE: [&str; 9] = [
     "profile.page.incremental=false",
     "profile.page.lto=true",
     "profile.page.opt-level='z'",
+    "profile.page.overflow-checks=false",
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
 ];
