@@ -63,8 +63,8 @@ const PROFILE: [&str; 10] = [
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
 ];
-/// The picture for browsers without WebGPU, in the folder of the book.
-const PICTURE: &str = "evenstep.gif";
+/// A package's picture, for browsers without WebGPU.
+const PICTURE: &str = "picture.png";
 const TARGET: &str = "wasm32-unknown-unknown";
 /// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
@@ -79,10 +79,6 @@ pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     copy_static(&root.join("pages"), out)?;
-    fs::copy(
-        root.join("../../docs/book/src").join(PICTURE),
-        out.join(PICTURE),
-    )?;
     for page in pages {
         page.build(root, out)?;
     }
@@ -101,10 +97,14 @@ fn copy_static(from: &Path, out: &Path) -> io::Result<()> {
 }
 
 impl Page {
-    /// Builds the page, and prints the sizes of its WebAssembly and the time that it took.
+    /// Builds the page with its picture, and prints the sizes of its WebAssembly and the time that it took.
     #[expect(clippy::disallowed_methods, reason = "people wait by the wall clock")]
     fn build(&self, root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
+        let picture = root.join("..").join(self.package).join(PICTURE);
+        if picture.exists() {
+            fs::copy(picture, out.join(self.name).with_extension("png"))?;
+        }
         let wasm = self.compile(root)?;
         (Bindgen::new().input_path(wasm).out_name(self.name))
             .web(true)?
