@@ -24,7 +24,7 @@ pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
     };
     let choice = app.settings.halves[side];
     let is_roomy = half.width() > ROOMY.x && half.height() > ROOMY.y;
-    let size = if is_roomy { 20.0 } else { 14.0 };
+    let size = if is_roomy { 20.0 } else { 13.0 };
     let mut lines = vec![line(choice.strategy.label(), size, HALVES[side])];
     if is_roomy {
         lines.push(line(choice.strategy.description(choice.rate), 13.0, INK));
@@ -115,7 +115,7 @@ fn load_text(app: &App, side: usize) -> Option<String> {
         None => String::new(),
     };
     Some(format!(
-        "measured: {achieved:.0} steps per second, {step:.2} ms each{load}"
+        "measured: {achieved:.0} Hz, {step:.2} ms per step{load}"
     ))
 }
 
