@@ -63,8 +63,6 @@ const PROFILE: [&str; 10] = [
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
 ];
-/// A package's picture, for browsers without WebGPU.
-const PICTURE: &str = "picture.png";
 const TARGET: &str = "wasm32-unknown-unknown";
 /// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
@@ -85,7 +83,7 @@ pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Copies the HTML and scripts, each with its compressed copies.
+/// Copies the HTML, scripts and pictures, each with its compressed copies.
 fn copy_static(from: &Path, out: &Path) -> io::Result<()> {
     for file in fs::read_dir(from)? {
         let name = file?.file_name();
@@ -97,14 +95,10 @@ fn copy_static(from: &Path, out: &Path) -> io::Result<()> {
 }
 
 impl Page {
-    /// Builds the page with its picture, and prints the sizes of its WebAssembly and the time that it took.
+    /// Builds the page, and prints the sizes of its WebAssembly and the time that it took.
     #[expect(clippy::disallowed_methods, reason = "people wait by the wall clock")]
     fn build(&self, root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
-        let picture = root.join("..").join(self.package).join(PICTURE);
-        if picture.exists() {
-            fs::copy(picture, out.join(self.name).with_extension("png"))?;
-        }
         let wasm = self.compile(root)?;
         (Bindgen::new().input_path(wasm).out_name(self.name))
             .web(true)?

@@ -33,7 +33,7 @@ fn answer(request: Request, folder: &Path) -> io::Result<()> {
         Some("css") => "text/css; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",
         Some("wasm") => "application/wasm",
-        Some("png") => "image/png",
+        Some("gif") => "image/gif",
         _ => "application/octet-stream",
     };
     let found = is_inside.then(|| open(&request, &folder.join(name)));
