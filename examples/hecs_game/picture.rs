@@ -60,7 +60,7 @@ pub fn svg(
             let x = (i % columns * (WIDTH / columns) + 12) as i32;
             let y = (i / columns * ROW + 24) as i32;
             all.draw(&Rectangle::new(
-                [(x, y - 3), (x + 24, y + 3)],
+                [(x, y - 7), (x + 24, y + 7)],
                 colour.filled(),
             ))?;
             text(&all, name, (x + 32, y), HPos::Left, BLACK)?;

@@ -18,7 +18,7 @@ const THERE: &str = "the body is never removed";
 type Aside = (f64, f32);
 
 pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let mut coarse = with_half_life(200);
+    let mut coarse = with_half_life(100);
     coarse.position.min = 0.1;
     let twice = [(0.2, 0.5), (0.6, -0.3)];
     let off = Correction::OFF;
@@ -33,7 +33,7 @@ pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
                 BLUE,
                 sides(with_half_life(200), &twice)?,
             ),
-            ("200 ms, min 0.1 m", ORANGE, sides(coarse, &twice)?),
+            ("100 ms, min 0.1 m", ORANGE, sides(coarse, &twice)?),
         ],
         None,
     )

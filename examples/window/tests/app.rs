@@ -117,6 +117,28 @@ fn every_scene_moves_for_more_than_a_minute_and_nothing_is_lost() {
     }
 }
 
+/// The overlay is less than 150 pixels high, and the label of a narrow half less than 50.
+#[test]
+fn the_first_view_has_no_body_behind_the_overlay_or_off_the_picture() {
+    for (window, overlay) in [([1280.0, 720.0], 150.0), ([390.0, 740.0], 50.0)] {
+        for scene in Scene::ALL {
+            let mut app = app(scene, [Strategy::Interpolated; 2]);
+            app.set_window(Vec2::from(window), 1.0);
+            let size = app.layout().halves[0].size;
+            let floor = Vector::Y * -0.5;
+            for place in poses(&app, 0).values().map(|pose| pose.translation) {
+                let at = app.lens.picture(place).unwrap();
+                let is_visible =
+                    at.y > overlay && at.cmpge(Vec2::ZERO).all() && at.cmplt(size).all();
+                assert!(
+                    is_visible || place == floor,
+                    "{scene:?}: {place} is at {at} of {size}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_on_a_thread_moves_by_the_wall_clock_and_comes_back() {
     let mut app = app(

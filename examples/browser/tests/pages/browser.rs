@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions, PointerAction, TouchActions};
 use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder};
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
-use image::RgbImage;
+use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
@@ -148,6 +150,7 @@ impl Kind {
 
 /// A page in the browser.
 pub struct Browser {
+    kind: Kind,
     client: Client,
 }
 
@@ -172,7 +175,7 @@ fn run_with(kind: Kind, has_webgpu: bool, page: &str, test: impl AsyncFnOnce(&Br
         .enable_all()
         .build();
     let runtime = runtime.unwrap();
-    let browser = runtime.block_on(Browser::open(kind.options(has_webgpu), port));
+    let browser = runtime.block_on(Browser::open(kind, has_webgpu, port));
     let result = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             let url = format!("{}{page}", site.address);
@@ -207,13 +210,15 @@ impl WebDriverCompatibleCommand for DevTools {
 }
 
 impl Browser {
-    async fn open((name, options): (&str, Value), port: &str) -> Self {
+    async fn open(kind: Kind, has_webgpu: bool, port: &str) -> Self {
+        let (name, options) = kind.options(has_webgpu);
         let mut capabilities = Capabilities::new();
         capabilities.insert(name.into(), options);
         let mut builder = ClientBuilder::new(HttpConnector::new());
         builder.capabilities(capabilities);
         let client = builder.connect(&format!("http://127.0.0.1:{port}")).await;
         Self {
+            kind,
             client: client.unwrap(),
         }
     }
@@ -346,9 +351,16 @@ impl Browser {
 
     /// Returns a screenshot, and stores it in a file for inspection.
     pub async fn picture(&self, name: &str) -> RgbImage {
-        // Chromium's driver waits 10 s for a frame, and a slow machine takes longer.
-        let look = async || self.client.screenshot().await.ok();
-        let bytes = self.wait("a picture", look).await;
+        let bytes = match self.kind {
+            // Chromium's driver gives up after 10 s, in which a software renderer may draw no frame of a game.
+            Kind::Chromium => {
+                let command = DevTools("Page.captureScreenshot", json!({}));
+                let answer = self.client.issue_cmd(command).await.unwrap();
+                let data = answer["data"].as_str().unwrap();
+                BASE64_STANDARD.decode(data).unwrap()
+            }
+            Kind::Firefox => self.client.screenshot().await.unwrap(),
+        };
         std::fs::write(file(&format!("{name}.png")), &bytes).unwrap();
         image::load_from_memory(&bytes).unwrap().into_rgb8()
     }
@@ -361,17 +373,31 @@ pub struct Part {
     pub rows: [f64; 2],
 }
 
-/// Returns the fraction of the pixels that differ between two pictures.
-pub fn differing(pictures: [&RgbImage; 2], part: Part) -> f64 {
-    let [one, other] = pictures;
+impl Part {
+    /// Returns the pixels of a picture that are in this part.
+    fn pixels(self, picture: &RgbImage) -> impl Iterator<Item = (u32, u32)> {
+        let range = |shares: [f64; 2], size: u32| {
+            let [from, to] = shares.map(|share| (share * f64::from(size)) as u32);
+            from..to
+        };
+        let columns = range(self.columns, picture.width());
+        range(self.rows, picture.height()).flat_map(move |y| columns.clone().map(move |x| (x, y)))
+    }
+}
+
+/// Returns the fraction of the pixels of a part that fulfil a condition.
+pub fn share(picture: &RgbImage, part: Part, is_so: impl Fn(&Rgb<u8>) -> bool) -> f64 {
+    let count = part
+        .pixels(picture)
+        .filter(|(x, y)| is_so(picture.get_pixel(*x, *y)));
+    count.count() as f64 / part.pixels(picture).count() as f64
+}
+
+/// Returns the fraction of the pixels of a part that differ between two pictures.
+pub fn differing([one, other]: [&RgbImage; 2], part: Part) -> f64 {
     assert_eq!(one.dimensions(), other.dimensions());
-    let pixels = |shares: [f64; 2], size: u32| {
-        let [from, to] = shares.map(|share| (share * f64::from(size)) as u32);
-        from..to
-    };
-    let columns = pixels(part.columns, one.width());
-    let places = pixels(part.rows, one.height()).flat_map(|y| columns.clone().map(move |x| (x, y)));
-    let places: Vec<_> = places.collect();
-    let differ = |(x, y): &&(u32, u32)| one.get_pixel(*x, *y) != other.get_pixel(*x, *y);
-    places.iter().filter(differ).count() as f64 / places.len() as f64
+    let count = part
+        .pixels(one)
+        .filter(|(x, y)| one.get_pixel(*x, *y) != other.get_pixel(*x, *y));
+    count.count() as f64 / part.pixels(one).count() as f64
 }

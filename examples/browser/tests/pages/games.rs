@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use crate::browser::{self, Kind, Part, differing};
+use image::Rgb;
+
+use crate::browser::{self, Kind, Part, differing, share};
+
+/// The columns of the halves of the playground, beside its panel.
+const HALVES: [[f64; 2]; 2] = [[0.0, 0.32], [0.34, 0.65]];
 
 pub fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
     browser::run(kind, "playground.html", async |browser| {
@@ -10,30 +15,63 @@ pub fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
         browser
             .wait_for(&format!("{title}?.includes('evenstep')"))
             .await;
-        let picture = async |name| {
+        let picture = async |name: &str| {
             // The software renderer may take a second for each frame.
             browser.wait_for_frames(5).await;
             browser
                 .picture(&format!("playground-{name}-{kind:?}"))
                 .await
         };
-        let moving = [picture("first").await, picture("second").await];
+        let mut moving = Vec::new();
+        for number in 0..6 {
+            moving.push(picture(&format!("moving-{number}")).await);
+        }
         browser.key(' ', true).await;
         browser.key(' ', false).await;
         browser
             .wait_for(&format!("{title}.includes('(paused)')"))
             .await;
         let paused = [picture("paused").await, picture("later").await];
-        // The area between each half's overlay, which measures time in a pause, too, and the plot.
-        let rows = [0.36, 0.54];
-        for columns in [[0.0, 0.32], [0.34, 0.65]] {
-            let [moved, stood] = [&moving, &paused]
-                .map(|[one, other]| differing([one, other], Part { columns, rows }));
-            println!("{columns:?}: {moved} of the pixels differ, {stood} in a pause");
-            assert!(moved > 0.005, "{columns:?}: {moved} of the pixels differ");
-            assert_eq!(stood, 0.0, "{columns:?}: the picture moves in a pause");
+        for (side, columns) in HALVES.into_iter().enumerate() {
+            // The area between each half's label and the plot.
+            let scenery = Part {
+                columns,
+                rows: [0.1, 0.5],
+            };
+            for pair in moving.windows(2) {
+                let moved = differing([&pair[0], &pair[1]], scenery);
+                assert!(moved > 0.005, "{side}: {moved} of the pixels differ");
+            }
+            let stood = differing([&paused[0], &paused[1]], scenery);
+            assert_eq!(stood, 0.0, "{side}: the picture moves in a pause");
+            for picture in &moving {
+                let half = Part {
+                    columns,
+                    rows: [0.0, 0.5],
+                };
+                let red = share(picture, half, is_red);
+                assert!(red > 0.001, "{side}: {red} of the half is the red body");
+                let label = Part {
+                    columns,
+                    rows: [0.0, 0.1],
+                };
+                let letters = share(picture, label, |pixel| is_label(pixel, side));
+                assert!(letters > 0.005, "{side}: {letters} is the label");
+            }
         }
     });
+}
+
+/// Returns whether a pixel is red like the plotted body, in light or shade.
+fn is_red(pixel: &Rgb<u8>) -> bool {
+    let [red, green, blue] = pixel.0.map(f32::from);
+    red > 70.0 && green < 0.66 * red && blue < 0.62 * red && green < 1.6 * blue
+}
+
+/// Returns whether a pixel has the colour of a half's label: orange or blue.
+fn is_label(pixel: &Rgb<u8>, side: usize) -> bool {
+    let [red, _, blue] = pixel.0;
+    [red > 180 && blue < 110, blue > 150 && red < 110][side]
 }
 
 pub fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {

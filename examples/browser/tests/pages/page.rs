@@ -114,7 +114,7 @@ pub fn without_webgpu_games_show_a_picture_and_a_link(kind: Kind) {
     for page in ["playground.html", "platformer.html"] {
         browser::run_without_webgpu(kind, page, async |browser| {
             browser
-                .wait_for("return document.querySelector('#without img')?.naturalWidth > 100")
+                .wait_for("return document.querySelector('#without img')?.naturalWidth > 400")
                 .await;
             let seen = "return ['#without img', '#without a', 'canvas', '#loading']
                 .map((part) => document.querySelector(part)?.checkVisibility() ?? false);";

@@ -158,12 +158,12 @@ impl Scene {
         }
     }
 
-    /// Returns the best position of the camera, and the point to look at, in the scene.
+    /// Returns the best position of the camera, and the point to look at, in the scene. Bodies are below the overlay.
     #[must_use]
     pub fn view(self) -> (Vector, Vector) {
         match self {
-            Self::Pile => (Vector::new(6.0, 5.6, 10.5), Vector::new(0.0, 2.5, 0.0)),
-            Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 2.6, -0.8)),
+            Self::Pile => (Vector::new(6.0, 6.3, 10.5), Vector::new(0.0, 3.2, 0.0)),
+            Self::Chain => (Vector::new(8.0, 6.2, 12.0), Vector::new(0.0, 3.3, -0.8)),
             Self::Spinners => (Vector::new(0.0, 5.2, 15.0), Vector::new(0.0, 2.2, 0.0)),
             Self::Platform => (Vector::new(3.0, 5.0, 11.5), Vector::new(0.0, 1.6, 0.0)),
             Self::Vehicle => (Vector::new(0.0, 9.0, 18.0), Vector::new(0.0, 0.3, 0.5)),

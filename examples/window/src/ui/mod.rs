@@ -73,5 +73,7 @@ fn set_style(context: &Context) {
         style.spacing.slider_width = 110.0;
         style.spacing.item_spacing = egui::vec2(6.0, 4.0);
         style.interaction.selectable_labels = false;
+        // Without a visible bar, a phone's panel looks as if it were cut off.
+        style.spacing.scroll = egui::style::ScrollStyle::solid();
     });
 }

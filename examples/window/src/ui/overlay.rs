@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kiss3d::egui::{Color32, CornerRadius, FontId, Galley, Painter, Pos2, Rect, vec2};
+use kiss3d::egui::{Color32, CornerRadius, FontId, Galley, Painter, Pos2, Rect, Vec2, vec2};
 
 use super::{GREY, GROUND, HALVES, INK};
 use crate::app::App;
@@ -14,8 +14,8 @@ use crate::trace::FRAMES;
 const STEP: f32 = 7.0;
 const BARS: f32 = 24.0;
 const DROPPED: Color32 = Color32::from_rgb(200, 30, 60);
-/// A half that is narrower has no room for more than a small label.
-const NARROW: f32 = 250.0;
+/// A smaller half has no room for more than a small label: the rest would cover bodies.
+const ROOMY: Vec2 = vec2(350.0, 400.0);
 
 pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
     let width = (half.width() - 16.0).min(400.0);
@@ -23,17 +23,14 @@ pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
         painter.layout(text, FontId::proportional(size), color, width - 24.0)
     };
     let choice = app.settings.halves[side];
-    let is_wide = half.width() > NARROW;
-    let mut lines = vec![
-        line(
-            choice.strategy.label(),
-            if is_wide { 20.0 } else { 14.0 },
-            HALVES[side],
-        ),
-        line(choice.strategy.description(choice.rate), 13.0, INK),
-    ];
+    let is_roomy = half.width() > ROOMY.x && half.height() > ROOMY.y;
+    let size = if is_roomy { 20.0 } else { 13.0 };
+    let mut lines = vec![line(choice.strategy.label(), size, HALVES[side])];
+    if is_roomy {
+        lines.push(line(choice.strategy.description(choice.rate), 13.0, INK));
+    }
     let is_live = app.screening.is_none();
-    let has_more = app.settings.has_overlay && is_live && is_wide;
+    let has_more = app.settings.has_overlay && is_live && is_roomy;
     if has_more {
         let details = details(app, side).into_iter();
         lines.extend(details.map(|text| line(text, 12.0, GREY)));
@@ -79,7 +76,8 @@ fn details(app: &App, side: usize) -> Vec<String> {
         "the next state has not come yet".into()
     } else {
         let (dropped, awake) = (report.dropped.as_secs_f32(), report.frame.awake);
-        format!("{dropped:.2} s dropped so far, {awake} bodies awake")
+        let bodies = if awake == 1 { "body" } else { "bodies" };
+        format!("{dropped:.2} s dropped so far, {awake} {bodies} awake")
     };
     let frame = format!("frame of {ms:.1} ms: {}", frame_text(half));
     [Some(frame), load_text(app, side), Some(state)]
@@ -113,11 +111,11 @@ fn load_text(app: &App, side: usize) -> Option<String> {
     );
     let load = headroom.load(crate::app::rate(choice.rate));
     let load = match load.filter(|_| choice.strategy.has_even_steps()) {
-        Some(load) => format!(", {:.2} % of its length", load * 100.0),
+        Some(load) => format!(", {:.2} % load", load * 100.0),
         None => String::new(),
     };
     Some(format!(
-        "{achieved:.0} steps per second; each takes {step:.2} ms{load}"
+        "measured: {achieved:.0} Hz, {step:.2} ms per step{load}"
     ))
 }
 

@@ -51,7 +51,7 @@ const PAGES: [Page; 4] = [
 
 /// The profile of all pages, in addition to the packages' own: small rather than fast, and without unwinding, which
 /// pages do not have.
-const PROFILE: [&str; 9] = [
+const PROFILE: [&str; 10] = [
     "profile.page.inherits='dev'",
     "profile.page.codegen-units=1",
     "profile.page.debug=false",
@@ -59,11 +59,10 @@ const PROFILE: [&str; 9] = [
     "profile.page.incremental=false",
     "profile.page.lto=true",
     "profile.page.opt-level='z'",
+    "profile.page.overflow-checks=false",
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
 ];
-/// The picture for browsers without WebGPU, in the folder of the book.
-const PICTURE: &str = "evenstep.gif";
 const TARGET: &str = "wasm32-unknown-unknown";
 /// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
@@ -78,17 +77,13 @@ pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     copy_static(&root.join("pages"), out)?;
-    fs::copy(
-        root.join("../../docs/book/src").join(PICTURE),
-        out.join(PICTURE),
-    )?;
     for page in pages {
         page.build(root, out)?;
     }
     Ok(())
 }
 
-/// Copies the HTML and scripts, each with its compressed copies.
+/// Copies the HTML, scripts and pictures, each with its compressed copies.
 fn copy_static(from: &Path, out: &Path) -> io::Result<()> {
     for file in fs::read_dir(from)? {
         let name = file?.file_name();
