@@ -73,6 +73,7 @@ export async function loadGame(name) {
         await load(name);
     } else {
         loading.remove();
+        link.hidden = true;
         document.getElementById("without").hidden = false;
         document.getElementById("canvas").hidden = true;
     }
