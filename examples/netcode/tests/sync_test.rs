@@ -146,9 +146,9 @@ fn sync_test_detects_state_missing_from_the_snapshot() {
 #[test]
 fn sync_test_detects_spawns_that_do_not_depend_on_the_tick() {
     let (simulation, arena) = Arena::start();
+    let calls = Arc::default();
     // The distance is not 2. With three calls per frame, every 45th call would be a first run, and a rollback removes its
-    // entities before GGRS saves the state.
-    // removes before GGRS saves the state.
+    // entity before GGRS saves the state.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }
