@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_truncated_recording_replays_up_to_the_cut() {
-    let bytes = record_balls(6, settings(4));
+    let bytes = record_balls(10, settings(4));
     let whole = Recording::read(&bytes[..]).unwrap();
     assert!(whole.keyframes().count() > 1);
     let run = play(&whole);
@@ -43,9 +43,9 @@ fn a_truncated_recording_replays_up_to_the_cut() {
 
 #[test]
 fn a_flipped_bit_is_detected_and_earlier_frames_replay() {
-    let bytes = record_balls(6, settings(4));
+    let bytes = record_balls(10, settings(4));
     let run = play(&Recording::read(&bytes[..]).unwrap());
-    for at in (0..bytes.len()).step_by(5) {
+    for at in (0..bytes.len()).step_by(3) {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
         let Ok(recording) = Recording::read(changed) else {
