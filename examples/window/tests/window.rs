@@ -280,7 +280,8 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
     let mut shots = Vec::new();
     desktop.mouse_to(Vec2::new(left + 1.0, y));
     desktop.mouse_down();
-    for part in [0.25, 0.9, 0.6, 0.25] {
+    // A slow machine records several turns of the platform, so some of these parts may be alike.
+    for part in [0.25, 0.9, 0.6, 0.05, 0.45, 0.75, 0.25] {
         let x = (left + part * (right - left)).round();
         desktop.mouse_to(Vec2::new(x, y));
         let [_, frames, tick] = desktop.wait_for("the frame", |desktop| {
@@ -312,9 +313,10 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
         let [shown, moved] = [shot.1 - shots[0].1, *expected_there - expected[0]];
         assert!((shown - moved).length() < 5.0, "{shown} instead of {moved}");
     }
-    assert!((expected[1] - expected[0]).length() > 25.0, "{expected:?}");
+    let far = |there: &Vec2| (*there - expected[0]).length() > 25.0;
+    assert!(expected.iter().any(far), "{expected:?}");
     let [first, .., again] = &shots[..] else {
-        unreachable!("there are four");
+        unreachable!("there are seven");
     };
     for side in [0, 1] {
         assert_eq!(count_other(&first.2, &again.2, scenery(side)), 0);
