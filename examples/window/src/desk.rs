@@ -20,7 +20,7 @@ pub struct Desk {
 impl Desk {
     /// Opens a window.
     pub async fn open(app: &mut App, width: u32, height: u32) -> Self {
-        let title = "evenstep: one world, stepped in two ways";
+        let title = "evenstep: one scene, two strategies";
         let window = Window::new_with_setup(title, width, height, setup()).await;
         Self::with_window(app, window).await
     }

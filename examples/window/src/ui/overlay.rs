@@ -105,18 +105,13 @@ fn frame_text(half: &Half) -> String {
 fn load_text(app: &App, side: usize) -> Option<String> {
     let choice = app.settings.halves[side];
     let headroom = app.half(side).headroom();
-    let (step, achieved) = (
-        headroom.step()?.as_secs_f64() * 1_000.0,
-        headroom.achieved()?,
-    );
+    let step = headroom.step()?.as_secs_f64() * 1_000.0;
     let load = headroom.load(crate::app::rate(choice.rate));
     let load = match load.filter(|_| choice.strategy.has_even_steps()) {
-        Some(load) => format!(", {:.2} % load", load * 100.0),
+        Some(load) => format!(", {:.2} % of its length", load * 100.0),
         None => String::new(),
     };
-    Some(format!(
-        "measured: {achieved:.0} Hz, {step:.2} ms per step{load}"
-    ))
+    Some(format!("a step takes {step:.2} ms{load}"))
 }
 
 /// Draws a bar for each of the last frames, whose height is the number of steps.

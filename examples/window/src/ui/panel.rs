@@ -24,7 +24,7 @@ pub fn draw(context: &Context, area: Rect, app: &mut App) {
 
 fn draw_all(ui: &mut Ui, app: &mut App) {
     ui.heading("evenstep");
-    ui.label(RichText::new("one world, stepped in two ways").color(GREY));
+    ui.label(RichText::new("one scene, two strategies").color(GREY));
     ui.label(RichText::new("Drag a body, or the view. K: all keys").color(GREY));
     title(ui, "Scene");
     draw_scenes(ui, &mut app.settings);
