@@ -5,6 +5,7 @@
     reason = "each user needs only some of the scenes"
 )]
 
+pub mod cases;
 pub mod everything;
 pub mod frame_times;
 mod hash;
@@ -112,14 +113,6 @@ pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T
     result
         .recv_timeout(patience)
         .expect("it ends in time and without a panic")
-}
-
-/// Returns the number of cases of a random test. `PROPTEST_CASES` scales it: 256, its default, leaves it at `usual`.
-pub fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    let asked = asked.and_then(|cases| cases.parse().ok()).unwrap_or(256u64);
-    let scaled = asked.saturating_mul(usual.into()) / 256;
-    u32::try_from(scaled.max(1)).unwrap_or(u32::MAX)
 }
 
 /// Returns numbers that look random.

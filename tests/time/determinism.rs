@@ -143,7 +143,7 @@ fn keys_are_the_same_at_every_frame_rate_after_removals_through_rapier() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(12)))]
 
     #[test]
     fn bits_are_the_same_at_random_frame_times(

@@ -63,7 +63,7 @@ fn all_loops_agree(script: &Script) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(16)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(16)))]
 
     #[test]
     fn the_same_commands_give_the_same_bits_in_every_loop(script in script()) {

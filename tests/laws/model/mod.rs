@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use script::frame;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(500)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(500)))]
 
     #[test]
     fn every_frame_displays_the_poses_of_the_plain_map(

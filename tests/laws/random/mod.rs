@@ -261,7 +261,7 @@ fn displayed_poses_stay_finite_when_a_links_pose_is_not() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases(12)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(12)))]
 
     #[test]
     fn a_clone_continues_bit_for_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
