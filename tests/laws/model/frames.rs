@@ -398,11 +398,12 @@ fn check_tick(model: &Model, body: &Body, tick: u64, now: u64, at: impl Fn(f32) 
         body.ways.get(&tick)
     };
     // Each frame asks for one position of an earlier tick, and another frame for the next.
-    let mut alphas = vec![0.0, 0.3, 0.9, 1.0];
+    let mut alphas = &[0.0, 0.3, 0.9, 1.0][..];
     if tick + 1 < now {
-        alphas = vec![alphas[(tick + model.screens.len() as u64) as usize % 4]];
+        let place = (tick as usize + model.screens.len()) % alphas.len();
+        alphas = &alphas[place..=place];
     }
-    for alpha in alphas {
+    for &alpha in alphas {
         let Some(pose) = at(alpha) else {
             let may_be_unknown = tick == body.since && !body.is_since_known;
             assert!(!is_kept || may_be_unknown, "{tick} of {now}");
