@@ -24,6 +24,15 @@ fn frames(game: &mut Game, count: usize) {
     }
 }
 
+/// Returns the greatest height of the hero in these frames.
+fn highest(game: &mut Game, count: usize) -> f32 {
+    let heights = (0..count).map(|_| {
+        frames(game, 1);
+        game.hero().y
+    });
+    heights.fold(f32::MIN, f32::max)
+}
+
 /// Walks right until the hero has reached `x`.
 fn walk_to(game: &mut Game, x: f32) {
     let is_right = game.hero().x < x;
@@ -96,11 +105,7 @@ fn a_jump_pressed_just_before_landing_counts_once() {
         frames(&mut game, 1);
     }
     game.push(Key::Jump(true));
-    let mut highest = 0.0_f32;
-    for _ in 0..100 {
-        frames(&mut game, 1);
-        highest = highest.max(game.hero().y - start);
-    }
+    let highest = highest(&mut game, 100) - start;
     assert!(highest > 1.0, "the hero jumps again: {highest} m");
     // If the key stays down, the hero does not jump a third time.
     frames(&mut game, 200);
@@ -118,11 +123,7 @@ fn a_jump_pressed_just_after_an_edge_counts() {
         frames(&mut game, 1);
     }
     game.push(Key::Jump(true));
-    let mut highest = 0.0_f32;
-    for _ in 0..100 {
-        frames(&mut game, 1);
-        highest = highest.max(game.hero().y - top);
-    }
+    let highest = highest(&mut game, 100) - top;
     assert!(highest > 1.0, "the hero jumps in the air: {highest} m");
 }
 
@@ -159,11 +160,7 @@ fn the_lift_carries_the_hero_up() {
             break;
         }
     }
-    let mut highest = 0.0_f32;
-    for _ in 0..1_000 {
-        frames(&mut game, 1);
-        highest = highest.max(game.hero().y);
-    }
+    let highest = highest(&mut game, 1_000);
     // The hero stands on the lift, which is 0.6 to 3.6 m above the ground.
     assert!((highest - 2.0 - 0.6 - 3.6).abs() < 0.1, "{highest}");
     assert!((game.hero().x - 31.5).abs() < 0.3, "{}", game.hero());
