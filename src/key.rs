@@ -171,6 +171,11 @@ impl Keys {
         self.bodies.get(key).is_some_and(|body| body.born <= tick)
     }
 
+    /// Returns the tick from which on the body exists.
+    pub fn birth(&self, key: BodyKey) -> Option<u64> {
+        self.bodies.get(key).map(|body| body.born)
+    }
+
     /// Handles a step that is not run: bodies inserted in it exist from this tick on, before the step.
     pub fn limit_births(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();

@@ -137,9 +137,6 @@ mod dim;
 // Spans for profilers, used in all modules.
 #[macro_use]
 mod span;
-// Serialises every NaN as the same bytes.
-#[cfg(feature = "serde")]
-mod canonical_nan;
 // Maps with keys of any type, serialised as lists.
 #[cfg(feature = "serde")]
 mod map_as_list;
@@ -159,6 +156,9 @@ mod step;
 // A hash of the machine's float results.
 #[cfg(feature = "checksum")]
 mod fingerprint;
+// States and recordings as bytes.
+#[cfg(feature = "serde")]
+mod bytes;
 // Two states in, poses to draw out.
 mod pose;
 // The game's values.
@@ -167,8 +167,6 @@ mod resources;
 mod physics;
 // The order of time, steps and poses in a frame.
 mod simulation;
-// The state as bytes, and its checksum.
-mod state;
 // Which entity has which body, for any ECS.
 mod owners;
 // Recorded runs.
@@ -180,6 +178,8 @@ pub mod threads;
 #[cfg(feature = "hecs")]
 pub mod entities;
 
+#[cfg(feature = "serde")]
+pub use bytes::{LoadError, SaveError};
 pub use dim::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices::*, pose_floats};
 #[cfg(feature = "checksum")]
 pub use fingerprint::fingerprint;
@@ -189,6 +189,8 @@ pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Bodies, Host, Owners, Unmatched};
 pub use physics::Physics;
+#[cfg(feature = "serde")]
+pub use physics::fingerprint_of;
 #[doc(hidden)]
 pub use portable_math::__libm;
 pub use pose::{
@@ -196,22 +198,18 @@ pub use pose::{
 };
 pub use rapier;
 pub use resources::Resources;
-#[cfg(feature = "serde")]
-pub use simulation::SaveError;
 pub use simulation::{
     CorrectError, DisplayedWorld, Frame, FrameChanges, Hooks, ResimulateError, RewindError,
     Simulation,
 };
-#[cfg(feature = "serde")]
-pub use state::{LoadError, fingerprint_of};
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
     ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
     TickError, TickQueue, Wrench,
 };
 pub use time::{
-    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTimer, Headroom, Rate,
-    RateError, SpeedError, Step, Stepping,
+    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTime, FrameTimer,
+    Headroom, Rate, RateError, SpeedError, Step, Stepping,
 };
 
 // The programs of the README and the book, run as tests.

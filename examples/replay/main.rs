@@ -112,15 +112,16 @@ fn record(path: &Path, length: Duration) -> Result<(), Box<dyn Error>> {
 
 fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     let recording = Recording::read(fs::read(&options.file)?)?;
-    let ticks = recording.ticks();
+    let run = recording.runs().first().ok_or("the recording is empty")?;
+    let ticks = &run.ticks;
     println!(
         "ticks {} to {}, {} keyframes, {:?}",
         ticks.start,
         ticks.end,
-        recording.keyframes().count(),
+        run.keyframes.len(),
         recording.ending()
     );
-    let mut replay = recording.replay(options.from);
+    let mut replay = recording.replay_from(0, options.from);
     let bar = ProgressBar::new(ticks.end).with_style(ProgressStyle::with_template(
         "{bar:40} tick {pos} of {len}  {per_sec}",
     )?);
@@ -162,7 +163,7 @@ fn play_frame(
             game.break_a_bit(&mut simulation.physics);
         }
         simulation.make_step();
-        replay.end_step(&simulation.physics)?;
+        replay.end_step(&mut simulation.physics)?;
     }
     simulation.end_frame();
     // Steps before the chosen tick are not displayed.
@@ -170,7 +171,7 @@ fn play_frame(
         .speed
         .filter(|_| simulation.physics.tick() >= options.from)
     {
-        show_for(frame_time.div_f64(speed));
+        show_for(frame_time.duration().div_f64(speed));
     }
     Ok(true)
 }

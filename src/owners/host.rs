@@ -90,13 +90,14 @@ impl BodyStore for Simulation {
 
 impl Picture for Simulation {
     fn run(&self) -> Option<u64> {
-        Some(self.id())
+        Some(self.timeline())
     }
 
     fn screen(&self) -> Option<&Screen> {
         // While steps are resimulated, and after an assignment, the picture is of another state.
         let is_of_physics = self.steps_to_resimulate() == 0 && self.knows_physics();
-        self.screen().filter(|_| is_of_physics)
+        // On a thread, where a view displays the simulation, it has no picture.
+        Some(self.screen()).filter(|screen| is_of_physics && screen.epoch().is_some())
     }
 
     fn is_after(&self, spawned: &Spawned) -> bool {

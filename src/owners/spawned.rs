@@ -74,7 +74,7 @@ impl Inserter {
 
     /// Records that the body has just been inserted.
     pub fn set(&self, key: BodyKey, simulation: &Simulation) {
-        let (run, frame) = (simulation.id(), simulation.frame().number);
+        let (run, frame) = (simulation.timeline(), simulation.frame().number);
         // A call runs once.
         let _ = self.0.0.set(Some(Inserted { key, run, frame }));
     }

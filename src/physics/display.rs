@@ -8,14 +8,14 @@ use super::Physics;
 impl Physics {
     /// Takes the log for a reader whose last displayed state is `displayed`. The counts remain, because they belong to
     /// the frame.
-    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
+    pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
         let counts = self.log.counts;
         let fresh = PoseLog {
             counts,
             ..PoseLog::default()
         };
         let mut log = std::mem::replace(&mut self.log, fresh);
-        log.epoch = self.epoch.number();
+        log.epoch = Some(self.epoch.number());
         if log.epoch == displayed {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
             let removed = std::mem::take(&mut log.removed);
@@ -35,11 +35,6 @@ impl Physics {
     /// Sets both poses of each body to the current one if the last step was not captured. Returns whether it did so.
     pub(crate) fn resync_if_outdated(&mut self) -> bool {
         (self.pairs).resync_if_outdated(&self.world, self.tick)
-    }
-
-    /// Sets both poses of each body to the current one.
-    pub(crate) fn resync(&mut self) {
-        self.pairs.resync(&self.world, self.tick);
     }
 
     /// Ends a frame: takes bodies that came to rest off the movers. Returns the counts of the frame.

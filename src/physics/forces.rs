@@ -15,7 +15,7 @@ use super::Physics;
 /// | --- | --- |
 /// | in the hook before a step | that step; if the step does not run, they are discarded |
 /// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
-/// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it runs no [single step](crate::ClockSettings::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
 /// | in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
 ///
 /// Pending forces add up. A game that adds a force in every frame, not in every step, pushes in proportion to the

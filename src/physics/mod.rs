@@ -18,10 +18,15 @@ mod smoothing;
 mod resources;
 // The size of a snapshot in memory.
 mod size;
+// The state as bytes.
+#[cfg(feature = "serde")]
+mod saving;
 // A hash of the state.
 #[cfg(feature = "checksum")]
 mod checksum;
 
+#[cfg(feature = "serde")]
+pub use saving::fingerprint_of;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,24 +141,19 @@ use rapier::pipeline::PhysicsWorld;
 ///
 /// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
 /// create the same keys. A host with separate entities compares its keys with [`bodies`](Self::bodies).
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Physics {
     /// A snapshot and saved bytes have no current step.
-    #[cfg_attr(
-        feature = "serde",
-        serde(skip_deserializing, serialize_with = "refuse_poisoned")
-    )]
     pub(crate) stage: Stage,
     tick: u64,
+    /// The time of this state, with the length of the last step.
     time: ExactTime,
-    /// The length of the last step, in seconds.
-    pub(crate) dt: f32,
+    /// The rate of the loop's next step.
+    rate: Rate,
     pub(crate) world: World,
     pub(crate) targets: Targets,
     pub(crate) forces: Forces,
     event_log: EventLog,
     /// The events of the last step.
-    #[cfg_attr(feature = "serde", serde(skip))]
     events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
@@ -162,14 +162,11 @@ pub struct Physics {
     /// The changes for the next picture.
     pub(crate) log: PoseLog,
     /// The edits of earlier poses, for the past.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) past_edits: PastEdits,
     /// A copy has another epoch, so its display compares all bodies.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) epoch: Id,
     edits: Edits,
     /// Values whose types only the game knows.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) resources: Resources,
 }
 
@@ -180,11 +177,19 @@ pub(crate) enum Stage {
     #[default]
     Idle,
     /// The game's code for this step is running, and Rapier has not run the step yet.
-    Before(Step),
+    Before(StepAtHand),
     /// Rapier runs the step. If it panics, the stage stays like this: the world is then in an unknown state.
     Poisoned,
     /// The game reacts to the step, until it asks for the next one.
-    After,
+    After(StepAtHand),
+}
+
+/// A step that the game is at work on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StepAtHand {
+    pub step: Step,
+    /// Whether the game has asked to pause after it.
+    pub pauses: bool,
 }
 
 /// A step that a loop asks the physics to run.
@@ -208,16 +213,6 @@ struct Edits {
     pub woken: Vec<BodyKey>,
     /// Whether the next step may wake any sleeping body.
     pub any_woken: bool,
-}
-
-/// Bytes do not hold the stage, so a world in an unknown state is not written.
-#[cfg(feature = "serde")]
-fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result<S::Ok, S::Error> {
-    if *stage == Stage::Poisoned {
-        let error = "Rapier panicked in a step of this state, so its world is in an unknown state";
-        return Err(serde::ser::Error::custom(error));
-    }
-    serializer.serialize_unit()
 }
 
 /// The game's edits of poses of earlier ticks since the last call of the loop.
@@ -258,7 +253,7 @@ impl Physics {
             stage: Stage::default(),
             tick: 0,
             time: ExactTime::default(),
-            dt: Rate::default().dt(),
+            rate: Rate::default(),
             world: World::new(world),
             targets: Targets::default(),
             forces: Forces::default(),
@@ -320,7 +315,7 @@ impl Clone for Physics {
 /// # Readings
 impl Physics {
     /// Returns the tick of the next step: the number of steps so far, unless
-    /// [`set_tick`](crate::ClockSettings::set_tick) has renumbered them. While steps are resimulated, returns the tick
+    /// [`set_tick`](crate::Simulation::set_tick) has renumbered them. While steps are resimulated, returns the tick
     /// of the next resimulated step.
     #[must_use]
     pub fn tick(&self) -> u64 {
@@ -339,8 +334,40 @@ impl Physics {
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.stage {
-            Stage::Before(step) => Some(step),
+            Stage::Before(StepAtHand { step, .. }) => Some(step),
             _ => None,
+        }
+    }
+
+    /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
+    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game in the step in which it
+    /// applies.
+    ///
+    /// Call it in the hook before or after a step, or in the pull form before the next
+    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. The simulation is then paused as by
+    /// [`pause`](crate::Simulation::pause). The time of the steps that are still due is kept: they run in the first
+    /// frame after [`resume`](crate::Simulation::resume), and the limits of the clock do not apply to them a second
+    /// time. So the tick of the pause and all later steps are the same at every frame rate.
+    ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// let frame = simulation.advance(Duration::from_millis(70), |physics, step| {
+    ///     if step.tick == 1 {
+    ///         physics.pause_after_step();
+    ///     }
+    /// });
+    /// assert_eq!((frame.steps, frame.alpha, frame.dropped.aborted), (2, 1.0, 0));
+    /// simulation.resume();
+    /// assert_eq!(simulation.advance(Duration::ZERO, |_, _| ()).steps, 2);
+    /// ```
+    ///
+    /// A pause is local time, not part of the state. A resimulated step does not pause again, and a copy of the state
+    /// does not hold the call. If a match is to freeze on all machines, count frozen ticks in its state instead.
+    pub fn pause_after_step(&mut self) {
+        if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.stage {
+            at_hand.pauses = !at_hand.step.is_resimulated;
         }
     }
 
@@ -371,16 +398,36 @@ impl Physics {
         self.forces.bind_to_those_of(&left.forces);
     }
 
-    /// Sets the length that the loop expects of the first step.
-    pub(crate) fn expect_dt(&mut self, dt: f32) {
-        if self.time.is_zero() {
-            self.dt = dt;
+    /// Sets the rate of the loop's next step.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// Returns the length of the last step in seconds, or that of the first one before it has run.
+    pub(crate) fn dt(&self) -> f32 {
+        if self.has_stepped() {
+            self.time.dt()
+        } else {
+            self.rate.dt()
         }
     }
 
-    /// Renumbers the state: sets its tick and time.
-    pub(crate) fn renumber(&mut self, tick: u64, time: ExactTime) {
-        (self.tick, self.time) = (tick, time);
+    /// Returns the same length as [`dt`](Self::dt), in `f64`.
+    pub(crate) fn dt_f64(&self) -> f64 {
+        if self.has_stepped() {
+            self.time.dt_f64()
+        } else {
+            self.rate.dt_f64()
+        }
+    }
+
+    fn has_stepped(&self) -> bool {
+        self.time.dt() > 0.0
+    }
+
+    /// Sets the tick of the state.
+    pub(crate) fn renumber(&mut self, tick: u64) {
+        self.tick = tick;
         self.pairs.set_tick(tick);
         self.world.keys.set_tick(tick);
     }

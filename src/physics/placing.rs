@@ -10,7 +10,7 @@ use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-use super::{Physics, Stage};
+use super::{Physics, Stage, StepAtHand};
 use crate::pose::OriginError;
 
 /// # Placing
@@ -201,7 +201,7 @@ impl Physics {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        if matches!(self.stage, Stage::Before(_) | Stage::After) {
+        if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {
             let replaced = &mut self.past_edits.replaced;
             replaced.get_or_insert_with(|| Box::new(self.pairs.clone()));
         } else {
@@ -281,7 +281,7 @@ impl Physics {
             return Err(BodyError::NotKinematic(key));
         }
         match self.stage {
-            Stage::Before(step) => {
+            Stage::Before(StepAtHand { step, .. }) => {
                 targets.set_in_step(key, &mut bodies[handle], pose, time, step);
             }
             _ => targets.set(key, pose, time),
@@ -330,11 +330,11 @@ impl Physics {
         if let Some(pair) = self.pairs.of_step(key) {
             self.past_edits.previous.push((key, pair.previous));
         }
+        let (smoothing, dt) = (self.smoothing.of(key), self.dt());
         let Self {
             pairs, world, log, ..
         } = self;
-        let smoothing = self.smoothing.of(key);
-        if pairs.set_previous_from_velocity(key, handle, world, smoothing, self.dt) {
+        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt) {
             log.counts.set_from_velocity += 1;
         }
         Ok(())

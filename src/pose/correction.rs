@@ -11,7 +11,7 @@ use rapier::math::{Pose, Rotation};
 ///
 /// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
 /// so the picture does not jump, and soon displays the corrected state. Position and rotation decay separately.
-/// However, if the position's error is too large to be displayed, the rotation jumps too.
+/// However, if the position's correction is too large to be smoothed, the rotation jumps too.
 ///
 /// ```
 /// # use evenstep::{Correction, Simulation};
@@ -43,8 +43,8 @@ pub struct ErrorDecay {
     pub half_life: Duration,
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
-    /// Errors above this limit are not displayed: 2 m or a quarter turn by default. `f32::MAX` is no limit. If `min` or
-    /// `max` is NaN, no error is displayed.
+    /// A larger correction is not smoothed: the body jumps. Smaller ones add up to at most this limit. It is 2 m or a
+    /// quarter turn by default, and `f32::MAX` is no limit. If `min` or `max` is NaN, no error is displayed.
     pub max: f32,
 }
 
@@ -55,27 +55,41 @@ impl Correction {
         rotation: ErrorDecay::up_to(0.0),
     };
 
-    /// Returns the part of an error that is displayed.
-    pub(super) fn shown(&self, error: &Pose) -> Pose {
-        let mut shown = Pose::IDENTITY;
-        let distance = distance(error);
-        if error.is_finite() && distance <= self.position.max {
-            if self.position.shows(distance) {
-                shown.translation = error.translation;
-            }
-            if self.rotation.shows(angle(error.rotation)) {
-                shown.rotation = error.rotation;
-            }
+    /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large to be
+    /// smoothed. A smaller addition never makes it jump, even if the sum is at its limit.
+    pub(super) fn added(&self, error: &Pose, by: &Pose) -> (Pose, bool) {
+        let is_near = by.is_finite() && distance(by) <= self.position.max;
+        if !is_near {
+            return (Pose::IDENTITY, true);
         }
-        shown
+        let mut sum = with_error(error, by);
+        let is_turned_far = angle(by.rotation) > self.rotation.max;
+        if is_turned_far {
+            sum.rotation = Rotation::IDENTITY;
+        }
+        (self.shown(&sum), is_turned_far)
     }
 
-    /// Returns whether a part of the error is too large to be smoothed, so that the body jumps.
-    pub(super) fn exceeds(&self, error: &Pose) -> bool {
-        let is_within = error.is_finite()
-            && distance(error) <= self.position.max
-            && angle(error.rotation) <= self.rotation.max;
-        !is_within
+    /// Returns the part of an error that is displayed.
+    fn shown(&self, error: &Pose) -> Pose {
+        let mut shown = Pose::IDENTITY;
+        if !error.is_finite() {
+            return shown;
+        }
+        let ErrorDecay { min, max, .. } = self.position;
+        if distance(error) >= min && max > 0.0 {
+            shown.translation = error.translation.clamp_length_max(max);
+        }
+        let (angle, ErrorDecay { min, max, .. }) = (angle(error.rotation), self.rotation);
+        if angle >= min && max > 0.0 {
+            shown.rotation = if angle > max {
+                let whole = Pose::from_rotation(error.rotation);
+                interpolate(&Pose::IDENTITY, &whole, max / angle).rotation
+            } else {
+                error.rotation
+            };
+        }
+        shown
     }
 
     /// Returns the remaining error after `elapsed`.
@@ -104,10 +118,6 @@ impl ErrorDecay {
             min: 1e-5,
             max,
         }
-    }
-
-    fn shows(&self, size: f32) -> bool {
-        (self.min..=self.max).contains(&size)
     }
 
     /// Returns the fraction of an error that remains after `elapsed`.
@@ -244,13 +254,14 @@ mod tests {
             };
             let shown = correction.shown(&error);
             for elapsed in [Duration::ZERO, Duration::from_millis(16), Duration::MAX] {
-                let left = correction.decayed(&error, elapsed);
+                let left = correction.decayed(&shown, elapsed);
                 assert!(left.is_finite(), "{decay:?}");
                 assert!(distance(&left) <= distance(&shown), "{decay:?}");
                 let angles = [left, shown].map(|it| angle(it.rotation));
                 assert!(angles[0] <= angles[1], "{decay:?}");
-                assert!(!elapsed.is_zero() || left == shown, "{decay:?}");
             }
+            let left = correction.decayed(&error, Duration::ZERO);
+            assert_eq!(left, shown, "{decay:?}");
         }
     }
 

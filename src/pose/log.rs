@@ -14,10 +14,10 @@ use super::counts::PoseCounts;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PoseLog {
-    /// The state that the log belongs to, or 0 before it is read. A screen compares all bodies if the log belongs to
-    /// another state. Then `rest` lists every body at rest.
+    /// The epoch of the state that the log was taken from. A screen compares all bodies if the log belongs to another
+    /// state. Then `rest` lists every body at rest.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub epoch: u64,
+    pub epoch: Option<u64>,
     /// Bodies that came to rest, with their poses.
     pub rest: Vec<(BodyKey, Pose)>,
     /// Bodies that were removed, by any means.
@@ -37,6 +37,8 @@ pub(crate) enum ErrorChange {
     Turn(BodyKey, Rotation),
     /// The body was teleported, so it has no error any more.
     Clear(BodyKey),
+    /// The key now belongs to another body, which does not continue the motion of the first one.
+    Renew(BodyKey),
     /// No body has an error any more.
     ClearAll,
 }
@@ -51,7 +53,7 @@ impl PoseLog {
         self.errors.iter().all(|change| match change {
             ErrorChange::Add(_, by) => by.is_finite(),
             ErrorChange::Turn(_, by) => by.is_finite(),
-            ErrorChange::Clear(_) | ErrorChange::ClearAll => true,
+            ErrorChange::Clear(_) | ErrorChange::Renew(_) | ErrorChange::ClearAll => true,
         })
     }
 

@@ -121,7 +121,7 @@ impl Pair {
 
     /// Returns the displayed pose at `alpha`. At 1 it is the current pose, whatever the smoothing.
     pub fn at(&self, alpha: f32) -> Pose {
-        self.weighted(&Weights::new(alpha))
+        self.weighted(&Weights::new(alpha, None))
     }
 
     pub(super) fn weighted(&self, weights: &Weights) -> Pose {
@@ -211,8 +211,8 @@ impl Trajectory {
     }
 
     /// Returns whether the displayed pose is beyond the two states.
-    pub fn goes_beyond(&self, alpha: f32) -> bool {
-        let goes_on = self.smoothing == Smoothing::Extrapolate && alpha > 0.0 && alpha < 1.0;
+    pub fn goes_beyond(&self, lead: Option<f32>) -> bool {
+        let goes_on = self.smoothing == Smoothing::Extrapolate && lead > Some(0.0);
         goes_on && self.after != RigidBodyVelocity::default()
     }
 
@@ -242,7 +242,7 @@ pub(super) struct Motions<'a> {
 impl Motions<'_> {
     /// Returns the results of [`Pair::at`] as if all four had this smoothing.
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
-        if weights.alpha >= 1.0 {
+        if weights.alpha >= 1.0 && (smoothing != Smoothing::Extrapolate || weights.lead.is_none()) {
             return *self.current;
         }
         let centers = || self.trajectories.each_ref().map(|it| it.center);
@@ -258,7 +258,8 @@ impl Motions<'_> {
                 hermite(ends, [before, after()], centers(), dt, weights)
             }
             Smoothing::Extrapolate => {
-                let seconds = self.trajectories.each_ref().map(|it| weights.alpha * it.dt);
+                let lead = |it: &Trajectory| weights.lead.unwrap_or(weights.alpha * it.dt);
+                let seconds = self.trajectories.each_ref().map(lead);
                 all_extrapolated(self.current, after(), centers(), seconds)
             }
             Smoothing::Latest => *self.current,

@@ -371,7 +371,7 @@ impl Movers {
             *pose = self.pair(place).weighted(weights);
         }
         let goes_beyond = |place: &usize| {
-            self.use_trajectory[*place] && self.trajectories[*place].goes_beyond(weights.alpha)
+            self.use_trajectory[*place] && self.trajectories[*place].goes_beyond(weights.lead)
         };
         (start..start + poses.len()).filter(goes_beyond).count()
     }

@@ -9,15 +9,19 @@ use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns}
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(super) struct Weights {
     pub alpha: f32,
+    /// How far ahead of the last state extrapolated bodies are, in seconds. Without it, they are ahead by `alpha` of the
+    /// last step.
+    pub lead: Option<f32>,
     pub blend: Blend,
     /// The weights at the eased alpha: see [`ease`].
     eased: Blend,
 }
 
 impl Weights {
-    pub fn new(alpha: f32) -> Self {
+    pub fn new(alpha: f32, lead: Option<f32>) -> Self {
         Self {
             alpha,
+            lead,
             blend: Blend::new(alpha),
             eased: Blend::new(ease(alpha)),
         }

@@ -3,20 +3,18 @@
 //! A chunk consists of its kind (1 byte), the length of its contents and a checksum of kind, length and contents (4
 //! bytes each, little-endian), and the contents, in postcard's format.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::{Start, checksum};
 use crate::key::BodyKey;
 use crate::physics::Physics;
-use crate::state::{Start, checksum};
-use crate::time::ClockSettings;
+use crate::time::{ClockSettings, FrameTime, Requests};
 
 /// The format number is raised when chunks change their meaning. Rapier's version and layout are in the header of each
 /// state.
 pub(super) const START: Start = Start {
     magic: *b"evenplay",
-    format: 1,
+    format: 2,
 };
 
 /// The offset of a chunk's checksum, which follows the kind and the length.
@@ -62,9 +60,10 @@ impl ChunkKind {
 /// The contents of [`ChunkKind::Frame`].
 #[derive(Serialize, Deserialize)]
 pub(super) struct FrameChunk {
-    pub time: Duration,
+    pub time: FrameTime,
     /// The settings of the clock, if they changed since the previous frame chunk.
     pub settings: Option<ClockSettings>,
+    pub requests: Requests,
 }
 
 /// The contents of [`ChunkKind::Made`]: the parts that are due.
@@ -73,6 +72,8 @@ pub(super) struct Check {
     /// The checksum of the physics.
     pub checksum: Option<[u8; 8]>,
     pub bodies: Option<BodySums>,
+    /// Whether the clock was paused after the step.
+    pub pauses: bool,
 }
 
 /// The awake bodies, each with a part of its checksum. They tell which body differs when the checksum of the physics

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::state::{Start, decode};
+use crate::bytes::{Start, decode};
 
 use super::chunk::{self, ChunkKind, FrameChunk, START};
 
@@ -31,7 +31,7 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 /// let mut recorder = Recorder::new(flight, settings)?;
 /// for _ in 0..2_000 {
 ///     let frame_time = Duration::from_millis(20);
-///     recorder.begin_frame(&simulation, &(), frame_time)?;
+///     recorder.begin_frame(&mut simulation, &(), frame_time)?;
 ///     simulation.begin_frame(frame_time);
 ///     while let Some(step) = simulation.next_step() {
 ///         recorder.input(step, &())?;
@@ -43,8 +43,8 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 /// // Something went wrong. What led to it?
 /// let mut bytes = Vec::new();
 /// recorder.writer().write_to(&mut bytes)?;
-/// let ticks = Recording::read(bytes)?.ticks();
-/// assert_eq!((ticks.start, ticks.end), (1_800, 2_400));
+/// let recording = Recording::read(bytes)?;
+/// assert_eq!(recording.runs()[0].ticks, 1_800..2_400);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -175,7 +175,7 @@ impl FlightRecorder {
 fn frame_time(bytes: &[u8]) -> Duration {
     let frame = chunk::take(bytes).ok();
     let frame = frame.and_then(|(chunk, _)| decode::<FrameChunk>(chunk.contents));
-    frame.map_or(Duration::ZERO, |frame| frame.time)
+    frame.map_or(Duration::ZERO, |frame| frame.time.duration())
 }
 
 /// Receives data from a [`Recorder`](crate::recording::Recorder), in pieces of any size. It is for recorders only.

@@ -2,7 +2,7 @@
 //! feature `serde`.
 //!
 //! A [`Recorder`] writes a run to any `Write`: a file, or a [`FlightRecorder`] that keeps the last seconds in memory. A
-//! [`Recording`] is read from these bytes, and a [`Replay`] plays it from any tick. The docs of [`Recorder`] have a
+//! [`Recording`] is read from these bytes, and a [`Replay`] plays it from any keyframe. The docs of [`Recorder`] have a
 //! complete program, and so does the example `replay`.
 
 // The parts of a recording as bytes.
@@ -17,6 +17,6 @@ mod replay;
 mod reading;
 
 pub use flight::FlightRecorder;
-pub use reading::{Recording, RecordingEnd};
+pub use reading::{RecordedRun, Recording, RecordingEnd};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
 pub use replay::{Divergence, Replay, ReplayError};

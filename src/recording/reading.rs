@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::state::{NoStart, Start, fingerprint_of};
+use crate::bytes::{NoStart, Start};
+use crate::physics::fingerprint_of;
 
 use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
@@ -19,7 +20,7 @@ use super::replay::{Replay, ReplayError};
 /// # let mut simulation = Simulation::default();
 /// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// # let frame_time = std::time::Duration::from_millis(51);
-/// # recorder.begin_frame(&simulation, &(), frame_time)?;
+/// # recorder.begin_frame(&mut simulation, &(), frame_time)?;
 /// # simulation.begin_frame(frame_time);
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
@@ -30,19 +31,33 @@ use super::replay::{Replay, ReplayError};
 /// bytes.pop(); // the disk was full
 /// let recording = Recording::read(bytes)?;
 /// assert!(matches!(recording.ending(), RecordingEnd::Cut { .. }));
-/// assert_eq!(recording.ticks(), 0..3);
+/// assert_eq!(recording.runs()[0].ticks, 0..3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Recording<B> {
     bytes: B,
-    /// The tick of each state, and its offset.
-    states: Vec<(u64, usize)>,
-    ticks: Range<u64>,
+    runs: Vec<RecordedRun>,
     /// The fingerprint of the machine that recorded it, from the first state.
     fingerprint: Option<u64>,
     /// The offset at which the last whole chunk ends.
     end: usize,
     ending: RecordingEnd,
+}
+
+/// A part of a recording that began with a new state: at the beginning, after [`Recorder::new_run`], a rollback, or an
+/// assignment.
+///
+/// [`Recorder::new_run`]: crate::recording::Recorder::new_run
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RecordedRun {
+    /// The steps of the run. If the game renumbered its steps in between, the ticks are not contiguous.
+    pub ticks: Range<u64>,
+    /// The ticks of the states from which a replay can begin, in the order of the recording. The first one begins the
+    /// run.
+    pub keyframes: Vec<u64>,
+    /// The offsets of these states.
+    offsets: Vec<usize>,
 }
 
 /// How a recording ends.
@@ -78,8 +93,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         })?;
         let mut recording = Self {
             bytes,
-            states: Vec::new(),
-            ticks: 0..0,
+            runs: Vec::new(),
             fingerprint: None,
             end: Start::LEN,
             ending: RecordingEnd::Complete,
@@ -100,16 +114,27 @@ impl<B: AsRef<[u8]>> Recording<B> {
             match chunk.kind {
                 ChunkKind::Run | ChunkKind::Keyframe => {
                     let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
-                    if self.states.is_empty() {
+                    if self.runs.is_empty() {
                         self.fingerprint = Some(fingerprint_of(state.simulation)?);
-                        self.ticks = state.tick..state.tick;
                     }
-                    self.states.push((state.tick, self.end));
+                    if chunk.kind == ChunkKind::Run || self.runs.is_empty() {
+                        self.runs.push(RecordedRun {
+                            ticks: state.tick..state.tick,
+                            keyframes: Vec::new(),
+                            offsets: Vec::new(),
+                        });
+                    }
+                    if let Some(run) = self.runs.last_mut() {
+                        run.keyframes.push(state.tick);
+                        run.offsets.push(self.end);
+                    }
                 }
                 ChunkKind::Input => {
                     let (tick, _) =
                         chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-                    self.ticks.end = tick.saturating_add(1);
+                    if let Some(run) = self.runs.last_mut() {
+                        run.ticks.end = tick.saturating_add(1);
+                    }
                 }
                 ChunkKind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
                 ChunkKind::End => return Ok(RecordingEnd::Damaged { at }),
@@ -126,16 +151,10 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.ending
     }
 
-    /// Returns the steps in the recording: from the tick of its first state to that of its last step. If the game
-    /// renumbered its steps in between, the ticks are not contiguous.
+    /// Returns the runs of the recording. A replay plays them one after another.
     #[must_use]
-    pub fn ticks(&self) -> Range<u64> {
-        self.ticks.clone()
-    }
-
-    /// Returns the ticks of the states from which a replay can begin, in the order of the recording.
-    pub fn keyframes(&self) -> impl Iterator<Item = u64> {
-        self.states.iter().map(|(tick, _)| *tick)
+    pub fn runs(&self) -> &[RecordedRun] {
+        &self.runs
     }
 
     /// Returns the [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded, or `None` if it has
@@ -145,15 +164,23 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.fingerprint
     }
 
-    /// Returns a replay from the last keyframe at or before a tick, or from the first keyframe if that is later.
+    /// Returns a replay of the whole recording.
+    #[must_use]
+    pub fn replay(&self) -> Replay<'_> {
+        self.replay_from(0, 0)
+    }
+
+    /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that is
+    /// later. `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end.
     ///
     /// To display it from exactly that tick, play frames without displaying them until
     /// [`Physics::tick`](crate::Physics::tick) reaches it.
     #[must_use]
-    pub fn replay(&self, tick: u64) -> Replay<'_> {
-        let mut states = self.states.iter();
-        let last = states.rfind(|(state, _)| *state <= tick);
-        let start = last.or(self.states.first()).map_or(self.end, |(_, at)| *at);
+    pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
+        let start = self.runs.get(run).map_or(self.end, |run| {
+            let last = run.keyframes.iter().rposition(|keyframe| *keyframe <= tick);
+            run.offsets[last.unwrap_or(0)]
+        });
         Replay::new(&self.bytes.as_ref()[start..self.end], tick)
     }
 }
@@ -162,8 +189,7 @@ impl<B> fmt::Debug for Recording<B> {
     /// Formats a summary, without the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
-            .field("ticks", &self.ticks)
-            .field("states", &self.states.len())
+            .field("runs", &self.runs)
             .field("ending", &self.ending)
             .finish_non_exhaustive()
     }

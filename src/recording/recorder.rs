@@ -1,14 +1,14 @@
 //! Writes a run while it is played: states, frames, inputs, checksums.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::bytes::SaveError;
 use crate::key::BodyKey;
 use crate::physics::Physics;
-use crate::simulation::{SaveError, Simulation};
-use crate::time::{ClockSettings, Step};
+use crate::simulation::Simulation;
+use crate::time::{Clock, ClockSettings, FrameTime, Step};
 
 use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
@@ -101,7 +101,7 @@ pub enum RecordError {
 /// let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// for _ in 0..100 {
 ///     let frame_time = Duration::from_millis(7);
-///     recorder.begin_frame(&simulation, &game, frame_time)?;
+///     recorder.begin_frame(&mut simulation, &game, frame_time)?;
 ///     simulation.begin_frame(frame_time);
 ///     while let Some(due) = simulation.next_step() {
 ///         let input = due.tick as f32;
@@ -114,9 +114,9 @@ pub enum RecordError {
 /// }
 /// let bytes = recorder.finish()?;
 ///
-/// // Replay it from the last keyframe at or before tick 20, which is the start here.
+/// // Replay it from the start.
 /// let recording = Recording::read(bytes)?;
-/// let mut replay = recording.replay(20);
+/// let mut replay = recording.replay();
 /// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>(|_| None)? {
 ///     while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
 ///         simulation.begin_frame(frame_time);
@@ -124,7 +124,7 @@ pub enum RecordError {
 ///             let Some(input) = replay.input(due)? else { break };
 ///             step(&mut simulation, &mut game, input);
 ///             simulation.make_step();
-///             replay.end_step(&simulation.physics)?;
+///             replay.end_step(&mut simulation.physics)?;
 ///         }
 ///         simulation.end_frame();
 ///     }
@@ -163,8 +163,8 @@ pub struct Recorder<W> {
     awake: Option<Vec<BodyKey>>,
     /// Whether a step has begun but not ended, as far as the recorder knows.
     is_in_step: bool,
-    /// The epoch of the value after the last step. If it differs, a new run begins.
-    epoch: u64,
+    /// The epoch of the state at the last frame. If it differs, the state was replaced.
+    epoch: Option<u64>,
     /// The number of frames that ended before the last recorded one.
     frames: u64,
 }
@@ -185,7 +185,7 @@ impl<W: Write> Recorder<W> {
             clock: None,
             awake: None,
             is_in_step: false,
-            epoch: 0,
+            epoch: None,
             frames: 0,
         })
     }
@@ -210,11 +210,13 @@ impl<W: Write> Recorder<W> {
     /// [`RecordError`]. If a keyframe cannot be written, the frame is still recorded.
     pub fn begin_frame<G: Serialize>(
         &mut self,
-        simulation: &Simulation,
+        simulation: &mut Simulation,
         game: &G,
-        frame_time: Duration,
+        frame_time: impl Into<FrameTime>,
     ) -> Result<(), RecordError> {
-        let epoch = simulation.physics.epoch.number();
+        // From here on, another epoch means another state.
+        simulation.notice_physics();
+        let epoch = Some(simulation.physics.epoch.number());
         let is_other = std::mem::replace(&mut self.epoch, epoch) != epoch;
         let frames = simulation.frame().number;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
@@ -225,7 +227,7 @@ impl<W: Write> Recorder<W> {
         }
         let result = self.record_state_if_due(simulation, game);
         if self.has_begun {
-            self.record_frame(simulation.clock().settings(), frame_time)?;
+            self.record_frame(simulation.clock(), frame_time.into())?;
         }
         result
     }
@@ -249,14 +251,19 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Input, &(step.tick, input))
     }
 
-    /// Records that the step was run, with the checksums that are due.
+    /// Records that the step was run, with the checksums that are due. Call it last in the hook after the step.
+    ///
+    /// If your game has replaced the state in this frame, the recorded run ends before this step. The next frame begins
+    /// a [new run](Self::new_run).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
-        self.epoch = physics.epoch.number();
         self.is_in_step = false;
         self.steps_since_state += 1;
+        if self.epoch != Some(physics.epoch.number()) {
+            self.new_run();
+        }
         if !self.has_begun {
             return Ok(());
         }
@@ -267,6 +274,7 @@ impl<W: Write> Recorder<W> {
         let check = Check {
             checksum: checks.then(|| physics.checksum().to_le_bytes()),
             bodies: checks_bodies.then(|| self.bodies(physics)),
+            pauses: physics.pauses_after_step(),
         };
         self.record(ChunkKind::Made, &check)
     }
@@ -333,10 +341,13 @@ impl<W: Write> Recorder<W> {
         distance > 0 && self.steps_since_state >= distance
     }
 
-    fn record_frame(&mut self, clock: &ClockSettings, time: Duration) -> Result<(), RecordError> {
-        let is_known = self.clock.as_ref() == Some(clock);
-        let settings = (!is_known).then(|| clock.clone());
-        let frame = FrameChunk { time, settings };
+    fn record_frame(&mut self, clock: &Clock, time: FrameTime) -> Result<(), RecordError> {
+        let is_known = self.clock.as_ref() == Some(clock.settings());
+        let frame = FrameChunk {
+            time,
+            settings: (!is_known).then(|| clock.settings().clone()),
+            requests: clock.requests(),
+        };
         self.record(ChunkKind::Frame, &frame)?;
         self.clock = frame.settings.or(self.clock.take());
         Ok(())

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use crate::bytes::{LoadError, decode};
 use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::simulation::Simulation;
-use crate::state::{LoadError, decode};
 use crate::step::ForceGenerator;
-use crate::time::{ClockSettings, Step};
+use crate::time::{ClockSettings, FrameTime, Requests, Step};
 
 use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk};
 
@@ -102,7 +101,7 @@ pub struct Divergence {
 /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 /// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// # let frame_time = Duration::from_millis(100);
-/// # recorder.begin_frame(&simulation, &(), frame_time)?;
+/// # recorder.begin_frame(&mut simulation, &(), frame_time)?;
 /// # simulation.begin_frame(frame_time);
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
@@ -110,7 +109,7 @@ pub struct Divergence {
 /// #     recorder.end_step(&simulation.physics)?;
 /// # }
 /// # let recording = Recording::read(recorder.finish()?)?;
-/// # let mut replay = recording.replay(0);
+/// # let mut replay = recording.replay();
 /// # let (mut simulation, ()) = replay.next_run(|_| None)?.unwrap();
 /// # let frame_time = replay.begin_frame(&mut simulation)?.unwrap();
 /// # simulation.begin_frame(frame_time);
@@ -121,7 +120,7 @@ pub struct Divergence {
 ///         simulation.physics.add_force(ball, Vector::X)?;
 ///     }
 ///     simulation.make_step();
-///     replay.end_step(&simulation.physics)?;
+///     replay.end_step(&mut simulation.physics)?;
 /// }
 /// let first = &replay.differences()[0];
 /// assert_eq!((first.tick, first.last_tick, first.bodies[0]), (2, 5, ball));
@@ -187,7 +186,7 @@ impl<'r> Replay<'r> {
     pub fn begin_frame(
         &mut self,
         simulation: &mut Simulation,
-    ) -> Result<Option<Duration>, ReplayError> {
+    ) -> Result<Option<FrameTime>, ReplayError> {
         loop {
             match self.peek() {
                 None | Some(ChunkKind::Run | ChunkKind::End) => return Ok(None),
@@ -227,12 +226,12 @@ impl<'r> Replay<'r> {
         Ok(Some(input))
     }
 
-    /// Checks the simulation after a step. Call it after each step, where
-    /// [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
+    /// Checks the simulation after a step, and [pauses](Physics::pause_after_step) after it if that was recorded. Call
+    /// it after each step, where [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
     ///
     /// # Errors
     /// [`ReplayError::Contents`] if the recording contradicts itself.
-    pub fn end_step(&mut self, physics: &Physics) -> Result<(), ReplayError> {
+    pub fn end_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
         match self.peek() {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
             // off.
@@ -277,18 +276,25 @@ impl<'r> Replay<'r> {
         Ok(())
     }
 
-    fn frame(&mut self, simulation: &mut Simulation) -> Result<Duration, ReplayError> {
+    fn frame(&mut self, simulation: &mut Simulation) -> Result<FrameTime, ReplayError> {
         let frame: FrameChunk = self.contents()?;
         self.clock = frame.settings.or(self.clock.take());
-        let mut clock = self.clock.clone().ok_or(ReplayError::Contents)?;
+        let settings = self.clock.clone().ok_or(ReplayError::Contents)?;
+        *simulation.clock_settings_mut() = settings;
         // No recording of this many bytes has more single steps.
-        clock.bound_single_steps(u32::try_from(self.rest.len()).unwrap_or(u32::MAX));
-        *simulation.clock_settings_mut() = clock;
+        let most = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
+        simulation.set_requests(Requests {
+            single_steps: frame.requests.single_steps.min(most),
+            ..frame.requests
+        });
         Ok(frame.time)
     }
 
-    fn check(&mut self, physics: &Physics) -> Result<(), ReplayError> {
+    fn check(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
         let mut check: Check = self.contents()?;
+        if check.pauses {
+            physics.pause_after_step();
+        }
         let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
         self.awake = keys.unwrap_or(std::mem::take(&mut self.awake));
         let Some(checksum) = check.checksum else {
@@ -346,12 +352,13 @@ impl fmt::Debug for Replay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Start;
+    use crate::bytes::checksum;
     use crate::recording::Recording;
-    use crate::state::Start;
-    use crate::state::checksum;
-    use crate::time::Rate;
+    use crate::time::{Clock, Rate};
     use proptest::prelude::*;
     use rapier::prelude::*;
+    use std::time::Duration;
 
     fn chunk(kind: ChunkKind, contents: &[u8]) -> Vec<u8> {
         let mut bytes = [chunk::begin(), contents.to_vec()].concat();
@@ -408,7 +415,7 @@ mod tests {
     /// Plays a whole recording, and returns the number of steps.
     fn play(bytes: &[u8]) -> Result<u64, ReplayError> {
         let recording = Recording::read(bytes)?;
-        let mut replay = recording.replay(0);
+        let mut replay = recording.replay();
         let mut steps = 0;
         while let Some((mut simulation, ())) = replay.next_run(|_| None)? {
             while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
@@ -417,7 +424,7 @@ mod tests {
                     let Some(()) = replay.input(step)? else { break };
                     simulation.make_step();
                     steps += 1;
-                    replay.end_step(&simulation.physics)?;
+                    replay.end_step(&mut simulation.physics)?;
                 }
                 simulation.end_frame();
             }
@@ -437,17 +444,18 @@ mod tests {
         ) {
             let state = state();
             let mut bytes = recording_of(&state);
-            let mut settings = ClockSettings::new(Rate::default());
-            settings.pause();
-            // The forged value follows rate, speed and pause: more single steps than a game could request.
-            let mut forged = postcard::to_stdvec(&settings).unwrap();
-            forged.splice(11..12, postcard::to_stdvec(&u32::MAX).unwrap());
-            let forged: ClockSettings = postcard::from_bytes(&forged).unwrap();
-            prop_assert_eq!(forged.single_steps(), u32::MAX);
+            let mut clock = Clock::new(Rate::default());
+            clock.pause();
+            // More single steps than a game could request.
+            let requests = Requests {
+                single_steps: u32::MAX,
+                ..Requests::default()
+            };
             for (kind, contents, is_plain) in chunks {
                 let frame = FrameChunk {
-                    time: Duration::from_millis(contents.len() as u64 * 1_000),
-                    settings: Some(forged.clone()),
+                    time: Duration::from_millis(contents.len() as u64 * 1_000).into(),
+                    settings: Some(clock.settings().clone()),
+                    requests,
                 };
                 let chunk = match kind {
                     0 => recording_of(&state).split_off(Start::LEN),

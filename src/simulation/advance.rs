@@ -1,12 +1,11 @@
 //! The loop as one call, for a simulation that is stored next to the game's data.
 
-use std::time::Duration;
-
 use crate::physics::Physics;
-use crate::time::Step;
+use crate::time::{FrameTime, Step};
 
 use super::frame::Frame;
 use super::hooks::{BeforeStep, Hooks, or_none};
+use super::pull::Capture;
 use super::root::Simulation;
 
 /// # Advancing
@@ -29,7 +28,7 @@ impl Simulation {
     /// steps of that frame and continues it.
     pub fn advance(
         &mut self,
-        frame_time: Duration,
+        frame_time: impl Into<FrameTime>,
         before_step: impl FnMut(&mut Physics, Step),
     ) -> Frame {
         let Ok(frame) = self.advance_with(frame_time, &mut BeforeStep(before_step));
@@ -71,33 +70,53 @@ impl Simulation {
     /// a new frame begins, even if a panic left the previous one open.
     pub fn advance_with<H: Hooks>(
         &mut self,
-        frame_time: Duration,
+        frame_time: impl Into<FrameTime>,
         hooks: &mut H,
     ) -> Result<Frame, H::Error> {
+        let frame_time = frame_time.into();
         span!(
             "frame",
             number = self.frame.number.saturating_add(1),
-            frame_time = frame_time.as_secs_f64()
+            frame_time = frame_time.duration().as_secs_f64()
         );
-        let interrupted = self.interrupt_frame();
-        let result = hooks.before_frame(self, frame_time);
-        self.continue_interrupted(interrupted);
-        self.open_frame(frame_time);
-        let result = result.and_then(|()| self.make_steps(hooks));
+        let result = self.begin_frame_with(hooks, frame_time);
+        let result = result.and_then(|()| self.make_steps(hooks, Capture::LastStep));
         let frame = self.close_frame();
         result.map(|()| frame)
     }
 
+    /// Calls the hook before the frame while no frame is open, and begins the frame, even if the hook fails.
+    pub(crate) fn begin_frame_with<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        frame_time: FrameTime,
+    ) -> Result<(), H::Error> {
+        let interrupted = self.interrupt_frame();
+        let result = hooks.before_frame(self, frame_time);
+        self.continue_interrupted(interrupted.as_ref());
+        self.open_frame(frame_time);
+        result
+    }
+
     /// Runs all due steps.
-    pub(crate) fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    pub(crate) fn make_steps<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        capture: Capture,
+    ) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
-            self.make_one(hooks, step)?;
+            self.make_one(hooks, step, capture)?;
         }
         Ok(())
     }
 
     /// Runs a step that `next_step` returned.
-    pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
+    pub(crate) fn make_one<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        step: Step,
+        capture: Capture,
+    ) -> Result<(), H::Error> {
         span!(
             "step",
             tick = step.tick,
@@ -109,7 +128,7 @@ impl Simulation {
         }
         let physics_hooks = hooks.physics_hooks();
         // Skips `after_step` if the hook replaced the physics.
-        if self.make_step_with(or_none(physics_hooks.as_deref())) {
+        if self.make_captured_step(capture, or_none(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;
         }

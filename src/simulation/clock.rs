@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "serde")]
+use crate::time::Requests;
 use crate::time::{ClockSettings, SpeedError};
 
 use super::root::Simulation;
@@ -11,7 +13,7 @@ use super::root::Simulation;
 /// Each setting takes effect in the next frame, even if you change it within a frame. Read the settings from
 /// [`clock`](Self::clock).
 impl Simulation {
-    /// Returns a mutable reference to the clock's settings: rate, stepping, limits, single steps, tick and overstep.
+    /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -21,20 +23,35 @@ impl Simulation {
     /// let frame = simulation.advance(Duration::from_millis(100), |_, _| ());
     /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
     /// ```
-    ///
-    /// Setting the [tick](ClockSettings::set_tick) discards the [past](Self#back-in-time), which uses the old numbers.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.clock.settings_mut()
     }
 
-    /// Pauses time: see [`ClockSettings::pause`].
+    /// Pauses time from the next frame on: see [`Clock::pause`](crate::Clock::pause). To pause within a frame, right after a step, use
+    /// [`pause_after_step`](crate::Physics::pause_after_step).
     pub fn pause(&mut self) {
-        self.clock_settings_mut().pause();
+        self.clock.pause();
     }
 
-    /// Resumes time: see [`ClockSettings::resume`].
+    /// Resumes time in the next frame: see [`Clock::resume`](crate::Clock::resume).
     pub fn resume(&mut self) {
-        self.clock_settings_mut().resume();
+        self.clock.resume();
+    }
+
+    /// Requests one step in the next frame of a pause: see [`Clock::step_once`](crate::Clock::step_once).
+    pub fn step_once(&mut self) {
+        self.clock.step_once();
+    }
+
+    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::Clock::set_tick). The next frame discards the
+    /// [past](Self#back-in-time), which uses the old numbers.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.clock.set_tick(tick);
+    }
+
+    /// Sets the overstep that the next frame starts with: see [`Clock::set_overstep`](crate::Clock::set_overstep).
+    pub fn set_overstep(&mut self, overstep: Duration) {
+        self.clock.set_overstep(overstep);
     }
 
     /// Scales the time that is added in each frame: see [`ClockSettings::set_speed`].
@@ -43,6 +60,12 @@ impl Simulation {
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         self.clock_settings_mut().set_speed(speed)
+    }
+
+    /// Sets the requests for the next frame.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_requests(&mut self, requests: Requests) {
+        self.clock.set_requests(requests);
     }
 
     /// Skips real time that belongs to no frame.

@@ -1,6 +1,7 @@
 //! The report of a frame.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::pose::PoseCounts;
 use crate::time::Dropped;
@@ -23,10 +24,14 @@ pub struct Frame {
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
-    /// The fraction of the next step that has elapsed, from 0 to 1. It says where between the previous and the current
-    /// state the frame displays bodies. It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`, and in
-    /// a frame that ended before its last step. The frame then displays the current state.
+    /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
+    /// [`Clock::alpha`](crate::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`,
+    /// and in a frame that ended before its last step. The frame then displays the current state.
     pub alpha: f32,
+    /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of the
+    /// last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment or
+    /// [`set_overstep`](crate::Simulation::set_overstep).
+    pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,
     /// The number of dynamic and kinematic bodies that were awake after the last step.

@@ -62,14 +62,14 @@ impl Simulation {
     /// step, not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten
     /// this history.
     ///
-    /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
+    /// All earlier poses are discarded when ticks are [renumbered](Self::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation has no earlier
     /// poses, and keeps the same number from then on. Saved bytes hold neither: call this again after loading.
     pub fn set_history(&mut self, states: usize) {
         let ticks = (states as u64).saturating_sub(1);
         self.notice_physics();
-        self.past.limit_poses(ticks, self.physics.tick());
+        self.run.past.limit_poses(ticks, self.physics.tick());
     }
 
     /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).

@@ -2,10 +2,9 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::physics::Physics;
-use crate::time::Step;
+use crate::time::{FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::root::Simulation;
@@ -57,7 +56,7 @@ pub trait Hooks {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), Self::Error> {
         let _ = (simulation, frame_time);
         Ok(())

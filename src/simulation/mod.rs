@@ -2,6 +2,8 @@
 
 // The parts of a simulation.
 mod root;
+// What the loop knows about its state.
+mod run;
 // The loop, driven by the game.
 mod pull;
 // The loop in one call.
@@ -42,7 +44,6 @@ pub use hooks::Hooks;
 pub(crate) use hooks::or_none;
 pub use past::RewindError;
 pub use picture::FrameChanges;
+pub(crate) use pull::Capture;
 pub use roll_back::{CorrectError, ResimulateError};
 pub use root::Simulation;
-#[cfg(feature = "serde")]
-pub use saving::SaveError;

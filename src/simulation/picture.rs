@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, RenderData, Screen};
+use crate::pose::{Moment, RenderData};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
@@ -56,7 +56,7 @@ impl Simulation {
     /// a camera, compute `pose * point`.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
+        let displayed = self.screen.pose(key);
         displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
     }
 
@@ -114,7 +114,7 @@ impl Simulation {
     /// added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
-        self.screen.as_ref()?.error(key).copied()
+        self.screen.error(key).copied()
     }
 
     /// Returns the bodies whose pose in this frame differs from the previous frame, with their poses, in no particular
@@ -136,32 +136,29 @@ impl Simulation {
     /// ```
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.screen.as_ref().map_or(&[], Screen::moved)
+        self.screen.moved()
     }
 
     /// Returns the keys of the bodies that were removed between the previous frame and the last one, however they were
     /// removed. Use it to remove their entities.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
-        self.screen.as_ref().map_or(&[], Screen::removed)
+        self.screen.removed()
     }
 
     /// Keeps [`render_data`](Self::render_data) from the next picture on, for a renderer that blends poses on the GPU
     /// or needs motion vectors.
     ///
     /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
-    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did so before. Within them, a call
-    /// has no effect. A clone keeps the data too, but saved bytes do not.
+    /// body that moved. A clone keeps the data too, but saved bytes do not.
     pub fn keep_render_data(&mut self, is_kept: bool) {
-        if let Some(screen) = &mut self.screen {
-            screen.keep_render_data(is_kept);
-        }
+        self.has_render_data = is_kept;
     }
 
     /// Returns the data of this picture for renderers, or `None` unless it is [kept](Self::keep_render_data).
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
-        self.screen.as_ref()?.render_data()
+        self.screen.render_data()
     }
 
     /// Returns the changes since the frame with this [`number`](crate::Frame::number), for a host that missed the
@@ -187,10 +184,9 @@ impl Simulation {
     /// In that case, read the [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
-        let screen = self.screen.as_ref()?;
         Some(FrameChanges {
-            moved: screen.moved_since(frame)?,
-            removed: screen.removed_since(frame)?,
+            moved: self.screen.moved_since(frame)?,
+            removed: self.screen.removed_since(frame)?,
         })
     }
 }
@@ -198,23 +194,21 @@ impl Simulation {
 /// # The picture
 impl Simulation {
     pub(super) fn show(&mut self) {
-        let Some(screen) = &mut self.screen else {
-            return;
-        };
-        self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
-        if self.redo.is_some() {
+        let screen = &mut self.screen;
+        if self.run.redo.is_some() {
             return screen.show_same(self.frame.number, screen.time());
         }
         let log = self.physics.take_log(screen.epoch());
         let elapsed = std::mem::take(&mut self.shown_for);
         let moment = Moment {
             frame: self.frame.number,
-            time: self.clock.simulated().as_secs_f64()
-                - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
+            time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
+            lead: self.clock.lead(),
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,
+            has_render_data: self.has_render_data,
         };
         let movers = self.physics.pairs.movers();
         self.frame.poses.extrapolated = screen.show(movers, log, &moment);

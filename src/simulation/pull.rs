@@ -1,14 +1,12 @@
 //! The loop, driven by the game: the beginning and the end of frames, and the steps in between.
 
-use std::time::Duration;
-
+use crate::physics::{Physics, Stage, StepPlan};
 use crate::step::{clear_events, replace_events};
-use crate::time::{ExactTime, Step};
+use crate::time::{ExactTime, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::frame::Frame;
-use super::root::Simulation;
-use crate::physics::{Physics, Stage, StepPlan};
+use super::root::{OpenFrame, Simulation};
 
 /// # Frames and steps
 ///
@@ -60,53 +58,50 @@ impl Simulation {
     /// # Panics
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
     /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
-    pub fn begin_frame(&mut self, frame_time: Duration) {
-        self.forgotten.begin_frame(self.is_in_frame);
-        self.open_frame(frame_time);
+    pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
+        self.forgotten.begin_frame(self.open.is_some());
+        self.open_frame(frame_time.into());
     }
 
     /// Begins a frame, as [`begin_frame`](Self::begin_frame) does, for a loop of the library, which forgets no call.
-    pub(crate) fn open_frame(&mut self, frame_time: Duration) {
+    pub(super) fn open_frame(&mut self, frame_time: FrameTime) {
         self.notice_physics();
         self.check_world();
         self.release_redo();
-        if self.clock.settings().new_tick().is_some() {
+        if self.clock.requests().tick.is_some() {
             self.drop_redo();
         }
-        if self.is_in_frame {
+        if self.open.is_some() {
             self.abort_steps();
-        } else {
-            self.frame = Frame {
-                number: self.frame.number,
-                dt: self.frame.dt,
-                ..Frame::default()
-            };
-            match &mut self.redo {
-                Some(redo) => redo.begin_frame(),
-                None => clear_events(&mut self.events),
-            }
         }
-        self.is_in_frame = true;
+        let mut open = self.open.take().unwrap_or_else(|| self.new_frame());
+        let report = &mut open.report;
+        let resimulated = std::mem::take(&mut self.run.resimulated);
+        report.resimulated = report.resimulated.saturating_add(resimulated);
         let tick = self.clock.tick();
-        let between = std::mem::take(&mut self.between);
-        self.frame.resimulated = self.frame.resimulated.saturating_add(between.resimulated);
-        self.frame.rejected_forces += between.rejected_forces;
-        let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
-        self.frame.dropped += self.clock.begin_frame(frame_time);
-        self.frame.tick = self.clock.tick();
-        if self.frame.tick != tick {
-            let time = self.clock.exact_time();
-            self.physics.renumber(self.frame.tick, time);
-            self.past.clear();
+        report.dropped += self.clock.begin_frame(frame_time);
+        report.tick = self.clock.tick();
+        if self.clock.tick() != tick {
+            self.renumber();
         }
+        self.open = Some(open);
         self.stamp_physics();
-        self.frame.alpha = if leaves_a_fraction {
-            self.clock.alpha()
-        } else {
-            1.0
-        };
-        if !self.clock.settings().stands_still() {
-            self.shown_for = self.shown_for.saturating_add(frame_time);
+        if !self.clock.used().stands_still {
+            self.shown_for = self.shown_for.saturating_add(frame_time.duration());
+        }
+    }
+
+    fn new_frame(&mut self) -> OpenFrame {
+        match &mut self.run.redo {
+            Some(redo) => redo.begin_frame(),
+            None => clear_events(&mut self.run.events),
+        }
+        OpenFrame {
+            report: Frame {
+                number: self.frame.number,
+                ..Frame::default()
+            },
+            displayed: self.clock.displayed(),
         }
     }
 
@@ -136,35 +131,45 @@ impl Simulation {
             self.forgotten.leave_step();
             return Some(step);
         }
-        let Some(step) = self.peek() else {
-            self.physics.stage = Stage::Idle;
-            return None;
-        };
-        if self.past.is_on() {
+        self.leave_step();
+        let step = self.peek()?;
+        if self.run.past.is_on() {
             span!("keep_state");
-            if self.past.keeps_snapshots() {
+            if self.run.past.keeps_snapshots() {
                 self.physics.resources.check_whole();
             }
             self.physics.notice_edits();
-            (self.past).begin_step(step, self.end_of_next_step(), &self.physics);
+            (self.run.past).begin_step(step, self.end_of_next_step(), &self.physics);
         }
         self.physics.begin_step(step);
-        self.is_handed_out = self.redo.is_none();
+        if self.run.redo.is_none() {
+            self.clock.hand_out_step();
+        }
         Some(step)
+    }
+
+    /// Ends the last step. If the game has asked for it, the clock stops there.
+    fn leave_step(&mut self) {
+        if self.physics.leave_step() {
+            let dropped = self.clock.stop();
+            if let Some(open) = &mut self.open {
+                open.report.dropped += dropped;
+            }
+        }
     }
 
     /// Returns the next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
-        match &self.redo {
+        match &self.run.redo {
             Some(redo) => redo.step(),
-            None if !self.is_in_frame => None,
+            None if self.open.is_none() => None,
             None => self.clock.peek(),
         }
     }
 
     /// Returns the simulated time at the end of the next step.
     fn end_of_next_step(&self) -> ExactTime {
-        match self.redo.as_ref().and_then(|redo| redo.next()) {
+        match self.run.redo.as_ref().and_then(|redo| redo.next()) {
             Some(record) => record.end,
             None => self.clock.next_exact_time(),
         }
@@ -185,71 +190,70 @@ impl Simulation {
     /// # Panics
     /// Like [`make_step`](Self::make_step). A panic in these hooks counts as a panic of Rapier.
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+        self.make_captured_step(Capture::LastStep, hooks)
+    }
+
+    /// Runs the step that `next_step` has returned. Returns whether there was one.
+    pub(super) fn make_captured_step(
+        &mut self,
+        capture: Capture,
+        hooks: &dyn PhysicsHooks,
+    ) -> bool {
         self.notice_physics();
         let Some(step) = self.physics.current_step() else {
             return false;
         };
-        let plan = self.plan_step(step);
+        let plan = self.plan_step(step, capture);
         let rejected = self.physics.make_step(plan, hooks);
-        if !step.is_resimulated {
-            self.frame.rejected_forces += rejected;
-        }
-        self.record_step(step);
-        self.count_step(step);
+        self.end_step(step, rejected);
         true
     }
 
     /// Plans the current step.
-    fn plan_step(&mut self, step: Step) -> StepPlan {
+    pub(super) fn plan_step(&mut self, step: Step, capture: Capture) -> StepPlan {
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,
         };
-        let are_kept = self.past.needs_poses(step.tick + 1);
+        let are_kept = self.run.past.needs_poses(step.tick + 1);
         if are_kept {
             self.physics.list_movers();
-            self.past.keep_teleported(&self.physics.pairs);
+            self.run.past.keep_teleported(&self.physics.pairs);
         }
-        // A view on another thread displays any step.
-        let is_displayed = is_last || self.screen.is_none();
         StepPlan {
             step,
             end: self.end_of_next_step(),
-            is_captured: is_displayed || are_kept,
+            is_captured: is_last || are_kept || capture == Capture::EachStep,
         }
     }
 
-    /// Records the results of a step that has run.
-    fn record_step(&mut self, step: Step) {
+    /// Records and counts a step that has run. `rejected` forces were ignored in it.
+    pub(super) fn end_step(&mut self, step: Step, rejected: u64) {
         #[cfg(feature = "parallel")]
         {
             self.pool = self.physics.pool();
         }
         let events = self.physics.events();
         let ticks = step.tick..self.physics.tick();
-        replace_events(&mut self.events, ticks, events.as_slice());
-        self.past.end_step(step.tick, &events);
-    }
-
-    fn count_step(&mut self, step: Step) {
-        self.is_handed_out = false;
+        replace_events(&mut self.run.events, ticks, events.as_slice());
+        self.run.past.end_step(step.tick, &events);
         self.forgotten.make_step();
-        if let Some(redo) = &mut self.redo {
-            if let Some(changes) = redo.end_step(&self.events) {
-                self.event_changes = changes;
+        if let Some(redo) = &mut self.run.redo {
+            if let Some(changes) = redo.end_step(&self.run.events) {
+                self.run.event_changes = changes;
             }
-            let made = if self.is_in_frame {
-                &mut self.frame.resimulated
-            } else {
-                &mut self.between.resimulated
-            };
+            let report = self.open.as_mut().map(|open| &mut open.report);
+            let made = report.map_or(&mut self.run.resimulated, |it| &mut it.resimulated);
             *made = made.saturating_add(1);
             return;
         }
         self.clock.next_step();
-        self.frame.tick = self.clock.tick();
-        self.frame.steps += 1;
-        self.frame.dt = step.dt;
+        if let Some(open) = &mut self.open {
+            open.report.rejected_forces += rejected;
+            open.report.tick = self.clock.tick();
+            open.report.steps += 1;
+            open.report.dt = step.dt;
+        }
     }
 
     /// Ends the frame and computes its displayed poses. Returns the report of the frame.
@@ -276,121 +280,120 @@ impl Simulation {
     /// frame was open.
     pub(crate) fn end_frame_unshown(&mut self) -> bool {
         self.notice_physics();
-        if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
+        if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return false;
         }
         self.abort_steps();
         self.conclude_frame();
-        if self.redo.is_none() {
-            if self.frame.steps == 0 && self.clock.settings().is_stopped() {
-                self.frame.forgotten_forces = self.physics.forces.discard_since_frame();
-            }
-            self.settle();
-        }
         true
     }
 
-    /// Numbers the frame, and reports what it displays.
+    /// Ends the report of the open frame, and puts the state into the form that it has between frames.
     fn conclude_frame(&mut self) {
-        self.is_in_frame = false;
-        self.frame.number = self.frame.number.saturating_add(1);
-        self.frame.awake = self.physics.rapier().islands.num_active_bodies();
-        if self.redo.is_some() {
-            (self.frame.tick, self.frame.alpha) = self.picture;
+        let Some(OpenFrame {
+            mut report,
+            displayed,
+        }) = self.open.take()
+        else {
+            return;
+        };
+        report.number = self.frame.number.saturating_add(1);
+        report.awake = self.physics.rapier().islands.num_active_bodies();
+        report.dt = self.clock.exact_time().dt();
+        if self.run.redo.is_some() {
+            // The frame repeats the last picture.
+            self.clock.hold(displayed);
+            report.tick = self.frame.tick;
+            report.alpha = self.frame.alpha;
+            report.time = self.frame.time;
         } else {
-            self.picture = (self.frame.tick, self.frame.alpha);
+            report.tick = self.clock.tick();
+            report.alpha = self.clock.alpha();
+            report.time = self.clock.displayed_time();
+            if report.steps == 0 && self.clock.is_stopped() {
+                report.forgotten_forces = self.physics.forces.discard_since_frame();
+            }
+            self.physics.notice_edits();
+            self.physics.forces.end_frame();
+            report.poses = self.physics.settle();
         }
+        self.frame = report;
     }
 
-    /// Leaves the last step and detects edits, which puts the value into its state at the end of a frame.
-    pub(crate) fn settle(&mut self) {
-        self.physics.leave_step();
-        self.physics.notice_edits();
-        self.physics.forces.end_frame();
-        self.frame.poses = self.physics.settle();
+    /// Lends the state to another thread, which runs the current step: exchanges it for a spare one. Until it returns,
+    /// nobody may use the simulation.
+    pub(crate) fn lend_physics(&mut self, step: Step, spare: &mut Physics) -> StepPlan {
+        let plan = self.plan_step(step, Capture::EachStep);
+        std::mem::swap(&mut self.physics, spare);
+        plan
     }
 
-    /// Ends the frame with its last step, and lends the value to another thread, which runs that step. Until it
-    /// returns, `spare` replaces it.
-    pub(crate) fn lend_physics(&mut self, step: Step, spare: Physics) -> (Physics, StepPlan) {
-        let plan = self.plan_step(step);
-        self.count_step(step);
-        self.conclude_frame();
-        let physics = std::mem::replace(&mut self.physics, spare);
-        self.known = self.physics.epoch.number();
-        (physics, plan)
-    }
-
-    /// Takes the value back after that step, with the number of forces that it rejected, or `None` if Rapier panicked.
-    /// Returns the spare value.
+    /// Takes the state back after that step, in exchange for the spare one, with the number of forces that the step
+    /// rejected, or `None` if Rapier panicked.
     pub(crate) fn return_physics(
         &mut self,
-        physics: Physics,
+        physics: &mut Physics,
         step: Step,
         rejected: Option<u64>,
-    ) -> Physics {
-        let spare = std::mem::replace(&mut self.physics, physics);
-        self.known = self.physics.epoch.number();
+    ) {
+        std::mem::swap(&mut self.physics, physics);
         if let Some(rejected) = rejected {
-            self.between.rejected_forces += rejected;
-            self.record_step(step);
-            self.settle();
-        } else {
-            self.abort_step();
-            self.follow_tick();
-            self.frame.dropped += self.clock.drop_taken_step();
+            self.end_step(step, rejected);
         }
-        spare
     }
 
     /// Aborts a frame that a panic left open, so that no frame is open in
-    /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the epoch of its state.
-    pub(crate) fn interrupt_frame(&mut self) -> Option<u64> {
+    /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the frame and the run that it belongs to.
+    pub(super) fn interrupt_frame(&mut self) -> Option<(OpenFrame, u64)> {
         self.notice_physics();
-        if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
+        if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return None;
         }
         self.abort_steps();
-        self.is_in_frame = false;
-        Some(self.known)
+        Some((self.open.take()?, self.physics.epoch.number()))
     }
 
     /// Continues the interrupted frame in the next one, unless another state has replaced its state.
-    pub(crate) fn continue_interrupted(&mut self, epoch: Option<u64>) {
-        self.is_in_frame |= epoch == Some(self.physics.epoch.number());
-    }
-
-    /// Returns whether steps were resimulated between the last frame and this one.
-    pub(crate) fn has_resimulated(&self) -> bool {
-        self.between.resimulated > 0
+    pub(super) fn continue_interrupted(&mut self, interrupted: Option<&(OpenFrame, u64)>) {
+        if let Some((open, epoch)) = interrupted
+            && self.open.is_none()
+            && self.physics.epoch.number() == *epoch
+        {
+            self.open = Some(*open);
+        }
     }
 
     /// Aborts the current step, if there is one. The step may be begun again.
     pub(super) fn abort_step(&mut self) {
         self.notice_physics();
         if self.physics.abort_step() {
-            self.past.abort_step(self.physics.tick());
-            self.is_handed_out = false;
+            self.run.past.abort_step(self.physics.tick());
+            self.clock.take_back_step();
         }
     }
 
+    /// Ends the last step, and drops those that are still due in the frame.
     fn abort_steps(&mut self) {
         self.release_redo();
         self.abort_step();
-        self.physics.leave_step();
+        self.leave_step();
         let dropped = self.clock.abort_frame();
-        if dropped.aborted > 0 {
-            self.frame.dropped += dropped;
-            self.frame.alpha = 1.0;
+        if let Some(open) = &mut self.open {
+            open.report.dropped += dropped;
         }
-        if dropped.aborted > 0 && self.redo.is_none() {
+        if dropped.aborted > 0 && self.run.redo.is_none() {
+            // Only the last step of a frame is captured.
             self.physics.notice_edits();
-            let tick = self.physics.tick();
-            self.past.replace_poses(&self.physics.pairs, tick);
-            // A view on another thread still displays the last step.
-            if self.screen.is_some() {
-                self.physics.resync();
-            }
+            self.physics.resync_if_outdated();
         }
     }
+}
+
+/// Which steps of a frame are captured for display.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Capture {
+    /// The last one, for a frame that displays its end.
+    LastStep,
+    /// All of them, for a view on another thread, which displays any step.
+    EachStep,
 }

@@ -1,10 +1,11 @@
 //! Steps that a rollback made due again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
+use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::pose::{Origin, Pairs, PoseLog};
-use crate::step::{ChangedEvents, Event, EventChanges, SharedEvents, clear_events};
+use crate::step::{Birth, ChangedEvents, Event, EventChanges, SharedEvents, World, clear_events};
 use crate::time::Step;
 
 use super::past::Record;
@@ -27,28 +28,40 @@ pub(super) struct Left {
     pub pairs: Pairs,
     pub origin: Origin,
     pub log: PoseLog,
+    /// The bodies that steps which a rollback can resimulate have inserted.
+    births: Vec<(BodyKey, Birth)>,
     /// Whether the pairs were those of an earlier step, and now hold only the last pose.
     pub is_resynced: bool,
 }
 
 impl Left {
-    pub fn new(mut physics: Physics) -> Self {
+    /// Leaves a state. No rollback goes back further than to the tick `oldest`.
+    pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.notice_edits();
         Self {
+            births: physics.world.births_after(oldest).collect(),
             is_resynced: physics.resync_if_outdated(),
             pairs: physics.pairs,
             origin: physics.origin,
             log: physics.log,
         }
     }
+
+    /// Returns the keys that now belong to other bodies, because the steps from the tick `first` on have inserted bodies
+    /// in another order.
+    pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
+        let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
+        let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
+        others.map(|(key, _)| *key).collect()
+    }
 }
 
 impl Redo {
-    pub fn new(left: Physics, events: SharedEvents) -> Self {
+    pub fn new(left: Left, events: SharedEvents) -> Self {
         Self {
             steps: VecDeque::new(),
             done: 0,
-            left: Left::new(left),
+            left,
             events,
         }
     }
@@ -102,6 +115,11 @@ impl Redo {
         for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
             self.steps.push_front(step);
         }
+        self.skip_to(tick);
+    }
+
+    /// Continues with the step of this tick.
+    pub fn skip_to(&mut self, tick: u64) {
         let before = |step: &Record| step.step.tick < tick;
         self.done = self.steps.partition_point(before);
     }

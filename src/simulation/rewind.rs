@@ -85,13 +85,13 @@ impl Simulation {
     /// keeps none. The heap memory of [resources](crate::Physics::resources) does not count.
     ///
     /// The size of a state is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
+    /// discarded when ticks are [renumbered](Self::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
     /// until the next step, and does not count towards these limits. A clone and a saved state hold no kept states.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.notice_physics();
-        (self.past).limit_snapshots(ticks, bytes, self.physics.tick());
+        (self.run.past).limit_snapshots(ticks, bytes, self.physics.tick());
     }
 
     /// Keeps only states whose tick is a multiple of `ticks`. The default is 1, and 0 counts as 1. The interval is at
@@ -115,7 +115,7 @@ impl Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     pub fn set_rewind_interval(&mut self, ticks: u64) {
-        self.past.set_interval(ticks);
+        self.run.past.set_interval(ticks);
     }
 
     /// Returns the ticks of the kept states, to which a [rollback](Self::roll_back) can go back. After a
@@ -160,7 +160,7 @@ impl Simulation {
     /// ```
     ///
     /// Rewinding can look as smooth as normal motion: during a pause, also set the
-    /// [overstep](crate::ClockSettings::set_overstep) of each frame. This needs
+    /// [overstep](Self::set_overstep) of each frame. This needs
     /// [`Stepping::Fixed`](crate::Stepping::Fixed) and a single thread: during a pause, a `Runner` and an `Overlap`
     /// display the state itself.
     ///
@@ -182,7 +182,7 @@ impl Simulation {
     /// for steps in [4.5_f32, 4.2, 3.9] {
     ///     simulation.rewind(steps as u64)?;
     ///     let period = simulation.clock().settings().rate().period();
-    ///     simulation.clock_settings_mut().set_overstep(period.mul_f32(steps.fract()));
+    ///     simulation.set_overstep(period.mul_f32(steps.fract()));
     ///     simulation.advance(frame_time, |_, _| ());
     ///     // As always, a frame displays the time one step ago.
     ///     let x = simulation.pose(key).unwrap().translation.x;
@@ -204,40 +204,45 @@ impl Simulation {
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;
-        if self.is_in_frame && !has_panicked {
+        if self.open.is_some() && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
         let here = self.physics.tick();
-        let Some(state) = self.past.snapshot(tick) else {
+        let Some(state) = self.run.past.snapshot(tick) else {
             if tick == here && !has_panicked {
                 // The simulation is at that tick already, for example at the beginning of a smooth rewind.
                 self.release_redo();
                 self.drop_redo();
                 return Ok(());
             }
-            let kept = self.past.rewindable();
+            let kept = self.run.past.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         };
         self.physics.resources.check_whole();
         let state = state.clone();
         self.release_redo();
-        (self.is_in_frame, self.is_handed_out) = (false, false);
+        self.open = None;
         self.frame.dropped += self.clock.abort_frame();
-        if self.redo.is_none() && !has_panicked && self.past.rewindable().end <= here + 1 {
-            self.past.push_end(&self.physics);
-        }
-        self.drop_redo();
-        let left = self.swap_physics(state);
+        let log = if let Some(redo) = self.run.redo.take() {
+            self.abort_step();
+            redo.left.log
+        } else {
+            if !has_panicked && self.run.past.rewindable().end <= here + 1 {
+                self.run.past.push_end(&self.physics);
+            }
+            std::mem::take(&mut self.physics.log)
+        };
+        self.replace_physics(state);
         self.follow_tick();
-        self.jump_from(left.log);
-        clear_events(&mut self.events);
+        self.jump_from(log);
+        clear_events(&mut self.run.events);
         Ok(())
     }
 
     /// Returns the past, if it leads to the present value.
     pub(super) fn known_past(&self) -> Option<&Past> {
         let is_known = self.knows_physics() && !self.physics.past_edits.is_cut;
-        is_known.then_some(&self.past)
+        is_known.then_some(&self.run.past)
     }
 
     /// Passes a copy to `ask` whose queries include all changes since the last step, together with the past.
@@ -245,8 +250,8 @@ impl Simulation {
         self.notice_physics();
         let mut copy = self.clone();
         copy.physics.world.refresh_queries();
-        std::mem::swap(&mut copy.past, &mut self.past);
+        std::mem::swap(&mut copy.run.past, &mut self.run.past);
         ask(&copy);
-        self.past = copy.past;
+        self.run.past = copy.run.past;
     }
 }

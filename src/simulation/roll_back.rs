@@ -5,6 +5,7 @@ use crate::time::Step;
 
 use super::hooks::{BeforeStep, Hooks};
 use super::past::RewindError;
+use super::pull::Capture;
 use super::redo::Left;
 use super::root::Simulation;
 use crate::physics::{PastEdits, Physics, Stage};
@@ -25,7 +26,7 @@ pub enum ResimulateError<E> {
     Hook(#[source] E),
 }
 
-/// Why [`Simulation::correct`] failed: the state has another tick.
+/// Why [`Simulation::correct`] failed: the state is of an earlier tick.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the state has tick {}, but the simulation is at tick {tick}: roll back to the state's tick, or assign the state",
@@ -93,9 +94,9 @@ impl Simulation {
         if tick > here || (tick == here && self.physics.current_step().is_none()) {
             return Ok(());
         }
-        let kept = self.past.rewindable();
+        let kept = self.run.past.rewindable();
         let kept = kept.start..kept.end.min(here.saturating_add(1));
-        let nearest = self.past.nearest(tick);
+        let nearest = self.run.past.nearest(tick);
         let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
@@ -146,7 +147,7 @@ impl Simulation {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
-            let result = self.make_one(hooks, step);
+            let result = self.make_one(hooks, step, Capture::LastStep);
             if result.is_err() {
                 self.abort_step();
             }
@@ -186,17 +187,20 @@ impl Simulation {
     /// ```
     #[must_use]
     pub fn event_changes(&self) -> EventChanges {
-        EventChanges::of(&self.event_changes)
+        EventChanges::of(&self.run.event_changes)
     }
 
-    /// Replaces the state with another machine's state of the same tick, such as the server's after a misprediction.
-    /// The displayed poses [move smoothly](Self::correction) to the new state. To continue from another state without
-    /// smoothing, [assign](crate::Physics#the-state-as-a-value) it.
+    /// Replaces the state with another machine's state of this tick or a later one, such as the server's after a
+    /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state. To continue from another
+    /// state without smoothing, [assign](crate::Physics#the-state-as-a-value) it.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
-    /// from it. With an [interval](Self::set_rewind_interval), first run the steps up to that tick. In a frame,
+    /// from it. With an [interval](Self::set_rewind_interval), steps before that tick are skipped. In a frame,
     /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states,
     /// which a [`rewind`](Self::rewind) has kept, are discarded.
+    ///
+    /// If this machine has stalled and the state is of a tick that it has not reached, `roll_back` does nothing, and the
+    /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
     /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
     /// [named](crate::ForceGenerator::named) forces use the functions that those names have in the old state.
@@ -221,7 +225,7 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`CorrectError`] if the state has another tick. Nothing is changed then.
+    /// [`CorrectError`] if the state is of an earlier tick. Nothing is changed then.
     ///
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
@@ -233,10 +237,10 @@ impl Simulation {
             "Rapier panicked in a step of the new state"
         );
         self.physics.resources.check_whole();
-        let tick = self.physics.tick();
-        if state.tick() != tick {
+        let (here, tick) = (self.physics.tick(), state.tick());
+        if tick < here {
             let state = Box::new(state);
-            return Err(CorrectError { tick, state });
+            return Err(CorrectError { tick: here, state });
         }
         self.release_redo();
         state.leave_step();
@@ -245,12 +249,29 @@ impl Simulation {
         state.forces.end_frame();
         self.abort_step();
         state.keep_what_it_lacks(&mut self.physics);
-        let left = self.swap_physics(state);
-        self.past.replace_state(&left.pairs, tick);
-        if self.redo.is_none() {
-            self.follow_tick();
-            self.correct_picture(Left::new(left));
+        let is_ahead = tick > self.clock.tick();
+        let left = self.replace_physics(state);
+        if tick == here {
+            self.run.past.replace_state(&left.pairs, tick);
+        } else {
+            self.run.past.clear();
         }
+        if !is_ahead && let Some(redo) = &mut self.run.redo {
+            redo.skip_to(tick);
+            return Ok(());
+        }
+        let left = match self.run.redo.take() {
+            Some(redo) => {
+                self.run.events = redo.events;
+                redo.left
+            }
+            None => Left::new(left, u64::MAX),
+        };
+        self.follow_tick();
+        if is_ahead {
+            self.restart_report();
+        }
+        self.correct_picture(left, u64::MAX);
         Ok(())
     }
 }

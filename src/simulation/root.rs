@@ -3,16 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::id::Id;
 use crate::physics::Physics;
-use crate::pose::{Correction, PoseLog, Screen, Smoothing};
-use crate::step::{ChangedEvents, Events, SharedEvents};
-use crate::time::{Clock, Rate};
+use crate::pose::{Correction, Screen, Smoothing};
+use crate::step::Events;
+use crate::time::{Clock, DisplayedMoment, Rate};
 
 use super::forgotten::Forgotten;
 use super::frame::Frame;
-use super::past::Past;
-use super::redo::Redo;
+use super::run::Run;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
@@ -72,32 +70,19 @@ use super::redo::Redo;
 /// that follows [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` detect the
 /// assignment and do so.
 pub struct Simulation {
-    pub(super) id: Id,
     /// Everything that the next step depends on: bodies, forces, Rapier's world. It is a
     /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
     pub physics: Physics,
-    /// The epoch of `physics`, if the loop knows the value.
-    pub(super) known: u64,
+    /// What the loop knows about `physics`.
+    pub(super) run: Run,
     pub(super) clock: Clock,
-    pub(super) frame: Frame,
-    /// The events of the frame, sorted by tick, even if ticks were renumbered within it.
-    pub(super) events: SharedEvents,
-    /// The tick and alpha of the last picture.
-    pub(super) picture: (u64, f32),
-    /// Whether a frame is open.
-    pub(super) is_in_frame: bool,
-    /// Whether the game has received a step of the clock that has not run yet.
-    pub(super) is_handed_out: bool,
-    /// The thread pool of the last step, for a value that replaces this one.
+    /// The thread pool of the last step, for a state that replaces this one. It belongs to Rapier's pipeline, and a copy
+    /// of the world has a new pipeline.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
-    pub(super) past: Past,
-    /// The redo queue after a rollback, until the present is reached.
-    pub(super) redo: Option<Box<Redo>>,
-    /// How the events changed when steps were last resimulated.
-    pub(super) event_changes: ChangedEvents,
-    /// What happened since the last frame ended, to be counted in the next one.
-    pub(super) between: Between,
+    /// The report of the last frame that has ended.
+    pub(super) frame: Frame,
+    pub(super) open: Option<OpenFrame>,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
     /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
@@ -146,52 +131,49 @@ pub struct Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     pub correction: Correction,
-    /// `None` on a thread, where a view displays the simulation.
-    pub(super) screen: Option<Screen>,
+    /// Whether screens keep the data for renderers.
+    pub(super) has_render_data: bool,
+    /// The last picture. On a thread, where a view displays the simulation, it is empty.
+    pub(super) screen: Screen,
     pub(super) forgotten: Forgotten,
 }
 
-#[derive(Clone, Copy, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Between {
-    /// The number of steps that were resimulated.
-    pub resimulated: u64,
-    /// The same count as in [`Frame`].
-    pub rejected_forces: u64,
+/// A frame that has begun and not ended.
+#[derive(Clone, Copy)]
+pub(super) struct OpenFrame {
+    /// The report so far.
+    pub report: Frame,
+    /// What the frame before displayed.
+    pub displayed: DisplayedMoment,
 }
 
 impl Clone for Simulation {
     fn clone(&self) -> Self {
-        let physics = self.physics.clone_in_step();
-        let known = if self.knows_physics() {
-            physics.epoch.number()
+        #[cfg_attr(not(feature = "parallel"), expect(unused_mut))]
+        let mut physics = self.physics.clone_in_step();
+        #[cfg(feature = "parallel")]
+        physics.set_pool_if_none(self.physics.pool());
+        let [original, copy] = [&self.physics, &physics].map(|it| it.epoch.number());
+        let run = if self.knows_physics() {
+            self.run.copy(copy)
         } else {
-            0
+            self.run.another()
         };
         let mut screen = self.screen.clone();
-        if let Some(screen) = &mut screen {
-            // The log is copied with the state, so it is valid for the copy.
-            screen.replace_epoch(self.physics.epoch.number(), physics.epoch.number());
-        }
+        // The log is copied with the state, so it is valid for the copy.
+        screen.replace_epoch(original, copy);
         Self {
-            id: Id::default(),
             physics,
-            known,
+            run,
             clock: self.clock.clone(),
-            frame: self.frame,
-            events: self.events.clone(),
-            picture: self.picture,
-            is_in_frame: self.is_in_frame,
-            is_handed_out: self.is_handed_out,
             #[cfg(feature = "parallel")]
             pool: self.pool.clone(),
-            past: self.past.clone(),
-            redo: self.redo.clone(),
-            event_changes: self.event_changes.clone(),
-            between: self.between,
+            frame: self.frame,
+            open: self.open,
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             correction: self.correction,
+            has_render_data: self.has_render_data,
             screen,
             forgotten: self.forgotten,
         }
@@ -208,40 +190,23 @@ impl Simulation {
 
     /// Creates a simulation of this state, stepped at `rate`. It continues at the tick and the time of the state.
     #[must_use]
-    pub fn with_physics(rate: Rate, mut physics: Physics) -> Self {
-        // A value from another loop may be in the middle of a step and of a frame there.
-        physics.leave_step();
-        physics.resync_if_outdated();
-        // This simulation has not displayed any of it yet.
-        physics.log = PoseLog {
-            rest: physics.pairs.resting().collect(),
-            ..PoseLog::default()
-        };
-        let mut clock = Clock::new(rate);
-        clock.go_to(physics.tick(), physics.exact_time());
+    pub fn with_physics(rate: Rate, physics: Physics) -> Self {
         let mut simulation = Self {
-            id: Id::default(),
-            clock,
-            screen: Some(Screen::new(physics.epoch.number())),
-            known: physics.epoch.number(),
             physics,
-            frame: Frame::default(),
-            events: SharedEvents::default(),
-            picture: (0, 0.0),
-            is_in_frame: false,
-            is_handed_out: false,
+            run: Run::default(),
+            clock: Clock::new(rate),
             #[cfg(feature = "parallel")]
             pool: None,
-            past: Past::default(),
-            redo: None,
-            event_changes: ChangedEvents::default(),
-            between: Between::default(),
+            frame: Frame::default(),
+            open: None,
             shown_for: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),
+            has_render_data: false,
+            screen: Screen::default(),
             forgotten: Forgotten::default(),
         };
-        simulation.stamp_physics();
+        simulation.notice_physics();
         simulation
     }
 }
@@ -258,7 +223,7 @@ impl Simulation {
     /// Returns the report of the last frame or, within a frame, the report of that frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        self.frame
+        self.open.map_or(self.frame, |open| open.report)
     }
 
     /// Returns the clock, with its time, its settings, and the time dropped so far. It is always at the present: while
@@ -273,42 +238,41 @@ impl Simulation {
     /// events of the last step in [`Physics::events`].
     #[must_use]
     pub fn events(&self) -> Events {
-        Events::new(&self.events)
+        Events::new(&self.run.events)
     }
 }
 
 /// # For a view on another thread
 impl Simulation {
-    /// Returns the identity of this simulation. A copy has a different one.
-    pub(crate) fn id(&self) -> u64 {
-        self.id.number()
+    /// Returns the number of the run of one state. Later runs along a view have larger numbers.
+    pub(crate) fn timeline(&self) -> u64 {
+        self.run.timeline()
     }
 
-    /// Returns the length of the step that led to the last state, in seconds, even if the rate was changed since.
-    /// Before the first step, returns the length that the rate sets.
-    pub(crate) fn last_dt(&self) -> f64 {
-        let (dt, rate) = (self.physics.dt, self.clock.settings().rate());
-        if dt.to_bits() == rate.dt().to_bits() {
-            rate.dt_f64()
-        } else {
-            dt.into()
-        }
+    /// Makes this run later than all others, because it continues on the thread of another one.
+    pub(crate) fn begin_timeline(&mut self) {
+        self.run.begin_timeline();
     }
 
-    pub(crate) fn screen(&self) -> Option<&Screen> {
-        self.screen.as_ref()
+    pub(crate) fn screen(&self) -> &Screen {
+        &self.screen
     }
 
-    /// Takes the screen for a view. The simulation's frames display nothing until it is put back.
+    /// Takes the screen for a view.
     pub(crate) fn take_screen(&mut self) -> Screen {
-        self.screen.take().unwrap_or_default()
+        std::mem::take(&mut self.screen)
     }
 
-    /// Puts the screen back.
+    /// Puts back the screen of a view.
     pub(crate) fn put_screen(&mut self, mut screen: Screen) {
         screen.expect_another_state();
-        self.screen = Some(screen);
+        self.frame.number = self.frame.number.max(screen.number());
+        self.screen = screen;
         self.shown_for = Duration::ZERO;
+    }
+
+    pub(crate) fn has_render_data(&self) -> bool {
+        self.has_render_data
     }
 }
 
@@ -317,7 +281,7 @@ impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation")
             .field("clock", &self.clock)
-            .field("frame", &self.frame)
+            .field("frame", &self.frame())
             .field("bodies", &self.physics.world.physics.bodies.len())
             .field("colliders", &self.physics.world.physics.colliders.len())
             .finish_non_exhaustive()

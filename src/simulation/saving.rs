@@ -1,4 +1,4 @@
-//! Saving with serde: the written format, and the checks of bytes that are read.
+//! The simulation as bytes: the written format, and the checks of bytes that are read.
 
 use std::borrow::Cow;
 
@@ -6,66 +6,32 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::canonical_nan::CanonicalNan;
-use crate::key::ForceGeneratorKey;
-use crate::pose::{GeneralSmoothing, Screen};
+use crate::bytes::{LoadError, SaveError, StateType, read, write};
+use crate::physics::Physics;
+use crate::pose::{GeneralSmoothing, PoseLog, Screen};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
 use super::frame::Frame;
-use super::root::{Between, Simulation};
-use crate::physics::{Physics, Stage};
-
-/// Why a state cannot be written to bytes. You can still clone it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SaveError {
-    /// A frame is open: call `end_frame`. Or steps are [to be resimulated](Simulation::steps_to_resimulate): run them,
-    /// or [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
-    #[error(
-        "a simulation cannot be saved within a frame or a rollback: call `end_frame` first, and run the steps that are to \
-         be resimulated"
-    )]
-    WithinFrame,
-    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or
-    /// assign [a sound state](Physics#the-state-as-a-value).
-    #[error(
-        "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
-         its `physics`, before you save it"
-    )]
-    Panicked,
-    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
-    /// shifted. Or the simulation was created from a world with bodies, and no step has run since. Rapier does not
-    /// write changes of joints and soft bodies before a step has processed them: save right after a frame with a step.
-    #[error("Rapier's world was changed since the last step: save right after a frame with a step")]
-    ChangedSinceStep,
-    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::ForceGenerator::named).
-    #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
-    UnnamedForce(ForceGeneratorKey),
-    /// Rapier's world contains something that cannot be serialised.
-    #[error(
-        "a part of Rapier's world cannot be written, most likely a custom shape: \
-         use Rapier's own shapes, or keep a clone"
-    )]
-    NotWritable,
-}
+use super::root::Simulation;
 
 /// The parts of a simulation that are written. No frame is open.
 #[derive(Serialize, Deserialize)]
 struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
     physics: Cow<'a, Physics>,
+    log: Cow<'a, PoseLog>,
     frame: Frame,
-    between: Between,
+    resimulated: u64,
     smoothing: GeneralSmoothing,
-    screen: Cow<'a, Option<Screen>>,
+    screen: Cow<'a, Screen>,
 }
 
 /// Requires the feature `serde`. Fails when [`Simulation::save`] fails, with the text of its [`SaveError`].
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
-        if self.redo.is_some() || !self.knows_physics() {
+        if self.run.redo.is_some() || !self.knows_physics() {
             // Write the state with which the next call of the loop would continue.
             let mut copy = self.clone();
             copy.notice_physics();
@@ -75,76 +41,187 @@ impl Serialize for Simulation {
         let written = SavedSimulation {
             clock: Cow::Borrowed(&self.clock),
             physics: Cow::Borrowed(&self.physics),
+            log: Cow::Borrowed(&self.physics.log),
             frame: self.frame,
-            between: self.between,
+            resimulated: self.run.resimulated,
             smoothing: GeneralSmoothing {
                 smoothing: self.smoothing,
                 correction: self.correction,
             },
             screen: Cow::Borrowed(&self.screen),
         };
-        written.serialize(CanonicalNan(serializer))
+        written.serialize(serializer)
     }
 }
 
-/// Requires the feature `serde`. Fails if the parts of the state contradict each other.
+/// Requires the feature `serde`. Fails if the parts of the simulation contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
+        if !written.screen.is_consistent() || !written.log.is_finite() {
+            return Err(D::Error::custom(
+                "the parts of the simulation contradict each other",
+            ));
+        }
         let physics = written.physics.into_owned();
         let mut simulation = Self {
             clock: written.clock.into_owned(),
-            known: physics.epoch.number(),
-            physics,
             frame: written.frame,
-            between: written.between,
             smoothing: written.smoothing.smoothing,
             correction: written.smoothing.correction,
             screen: written.screen.into_owned(),
             ..Self::default()
         };
-        if !simulation.is_consistent() {
-            return Err(D::Error::custom(
-                "the parts of the state contradict each other",
-            ));
-        }
+        simulation.replace_physics(physics);
+        simulation.physics.log = written.log.into_owned();
+        simulation.run.resimulated = written.resimulated;
+        simulation.follow_tick();
         Ok(simulation)
     }
 }
 
+/// # States as bytes
+///
+/// Use bytes for saved games, for players who join late, and to move a running match to another process. They require
+/// the feature `serde`.
+///
+/// ```
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut here = Simulation::default();
+/// # let ball = here.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// here.advance(Duration::from_millis(20), |_, _| ());
+/// let bytes = here.save()?;
+/// let mut there = Simulation::load(&bytes)?;
+/// for simulation in [&mut here, &mut there] {
+///     simulation.advance(Duration::from_millis(70), |_, _| ());
+/// }
+/// assert_eq!(here.physics.checksum(), there.physics.checksum());
+/// assert_eq!(here.pose(ball), there.pose(ball));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Contents of a saved state
+/// A saved state has everything that a [clone](Simulation#a-copy) has, with these exceptions:
+/// - the [`Resources`](crate::Resources);
+/// - the events of the last frame, which you should read before saving;
+/// - the limits of the past ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which you have
+///   to set again.
+///
+/// [`Simulation`] also implements serde's traits, for your own format without the header.
+///
+/// # Guarantees
+/// The run continues bit for bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
+/// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This
+/// happened in tests when many joints woke many sleeping bodies at once.
+///
+/// # Soft bodies
+/// Rapier does not write the complete state of soft bodies. With some of them a loaded run diverges, whatever the
+/// features. Rapier omits
+/// - for a cluster with a moving [shape-matching
+///   target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target): where the target was in the previous
+///   step;
+/// - for a mesh that [overlaps](crate::rapier::dynamics::SoftBody::volume_contacts) with another mesh or a rigid
+///   collider, or that crosses itself or another mesh: the impulses and the progress of pushing them apart;
+/// - for vertices of a mesh that push against a convex collider: the impulses of the contacts that Rapier predicts for
+///   them;
+/// - for a closed mesh that is turned inside out: that it is inside out;
+/// - for a body that is being permanently deformed by plastic flow: that it must not fall asleep, and that its shape at
+///   rest has to be fitted.
+///
+/// Rapier does not reveal whether a state is affected, and many are not. Eight states that were saved while two cuboids
+/// or two balls overlapped all continued bit for bit. So no soft body is refused. A clone has the complete state.
+///
+/// # Untrusted files
+/// Bytes that were damaged or belong to something else give a [`LoadError`]. evenstep checks its own data, and that
+/// bodies, colliders and joints refer to each other consistently. The checksum detects accidents, not malice: anyone
+/// who can change a file can change its checksum. Data that Rapier neither checks nor exposes is trusted: its trees of
+/// bounding boxes, islands, contacts, coordinates of multibodies, meshes, and the lists in soft bodies. With these a
+/// forged state can
+/// - panic in later steps, or in another call into Rapier. In builds with overflow checks, the size of a matrix can
+///   cause a panic even during loading;
+/// - end the process, through a tree that contains itself and overflows the stack, or through a matrix whose size
+///   differs from its stated size;
+/// - take any amount of time and memory, through such a tree, or through the number of iterations that it requests.
+///
+/// So load other people's states only if someone you trust has signed them.
 impl Simulation {
-    pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame || self.steps_to_resimulate() > 0 {
+    /// Returns the state as bytes, to be read by [`load`](Self::load).
+    ///
+    /// ```
+    /// # use evenstep::{SaveError, Simulation};
+    /// # let mut simulation = Simulation::default();
+    /// simulation.physics.rapier_mut().gravity.y = -1.6;
+    /// // Rapier writes some changes only after a step has processed them.
+    /// assert!(matches!(simulation.save(), Err(SaveError::ChangedSinceStep)));
+    /// simulation.advance(std::time::Duration::from_millis(20), |_, _| ());
+    /// assert!(simulation.save().is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// [`SaveError`] if the state cannot be written now, or at all.
+    pub fn save(&self) -> Result<Vec<u8>, SaveError> {
+        self.check_savable()?;
+        write(StateType::Simulation, Physics::layout(), self)
+    }
+
+    /// Reads a state that was written by [`save`](Self::save) of the same build.
+    ///
+    /// ```
+    /// # use evenstep::{LoadError, Simulation};
+    /// let mut bytes = Simulation::default().save()?;
+    /// *bytes.last_mut().unwrap() ^= 1;
+    /// assert!(matches!(Simulation::load(&bytes), Err(LoadError::Checksum)));
+    /// # Ok::<(), evenstep::SaveError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are not a state, or not one of this build.
+    pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
+        Self::load_with(bytes, |_| None)
+    }
+
+    /// Reads a state with [named](crate::ForceGenerator::named) forces, as [`load`](Self::load) does. `force` returns
+    /// the force generator of each name.
+    ///
+    /// If it returns `None`, as it does for `load`, that generator exerts no force until it is removed.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::{ForceGenerator, Simulation, Wrench};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
+    /// simulation.physics.insert_force_generator(ball, ForceGenerator::named("push", push))?;
+    /// let bytes = simulation.save()?;
+    ///
+    /// let named = |name: &str| (name == "push").then(|| ForceGenerator::named(name, push));
+    /// for (mut loaded, is_pushed) in
+    ///     [(Simulation::load_with(&bytes, named)?, true), (Simulation::load(&bytes)?, false)]
+    /// {
+    ///     loaded.advance(Duration::from_millis(20), |_, _| ());
+    ///     assert_eq!(loaded.physics.body(ball).unwrap().linvel().x > 0.0, is_pushed);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`load`](Self::load).
+    pub fn load_with(
+        bytes: &[u8],
+        force: impl FnMut(&str) -> Option<ForceGenerator>,
+    ) -> Result<Self, LoadError> {
+        let mut simulation: Self = read(StateType::Simulation, Physics::layout(), bytes)?;
+        simulation.physics.forces.bind(force);
+        Ok(simulation)
+    }
+
+    fn check_savable(&self) -> Result<(), SaveError> {
+        if self.open.is_some() || self.steps_to_resimulate() > 0 {
             return Err(SaveError::WithinFrame);
         }
-        if self.physics.stage == Stage::Poisoned {
-            return Err(SaveError::Panicked);
-        }
-        if self.physics.world.has_unwritten_changes {
-            return Err(SaveError::ChangedSinceStep);
-        }
-        let mut custom = self.physics.forces.custom_forces();
-        match custom.find(|(_, force)| force.name().is_none()) {
-            Some((key, _)) => Err(SaveError::UnnamedForce(key)),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns whether no code of evenstep panics for the state that was read. Parts of the state that only Rapier
-    /// reads are not checked here.
-    fn is_consistent(&mut self) -> bool {
-        if self.physics.tick() != self.clock.tick() {
-            return false;
-        }
-        let keys = &self.physics.world.keys;
-        self.physics.world.is_consistent()
-            && self.physics.pairs.is_consistent(keys)
-            && self.screen.as_ref().is_none_or(Screen::is_consistent)
-            && self.physics.log.is_finite()
-            && self.physics.targets.index(keys)
-    }
-
-    pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
-        self.physics.forces.bind(force);
+        self.physics.check_savable()
     }
 }

@@ -117,9 +117,6 @@ struct Pushed {
     push: Push,
 }
 
-/// Forces that were removed temporarily.
-pub(crate) struct Pushes(Vec<Pushed>);
-
 /// The forces for the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
@@ -248,21 +245,6 @@ impl Forces {
     /// Ends a frame. Pushes that are pending now wait for the next step, no matter how long time is stopped.
     pub fn end_frame(&mut self) {
         self.lasting = self.pushes.len();
-    }
-
-    /// Removes and returns the pushes since the last frame, until earlier frames are finished.
-    pub fn take_since_frame(&mut self) -> Pushes {
-        let lasting = self.lasting.min(self.pushes.len());
-        Pushes(self.pushes.split_off(lasting))
-    }
-
-    /// Puts back pushes that were removed. Since then the world was moved by `by`.
-    pub fn put_back(&mut self, taken: Pushes, by: Vector) {
-        let pushes = taken.0.into_iter().map(|mut pushed| {
-            pushed.push.translate(by);
-            pushed
-        });
-        self.pushes.extend(pushes);
     }
 
     /// Discards the pushes since the last frame, because time was stopped. Returns their number.

@@ -31,4 +31,4 @@ pub use input::{Delivery, InputCounts, InputQueue, Sample};
 pub(crate) use pool::on_one_thread;
 pub(crate) use targets::Targets;
 pub use tick_input::{TickCounts, TickError, TickQueue};
-pub(crate) use world::{World, refresh_leaf};
+pub(crate) use world::{Birth, World, refresh_leaf};

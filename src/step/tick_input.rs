@@ -212,9 +212,8 @@ impl<T> TickQueue<T> {
         self.tick
     }
 
-    /// Continues at `tick`: after a rollback, or together with
-    /// [`ClockSettings::set_tick`](crate::ClockSettings::set_tick) to join a match. Samples for `tick` and later are
-    /// kept.
+    /// Continues at `tick`: after a rollback, or together with [`Simulation::set_tick`](crate::Simulation::set_tick) to
+    /// join a match. Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
         self.delivered = 0;
@@ -280,7 +279,7 @@ mod tests {
             for (id, (tick, skipped, action)) in (0..).zip(actions) {
                 match action {
                     0 => {
-                        clock.settings_mut().set_tick(tick);
+                        clock.set_tick(tick);
                         queue.set_tick(tick);
                         next = tick;
                     }
@@ -335,7 +334,7 @@ mod tests {
                     next = step.tick + 1;
                 } else if action == 4 {
                     let tick = next.saturating_sub(ago);
-                    clock.settings_mut().set_tick(tick);
+                    clock.set_tick(tick);
                     queue.set_tick(tick);
                     got.retain(|got| *got >= next);
                     next = tick;
@@ -368,7 +367,7 @@ mod tests {
             drained(&mut queue, step(&mut clock));
         }
         assert_eq!(queue.push(2, 20).unwrap_err().into_input(), 20);
-        clock.settings_mut().set_tick(2);
+        clock.set_tick(2);
         queue.set_tick(2);
         queue.push(2, 20).unwrap();
         queue.push(4, 40).unwrap();
@@ -385,7 +384,7 @@ mod tests {
         for _ in 0..6 {
             drained(&mut queue, step(&mut clock));
         }
-        clock.settings_mut().set_tick(2);
+        clock.set_tick(2);
         assert_eq!(drained(&mut queue, step(&mut clock)), []);
         assert_eq!(queue.tick(), 3);
         queue.push(3, 30).unwrap();
@@ -410,7 +409,7 @@ mod tests {
         let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
         queue.push(u64::MAX, 1).unwrap();
         let mut clock = clock();
-        clock.settings_mut().set_tick(u64::MAX - 1);
+        clock.set_tick(u64::MAX - 1);
         assert_eq!(drained(&mut queue, step(&mut clock)), []);
         assert_eq!((queue.tick(), queue.len()), (u64::MAX, 1));
         let by = u64::MAX;

@@ -31,6 +31,14 @@ pub(crate) struct World {
     are_joints_in_doubt: bool,
 }
 
+/// What tells a body from another one with the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Birth {
+    /// The tick from which on it exists.
+    pub tick: u64,
+    user_data: u128,
+}
+
 impl Clone for World {
     fn clone(&self) -> Self {
         Self {
@@ -144,6 +152,20 @@ impl World {
     }
 
     /// Returns the key of the body to which a collider is attached.
+    /// Returns what tells this body from others that had its key in another run of the same steps.
+    pub fn birth(&self, key: BodyKey) -> Option<Birth> {
+        let tick = self.keys.birth(key)?;
+        let user_data = self.get(key)?.user_data;
+        Some(Birth { tick, user_data })
+    }
+
+    /// Returns the bodies that were born after this tick.
+    pub fn births_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Birth)> {
+        let keys = self.keys.iter().map(|(key, _)| key);
+        let born = keys.filter(move |key| self.keys.birth(*key).is_some_and(|birth| birth > tick));
+        born.filter_map(|key| Some((key, self.birth(key)?)))
+    }
+
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.key(self.physics.colliders.get(handle)?.parent()?)
     }

@@ -36,8 +36,12 @@ pub(super) struct Snapshot {
     pub time: Duration,
     /// The length of that step, in seconds.
     pub dt: f64,
-    /// Whether it was a single step in a pause.
+    /// Whether it was a single step in a pause, or the step after which the clock was paused.
     pub is_single: bool,
+    /// The length of the next step, in seconds. Bodies are extrapolated by up to this time.
+    pub next_dt: f32,
+    /// Whether the view keeps the data for renderers.
+    pub has_render_data: bool,
 }
 
 /// The rounding error of a step's length, in seconds: both its times are rounded to nanoseconds.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::pose::SmoothingSettings;
+use crate::pose::{ErrorChange, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
 
@@ -10,36 +10,59 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 
 /// Publishes states of a simulation, and knows the last one.
 pub(super) struct Publisher {
-    /// The id of the simulation. A call may replace the simulation, and a call or a hook its state.
+    /// The timeline of the simulation. A call may replace the simulation, and a call or a hook its state.
     run: u64,
-    /// The last published state, the version of its poses, and how they are smoothed.
-    epoch: u64,
-    version: u64,
-    smoothing: Arc<SmoothingSettings>,
+    /// What was published last, or `None` if the next state is compared with all bodies.
+    last: Option<Published>,
     /// Published snapshots, for reuse once nobody else has them.
     pub sent: Vec<Arc<Snapshot>>,
+}
+
+/// Everything of a state that a view displays. If it is equal, so is the picture.
+struct Published {
+    epoch: u64,
+    /// The version of the poses.
+    version: u64,
+    smoothing: Arc<SmoothingSettings>,
+    has_render_data: bool,
+}
+
+impl Published {
+    fn of(simulation: &Simulation) -> Self {
+        let physics = &simulation.physics;
+        Self {
+            epoch: physics.epoch.number(),
+            version: physics.pairs.movers().version(),
+            smoothing: Arc::clone(physics.smoothing_settings()),
+            has_render_data: simulation.has_render_data(),
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.epoch, self.version) == (other.epoch, other.version)
+            && Arc::ptr_eq(&self.smoothing, &other.smoothing)
+            && self.has_render_data == other.has_render_data
+    }
 }
 
 impl Publisher {
     pub fn new(simulation: &Simulation) -> Self {
         Self {
-            run: simulation.id(),
-            epoch: 0,
-            version: 0,
-            smoothing: Arc::clone(simulation.physics.smoothing_settings()),
+            run: simulation.timeline(),
+            last: None,
             sent: Vec::new(),
         }
     }
 
-    pub fn is_other(&self, simulation: &Simulation) -> bool {
-        simulation.id() != self.run
-    }
-
-    /// Returns whether this simulation has replaced the last one. All of it is published next in that case.
+    /// Returns whether this simulation, or its state, has replaced the last one. Then its timeline is later than that of
+    /// the last one.
     pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
         simulation.notice_physics();
-        let is_other = self.is_other(simulation);
-        self.run = simulation.id();
+        let is_other = simulation.timeline() != self.run;
+        if is_other {
+            simulation.begin_timeline();
+            self.run = simulation.timeline();
+        }
         is_other
     }
 
@@ -48,18 +71,16 @@ impl Publisher {
         if simulation.is_redoing() {
             return None;
         }
-        // A simulation that the game has assigned brings its own screen.
-        drop(simulation.take_screen());
-        let log = simulation.physics.take_log(self.epoch);
-        let version = simulation.physics.pairs.movers().version();
-        let smoothing = simulation.physics.smoothing_settings();
-        let is_same = (self.epoch, self.version) == (log.epoch, version)
-            && Arc::ptr_eq(&self.smoothing, smoothing);
-        if log.is_empty() && is_same {
+        let errors = take_over_from_screen(simulation);
+        let epoch = self.last.as_ref().map(|last| last.epoch);
+        let mut log = simulation.physics.take_log(epoch);
+        log.errors.splice(0..0, errors);
+        let published = Published::of(simulation);
+        let is_same = |last: &Published| last.is_same(&published);
+        if log.is_empty() && self.last.as_ref().is_some_and(is_same) {
             return None;
         }
-        (self.epoch, self.version) = (log.epoch, version);
-        self.smoothing = Arc::clone(smoothing);
+        self.last = Some(published);
         let mut snapshot = self.free_snapshot();
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has the snapshot");
         filled.fill(simulation);
@@ -80,19 +101,39 @@ impl Publisher {
     }
 }
 
+/// Takes over from a screen that has displayed the simulation: the game has ended a frame itself, or has put another
+/// simulation in place of the last one. Returns the visual errors of that screen.
+fn take_over_from_screen(simulation: &mut Simulation) -> Vec<ErrorChange> {
+    let screen = simulation.take_screen();
+    if screen.epoch().is_none() {
+        return Vec::new();
+    }
+    // The screen has read a part of the log, so the view has to compare all bodies.
+    simulation.adopt();
+    let errors = screen
+        .errors()
+        .map(|(key, error)| ErrorChange::Add(key, error));
+    [ErrorChange::ClearAll].into_iter().chain(errors).collect()
+}
+
 impl Snapshot {
     /// Fills the snapshot with a simulation's last state, in place of an earlier one.
     fn fill(&mut self, simulation: &Simulation) {
         let clock = simulation.clock();
-        self.run = simulation.id();
+        let physics = &simulation.physics;
+        self.run = simulation.timeline();
         self.frame = simulation.frame().number;
-        self.tick = simulation.physics.tick();
-        self.time = clock.simulated();
-        self.dt = simulation.last_dt();
-        self.is_single = clock.settings().stands_still() && simulation.frame().steps > 0;
-        self.origin = simulation.physics.origin;
-        self.movers.copy_shown(simulation.physics.pairs.movers());
-        self.smoothing = Arc::clone(simulation.physics.smoothing_settings());
+        self.tick = physics.tick();
+        self.time = physics.time();
+        self.dt = physics.dt_f64();
+        self.next_dt = clock.settings().rate().dt();
+        // A frame in a pause has single steps, and a step may pause the clock.
+        let is_paused = clock.used().stands_still || clock.settings().stands_still();
+        self.is_single = is_paused && simulation.frame().steps > 0;
+        self.origin = physics.origin;
+        self.movers.copy_shown(physics.pairs.movers());
+        self.smoothing = Arc::clone(physics.smoothing_settings());
+        self.has_render_data = simulation.has_render_data();
     }
 }
 

@@ -58,14 +58,14 @@ mod tests {
     #[test]
     fn a_failed_start_returns_the_simulation_and_the_game_unchanged() {
         let simulation = with_visual_error();
-        let id = simulation.id();
+        let id = simulation.timeline();
         let error = Overlap::start(simulation, refuse).unwrap_err();
         let simulation = error.into_given();
-        assert_eq!(simulation.id(), id);
+        assert_eq!(simulation.timeline(), id);
         let settings = RunnerSettings::default();
         let error = Runner::start(simulation, Game(7), settings, refuse).unwrap_err();
         let (simulation, game) = error.into_given();
-        assert_eq!((simulation.id(), game), (id, Game(7)));
+        assert_eq!((simulation.timeline(), game), (id, Game(7)));
         assert_eq!(frames(simulation), frames(with_visual_error()));
     }
 }

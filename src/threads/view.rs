@@ -14,10 +14,6 @@ use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
 use super::runner_settings::RunnerSettings;
 use crate::owners::Spawned;
 
-/// An alpha below 1. A body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is displayed beyond the
-/// previous state. At alpha 1, where the next state itself is displayed, it would jump back for one frame.
-const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
-
 /// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
 
@@ -36,6 +32,8 @@ pub struct View<E> {
     moment: Option<(Arc<Snapshot>, f32)>,
     /// The simulation's present time in the last frame, not the displayed time.
     last_present: Option<f64>,
+    /// How far the picture was behind the present in the last frame, in seconds.
+    delay: Option<f64>,
     is_starved: bool,
 }
 
@@ -49,6 +47,7 @@ impl<E> View<E> {
             newest: None,
             moment: None,
             last_present: None,
+            delay: None,
             is_starved: false,
         }
     }
@@ -112,6 +111,8 @@ impl<E> View<E> {
                 time: Duration::from_secs_f64(start.max(0.0)),
                 dt: missing,
                 is_single: false,
+                next_dt: snapshot.next_dt,
+                has_render_data: snapshot.has_render_data,
             };
             let mut log = PoseLog::default();
             for earlier in self.mail.states.drain(..) {
@@ -166,7 +167,7 @@ impl<E> View<E> {
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
         let passed = present - self.last_present.replace(present).unwrap_or(present);
-        let due = present - self.settings.delay() * dt;
+        let due = present - self.delay(dt, passed.max(0.0), is_its);
         self.is_starved = speed > 0.0 && due > end;
         // In a pause an edit is displayed at once, and nothing else moves.
         if let Some(replaced) = replaced.filter(|_| speed == 0.0 && is_its) {
@@ -183,6 +184,14 @@ impl<E> View<E> {
         };
         let decayed = if speed > 0.0 { elapsed } else { Duration::ZERO };
         self.show_time(due.max(last + by).min(end), decayed);
+    }
+
+    /// Returns how far the picture is behind the present, if the last step had this length. If steps get shorter, the
+    /// picture runs at one and a half times its speed until it has caught up. `passed` is the time since the last frame.
+    fn delay(&mut self, dt: f64, passed: f64, is_its: bool) -> f64 {
+        let target = self.settings.delay() * dt;
+        let last = self.delay.filter(|_| is_its).unwrap_or(target);
+        *self.delay.insert(target.max(last - passed / 2.0))
     }
 
     fn show_time(&mut self, time: f64, elapsed: Duration) {
@@ -216,10 +225,12 @@ impl<E> View<E> {
         let moment = Moment {
             frame,
             time,
-            alpha: alpha.min(LARGEST_ALPHA),
+            alpha,
+            lead: alpha * snapshot.next_dt,
             elapsed,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
+            has_render_data: snapshot.has_render_data,
         };
         self.screen.show(&snapshot.movers, log, &moment);
         self.moment = Some((snapshot, alpha));
@@ -258,7 +269,7 @@ impl<E> View<E> {
 
     /// Returns the data of this picture for renderers, like
     /// [`Simulation::render_data`](crate::Simulation::render_data), if the simulation [kept
-    /// it](crate::Simulation::keep_render_data) when it was passed to the `Runner` or `Overlap`.
+    /// it](crate::Simulation::keep_render_data).
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()

@@ -4,6 +4,8 @@
 mod rate;
 // How time becomes steps.
 mod stepping;
+// The duration of a frame, and what drives it.
+mod frame_time;
 // The accumulator.
 mod clock;
 // Time stamps in, frame times out.
@@ -19,9 +21,12 @@ mod frame_filter;
 // The time that steps take.
 mod headroom;
 
-pub(crate) use clock::ExactTime;
+#[cfg(feature = "serde")]
+pub(crate) use clock::Requests;
 pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError, Step};
+pub(crate) use clock::{DisplayedMoment, ExactTime};
 pub use frame_filter::{FilterError, FrameFilter};
+pub use frame_time::FrameTime;
 pub use frame_timer::FrameTimer;
 pub use headroom::Headroom;
 pub use rate::{Rate, RateError};

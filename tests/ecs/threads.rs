@@ -272,7 +272,7 @@ fn entities_of_an_overlap_have_the_poses_of_its_view() {
         }
     }
     assert!(displayed > 1_000, "{displayed}");
-    let physics = &overlap.simulation().physics;
+    let physics = &overlap.simulation(&mut game).unwrap().physics;
     let bodies = physics.bodies().count();
     assert_eq!(shown(&game.world), bodies);
 }

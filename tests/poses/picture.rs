@@ -63,7 +63,12 @@ fn a_frame_of_zero_time_lists_an_edit_in_a_pause_once() {
         advance(&mut simulation, 0);
         assert_eq!(simulation.moved(), []);
 
-        overlap.simulation().physics.teleport(rock, there).unwrap();
+        overlap
+            .simulation(&mut Idle)
+            .unwrap()
+            .physics
+            .teleport(rock, there)
+            .unwrap();
         let view = overlap.frame(MS(0), &mut Idle).unwrap();
         assert_eq!(view.moved(), [(rock, there)]);
         assert_eq!(overlap.frame(MS(0), &mut Idle).unwrap().moved(), []);
@@ -74,7 +79,12 @@ fn a_frame_of_zero_time_lists_an_edit_in_a_pause_once() {
         (simulation.removed(), simulation.pose(rock)),
         (&[rock][..], None)
     );
-    overlap.simulation().physics.remove(rock).unwrap();
+    overlap
+        .simulation(&mut Idle)
+        .unwrap()
+        .physics
+        .remove(rock)
+        .unwrap();
     let view = overlap.frame(MS(0), &mut Idle).unwrap();
     assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
     assert_eq!(
@@ -188,7 +198,7 @@ fn every_loop_delivers_tick_queue_input_once_in_its_step() {
         for number in 0..400u64 {
             let frame_time = MS([0, 3, 10, 16, 35][number as usize % 5]);
             let current = if kind == 2 && number % 7 == 3 {
-                overlap.simulation()
+                overlap.simulation(&mut game).unwrap()
             } else {
                 &mut simulation
             };

@@ -47,6 +47,8 @@ fn render_data_is_kept_only_if_requested() {
     assert_eq!(simulation.render_data().unwrap().keys().len(), 1);
     assert_eq!(simulation.clone().render_data().unwrap().keys().len(), 1);
     simulation.keep_render_data(false);
+    assert!(simulation.render_data().is_some(), "of the same picture");
+    advance(&mut simulation, 0);
     assert!(simulation.render_data().is_none());
 }
 
@@ -231,7 +233,8 @@ fn overlap_and_runner_keep_the_render_data_of_a_simulation() {
         let view = overlap.frame(MS(7), &mut Idle).unwrap();
         draw(&mut renderer, view);
     }
-    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
+    let mut runner =
+        Runner::new(overlap.stop(&mut Idle).0, Idle, RunnerSettings::default()).unwrap();
     let blended = renderer.blended;
     assert!(blended > 20);
     while renderer.blended < blended + 20 {

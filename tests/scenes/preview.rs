@@ -85,9 +85,9 @@ impl Screen {
         let mut time = Duration::ZERO;
         if length >= 1.0 {
             ahead.pause();
-            ahead.clock_settings_mut().step_once();
+            ahead.step_once();
         } else {
-            ahead.clock_settings_mut().set_overstep(Duration::ZERO);
+            ahead.set_overstep(Duration::ZERO);
             ahead.clock_settings_mut().set_stepping(Stepping::Variable);
             let period = self.simulation.clock().settings().rate().period();
             time = period.mul_f32(length).max(Duration::from_nanos(1));
@@ -125,7 +125,7 @@ impl Truth {
         simulation.set_history(8);
         simulation.pause();
         for _ in 0..AHEAD {
-            simulation.clock_settings_mut().step_once();
+            simulation.step_once();
             simulation.advance(Duration::ZERO, |physics, step| {
                 game(physics, step, Duration::MAX);
             });

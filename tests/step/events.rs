@@ -424,7 +424,7 @@ fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
         }));
         assert!(caught.is_err());
         expected.retain(|(tick, _)| kept.contains(tick));
-        simulation.clock_settings_mut().set_tick(first);
+        simulation.set_tick(first);
         simulation.begin_frame(MS(30));
         while let Some(step) = simulation.next_step() {
             let ball = insert_one(&mut simulation.physics, 10 + expected.len());

@@ -25,7 +25,7 @@ mod multibodies;
 // Copies of a simulation, and levels that restart.
 mod identity;
 // Steps of a copy, for a preview.
-mod ahead;
+mod preview;
 // Your own values that belong to a simulation.
 mod resources;
 // No allocation in a steady frame.

@@ -134,7 +134,7 @@ fn resources_follow_a_resimulation_in_an_overlap() {
     for _ in 0..10 {
         overlap.frame(MS(10), &mut Late).unwrap();
     }
-    let simulation = overlap.simulation();
+    let simulation = overlap.simulation(&mut Late).unwrap();
     simulation.resimulate_with(0, &mut Late).unwrap();
     let steps = simulation.physics.tick();
     assert!(steps >= 9);

@@ -105,15 +105,15 @@ fn semi_fixed_stepping_ends_a_frame_with_a_shorter_step() {
 fn pause_stops_every_stepping_and_a_single_step_has_full_length() {
     for stepping in STEPPINGS {
         let mut clock = clock(100, stepping);
-        clock.settings_mut().pause();
+        clock.pause();
         assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
-        clock.settings_mut().step_once();
+        clock.step_once();
         assert_eq!(
             lengths(&mut clock, &[50, 50]),
             [vec![100], vec![]],
             "{stepping:?}"
         );
-        clock.settings_mut().resume();
+        clock.resume();
         clock.settings_mut().set_speed(0.0).unwrap();
         assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
     }
@@ -180,7 +180,7 @@ fn clock_settings_return_the_values_that_were_set() {
     clock.settings_mut().set_speed(0.25).unwrap();
     clock.settings_mut().set_rate(Rate::hz(50).unwrap());
     clock.settings_mut().set_stepping(Stepping::SemiFixed);
-    clock.settings_mut().pause();
+    clock.pause();
     assert_eq!(
         (
             clock.settings().budget(),
@@ -197,7 +197,7 @@ fn clock_settings_return_the_values_that_were_set() {
         (Rate::hz(50).unwrap(), Stepping::SemiFixed)
     );
     assert!(clock.settings().is_paused());
-    clock.settings_mut().resume();
+    clock.resume();
     assert!(!clock.settings().is_paused());
 }
 
@@ -443,7 +443,8 @@ fn a_frame_of_maximum_duration_does_not_panic_in_any_loop() {
     for frame_time in [Duration::ZERO, MS(20), most] {
         overlap.frame(frame_time, &mut Idle).unwrap();
     }
-    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
+    let mut runner =
+        Runner::new(overlap.stop(&mut Idle).0, Idle, RunnerSettings::default()).unwrap();
     let question = runner.ask(|simulation| simulation.physics.tick()).unwrap();
     runner.frame();
     let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();
@@ -488,9 +489,9 @@ fn counted_steps_report_the_time_that_they_lose_or_gain() {
     // A hitch is cut to the steps of a display at 30 Hz.
     let dropped = fast.begin_frame(Duration::from_secs(1));
     assert_eq!(dropped.uncounted, Duration::from_nanos(966_666_667));
-    fast.settings_mut().pause();
+    fast.pause();
     assert_eq!(fast.begin_frame(MS(50)).uncounted, Duration::ZERO);
-    fast.settings_mut().resume();
+    fast.resume();
     fast.settings_mut().set_speed(0.0).unwrap();
     assert_eq!(fast.begin_frame(MS(50)), evenstep::Dropped::default());
 }

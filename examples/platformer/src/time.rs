@@ -67,7 +67,7 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     if tick == simulation.physics.tick() || simulation.rewind(tick).is_ok() {
         // A paused frame runs no step. Real time continues, because input stamps need it.
         simulation.pause();
-        simulation.clock_settings_mut().set_overstep(overstep);
+        simulation.set_overstep(overstep);
         simulation.advance(frame_time, |_, _| ());
     }
 }

@@ -267,7 +267,7 @@ impl Client {
     /// discarded.
     fn skip(&mut self, ticks: u64) {
         let tick = self.tick().saturating_add(ticks);
-        self.simulation.clock_settings_mut().set_tick(tick);
+        self.simulation.set_tick(tick);
         self.lead.skip_to(tick);
         self.delay.skip(ticks);
         self.inputs.clear();
@@ -277,8 +277,7 @@ impl Client {
 
     /// Returns the tick of the next step.
     fn tick(&self) -> u64 {
-        let clock = self.simulation.clock();
-        clock.settings().new_tick().unwrap_or(clock.tick())
+        self.simulation.clock().next_tick()
     }
 }
 

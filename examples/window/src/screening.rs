@@ -58,7 +58,7 @@ impl Film {
             bytes: Vec::new(),
             checks,
         };
-        let mut replay = recording.replay(0);
+        let mut replay = recording.replay();
         while let Some((mut simulation, mut game)) = replay.next_run::<Game>(|_| None)? {
             while film.add_frame(&mut replay, &mut simulation, &mut game, nudge)? {}
         }
@@ -88,7 +88,7 @@ impl Film {
                 nudge_body(&mut simulation.physics, game);
             }
             simulation.make_step();
-            replay.end_step(&simulation.physics)?;
+            replay.end_step(&mut simulation.physics)?;
         }
         let frame = simulation.end_frame();
         let shown = self.shown(simulation, game);

@@ -35,7 +35,7 @@ impl Tape {
     }
 
     /// Begins a frame.
-    pub fn begin_frame(&mut self, simulation: &Simulation, game: &Game, frame_time: Duration) {
+    pub fn begin_frame(&mut self, simulation: &mut Simulation, game: &Game, frame_time: Duration) {
         self.record(|recorder| recorder.begin_frame(simulation, game, frame_time));
     }
 

@@ -21,7 +21,7 @@ use crate::worlds;
 #[derive(Serialize, Deserialize)]
 enum Plain {
     Simulation(Box<Simulation>),
-    Clock(Clock),
+    Clock(Box<Clock>),
     Settings(ClockSettings),
     Rate(Rate),
     Stepping(Stepping),
@@ -59,7 +59,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let all = [
         Plain::Frame(Box::new(simulation.frame())),
         Plain::Settings(clock.settings().clone()),
-        Plain::Clock(clock),
+        Plain::Clock(Box::new(clock)),
         Plain::Rate(Rate::default()),
         Plain::Stepping(Stepping::SemiFixed),
         Plain::Step(step),
@@ -108,7 +108,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     let mut simulation = Simulation::default();
     match plain {
         Plain::Simulation(simulation) => return sixty_steps(*simulation, tally),
-        Plain::Clock(clock) => return play_clock(clock, tally),
+        Plain::Clock(clock) => return play_clock(*clock, tally),
         Plain::Settings(settings) => *simulation.clock_settings_mut() = settings,
         Plain::Rate(rate) => {
             let _ = (rate.period(), rate.dt());

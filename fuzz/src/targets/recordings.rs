@@ -45,7 +45,7 @@ fn record<W: Write>(
     let mut recorder = Recorder::new(writer, settings)?;
     for number in 0..20u8 {
         let frame_time = Duration::from_millis(17 + u64::from(number % 3) * 17);
-        recorder.begin_frame(&simulation, &number, frame_time)?;
+        recorder.begin_frame(&mut simulation, &number, frame_time)?;
         simulation.begin_frame(frame_time);
         while let Some(step) = simulation.next_step() {
             recorder.input(step, &number)?;
@@ -124,20 +124,20 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     let Some(recording) = tally.load(input.len(), || Recording::read(input)) else {
         return;
     };
-    let ticks = recording.ticks();
-    let _ = (recording.ending(), recording.keyframes().count());
-    for from in [
-        0,
-        ticks.start,
-        ticks.start + (ticks.end.saturating_sub(ticks.start)) / 2,
-        u64::MAX,
-    ] {
+    let _ = recording.ending();
+    let mut starts = vec![(0, 0), (usize::MAX, 0)];
+    for (place, run) in recording.runs().iter().enumerate().take(4) {
+        let ticks = &run.ticks;
+        let half = ticks.start + (ticks.end.saturating_sub(ticks.start)) / 2;
+        starts.extend([(place, ticks.start), (place, half), (place, u64::MAX)]);
+    }
+    for from in starts {
         let mut last = None;
         let played = tally.guard(|tally| play(&recording, from, &mut last, tally));
         if let Some(Err(error)) = played {
             tally.refuse(&error);
         }
-        if from == 0
+        if from == (0, 0)
             && let Some(simulation) = last
         {
             tally.guard(|tally| sixty_steps(simulation, tally));
@@ -159,11 +159,11 @@ const FRAMES: usize = 60;
 
 fn play(
     recording: &Recording<&[u8]>,
-    from: u64,
+    (run, tick): (usize, u64),
     last: &mut Option<Simulation>,
     tally: &mut Tally,
 ) -> std::result::Result<(), ReplayError> {
-    let mut replay = recording.replay(from);
+    let mut replay = recording.replay_from(run, tick);
     let mut frames = 0;
     while let Some((mut simulation, number)) = replay.next_run::<u8>(|_| None)? {
         while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
@@ -182,7 +182,7 @@ fn play(
                     input.wrapping_add(number / 100),
                 );
                 simulation.make_step();
-                replay.end_step(&simulation.physics)?;
+                replay.end_step(&mut simulation.physics)?;
                 tally.operations += 5;
             }
             simulation.end_frame();

@@ -16,6 +16,11 @@ impl Screen {
     }
 
     /// Returns the number of bodies with a visual error.
+    /// Returns all visual errors.
+    pub fn errors(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.errors.iter().map(|(key, offset)| (*key, offset.error))
+    }
+
     pub fn errors_len(&self) -> usize {
         self.errors.len()
     }
@@ -23,12 +28,13 @@ impl Screen {
     pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
         match change {
             ErrorChange::Add(key, by) => {
-                let error = self.error(key).map_or(by, |error| with_error(error, &by));
                 let correction = settings.correction_of(key);
-                if correction.exceeds(&error) {
+                let before = self.error(key).copied().unwrap_or_default();
+                let (error, jumps) = correction.added(&before, &by);
+                if jumps {
                     self.note_jump(key);
                 }
-                self.set_error(key, correction.shown(&error));
+                self.set_error(key, error);
             }
             ErrorChange::Turn(key, by) => {
                 self.note_jump(key);
@@ -40,6 +46,14 @@ impl Screen {
                 self.note_jump(key);
                 if self.errors.contains_key(&key) {
                     self.set_error(key, Pose::IDENTITY);
+                }
+            }
+            ErrorChange::Renew(key) => {
+                self.note_jump(key);
+                if self.bodies.contains_key(key) {
+                    self.set_error(key, Pose::IDENTITY);
+                    let place = self.list(key);
+                    self.marks[place].is_unreported = true;
                 }
             }
             ErrorChange::ClearAll => {

@@ -55,9 +55,9 @@ pub struct Screen {
     /// `None` if nobody has asked for it.
     #[cfg_attr(feature = "serde", serde(skip))]
     render_data: Option<Box<RenderData>>,
-    /// The epoch of the last log.
+    /// The epoch of the last log, or `None` if the next one is compared with all bodies.
     #[cfg_attr(feature = "serde", serde(skip))]
-    epoch: u64,
+    epoch: Option<u64>,
     /// The origin of the last picture, and the vector to it from the previous one.
     origin: Option<Origin>,
     origin_shift: Vector,
@@ -115,22 +115,18 @@ pub(crate) struct Moment<'a> {
     pub time: f64,
     /// The position between the two states, in [0, 1].
     pub alpha: f32,
+    /// How far ahead of the last state extrapolated bodies are displayed, in seconds.
+    pub lead: f32,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
     pub smoothing: &'a SmoothingSettings,
     pub origin: Origin,
+    /// Whether the data for renderers is kept.
+    pub has_render_data: bool,
 }
 
 /// # Bodies
 impl Screen {
-    /// Creates an empty screen for a state whose log lists all bodies at rest.
-    pub fn new(epoch: u64) -> Self {
-        Self {
-            epoch,
-            ..Self::default()
-        }
-    }
-
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
@@ -142,8 +138,9 @@ impl Screen {
         }
     }
 
-    pub fn alpha(&self) -> f32 {
-        self.alpha
+    /// Returns the alpha of the last frame, or `None` if the screen has displayed nothing yet.
+    pub fn alpha(&self) -> Option<f32> {
+        self.epoch.map(|_| self.alpha)
     }
 
     /// Returns the simulated time that the last frame displayed, in seconds.
@@ -161,21 +158,21 @@ impl Screen {
         self.number
     }
 
-    /// Returns the epoch of the last log, or 0 before the first one.
-    pub fn epoch(&self) -> u64 {
+    /// Returns the epoch of the state that the screen has displayed last.
+    pub fn epoch(&self) -> Option<u64> {
         self.epoch
     }
 
     /// Continues with the copy of a state whose original the screen has displayed.
     pub fn replace_epoch(&mut self, original: u64, copy: u64) {
-        if self.epoch == original {
-            self.epoch = copy;
+        if self.epoch == Some(original) {
+            self.epoch = Some(copy);
         }
     }
 
     /// Compares all bodies in the next frame, because logs were lost.
     pub fn expect_another_state(&mut self) {
-        self.epoch = 0;
+        self.epoch = None;
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {

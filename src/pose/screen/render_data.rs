@@ -193,7 +193,7 @@ impl RenderData {
 }
 
 impl Screen {
-    pub(crate) fn keep_render_data(&mut self, is_kept: bool) {
+    pub(super) fn keep_render_data(&mut self, is_kept: bool) {
         if !is_kept {
             self.render_data = None;
         } else if self.render_data.is_none() {

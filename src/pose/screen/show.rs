@@ -30,7 +30,7 @@ impl Screen {
         self.align(movers);
         self.decay(moment);
         self.let_rest(movers, log.rest);
-        let weights = Weights::new(moment.alpha);
+        let weights = Weights::new(moment.alpha, Some(moment.lead));
         let mut extrapolated = 0;
         if let Some(data) = &mut self.render_data {
             data.show(movers, moment.alpha);
@@ -91,6 +91,7 @@ impl Screen {
     fn begin(&mut self, moment: &Moment) {
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
+        self.keep_render_data(moment.has_render_data);
         if let Some(data) = &mut self.render_data {
             data.clear_exceptions();
         }

@@ -401,7 +401,7 @@ mod tests {
                     pushed.push(id);
                 }
                 clock.settings_mut().set_speed(f64::from(speed) / 2.0).unwrap();
-                if pause { clock.settings_mut().pause(); clock.settings_mut().step_once() } else { clock.settings_mut().resume() }
+                if pause { clock.pause(); clock.step_once() } else { clock.resume() }
                 clock.begin_frame(Duration::from_nanos(nanos));
                 while let Some(step) = clock.next_step() {
                     for sample in queue.drain(step) {
@@ -480,14 +480,14 @@ mod tests {
     #[test]
     fn input_in_a_pause_goes_to_the_next_single_or_resumed_step() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        clock.settings_mut().pause();
+        clock.pause();
         queue.push(MS(100), 1);
         assert!(frame(&mut clock, 200, &mut queue).is_empty());
-        clock.settings_mut().step_once();
+        clock.step_once();
         assert_eq!(frame(&mut clock, 200, &mut queue), [(0, vec![1])]);
         queue.push(MS(500), 2);
         frame(&mut clock, 3_000, &mut queue);
-        clock.settings_mut().resume();
+        clock.resume();
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![2])]);
         assert_eq!(queue.counts(), InputCounts::default());
     }

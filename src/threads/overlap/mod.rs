@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::physics::Physics;
 use crate::simulation::{Hooks, Simulation};
-use crate::time::{Clock, ClockSettings, Step};
+use crate::time::{Clock, FrameTime, Step};
 
 use super::failure::StartError;
 use super::publisher::Publisher;
@@ -73,17 +73,36 @@ use worker::{Done, Job, make_steps};
 /// stops and leaps.
 pub struct Overlap {
     simulation: Simulation,
-    /// The value for the simulation while the other thread has its physics. `None` while the simulation holds it.
-    spare: Option<Physics>,
-    under_way: Option<UnderWay>,
+    lent: Lent,
     /// `None` once the thread is to end.
     to: Option<Sender<Job>>,
     from: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
-    /// Frames that wait for the step under way.
-    pending: VecDeque<Pending>,
+    /// Frames that have not run yet.
+    pending: VecDeque<FrameTime>,
     publisher: Publisher,
+}
+
+/// Whether the other thread has the physics.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one per overlap, and a step allocates nothing"
+)]
+enum Lent {
+    /// The simulation has it. This empty state replaces it while it is away.
+    Here(Box<Physics>),
+    /// The other thread runs a step.
+    Away(UnderWay),
+}
+
+impl Lent {
+    fn into_spare(self) -> Box<Physics> {
+        match self {
+            Self::Here(spare) => spare,
+            Self::Away(_) => Box::default(),
+        }
+    }
 }
 
 /// A step that is running, or whose hook has not been called yet.
@@ -92,23 +111,18 @@ struct UnderWay {
     step: Step,
     /// The simulation's clock after the frames that wait for the step.
     clock: Clock,
-    /// If the game accessed the simulation after the step: the earlier settings of the clock, which apply to those
-    /// frames.
-    before: Option<ClockSettings>,
-}
-
-/// A frame that has not run yet.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    time: Duration,
-    /// Whether it waits for the step under way, because no step is due in it.
-    waits: bool,
+    /// How many of the pending frames wait for it, because no step is due in them.
+    waiting: usize,
 }
 
 impl fmt::Debug for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let under_way = match &self.lent {
+            Lent::Here(_) => None,
+            Lent::Away(under_way) => Some(under_way),
+        };
         f.debug_struct("Overlap")
-            .field("under_way", &self.under_way)
+            .field("under_way", &under_way)
             .field("now", &self.now())
             .finish_non_exhaustive()
     }
@@ -143,8 +157,7 @@ impl Overlap {
             view: View::new(settings, simulation.take_screen(), real_time),
             publisher: Publisher::new(&simulation),
             simulation,
-            spare: Some(Physics::default()),
-            under_way: None,
+            lent: Lent::Here(Box::default()),
             to: Some(to),
             from,
             thread: Some(thread),
@@ -166,18 +179,14 @@ impl Overlap {
     /// If the hooks, Rapier or a custom force panic.
     pub fn frame<H: Hooks>(
         &mut self,
-        frame_time: Duration,
+        frame_time: impl Into<FrameTime>,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
-        if !self.publisher.is_other(&self.simulation) {
+        if matches!(self.lent, Lent::Here(_)) {
             self.simulation.check_world();
         }
-        let result = self.run_after_access(hooks);
-        self.pending.push_back(Pending {
-            time: frame_time,
-            waits: false,
-        });
-        let result = result.and_then(|()| self.run(hooks));
+        self.pending.push_back(frame_time.into());
+        let result = self.run(hooks);
         if result.is_err() {
             self.end_frame();
         }
@@ -203,37 +212,34 @@ impl Overlap {
     /// [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
-        let clock = match &self.under_way {
-            Some(under_way) => &under_way.clock,
-            None => self.simulation.clock(),
+        let (clock, counted) = match &self.lent {
+            Lent::Here(_) => (self.simulation.clock(), 0),
+            Lent::Away(under_way) => (&under_way.clock, under_way.waiting),
         };
-        let is_counted = |frame: &&Pending| frame.waits && self.under_way.is_some();
-        let others = self.pending.iter().filter(|frame| !is_counted(frame));
-        others.fold(clock.real_time(), |sum, frame| {
-            sum.saturating_add(frame.time)
+        let others = self.pending.iter().skip(counted);
+        others.fold(clock.real_time(), |sum, frame_time| {
+            sum.saturating_add(frame_time.duration())
         })
     }
 
-    /// Returns the simulation between two frames, so that you can save, edit or replace it. Waits until the current
-    /// step is done. The next frame calls `after_step` for that step, unless the simulation was
-    /// [rewound](Simulation::rewind), or the simulation or its `physics` was replaced. After a rollback it is called
-    /// for the resimulated step. Settings of the clock take effect in that frame.
+    /// Returns the simulation between two frames, so that you can save, edit or replace it. First it finishes what has
+    /// begun: it waits for the step under way, calls its `after_step`, and runs the frames that wait for it. The
+    /// simulation is then as in one thread.
+    ///
+    /// # Errors
+    /// The error of a hook, as from [`frame`](Self::frame). The next call returns the simulation.
     ///
     /// # Panics
-    /// If the current step panicked. Later calls do not repeat that panic.
-    pub fn simulation(&mut self) -> &mut Simulation {
-        self.join();
-        // A hook may have panicked.
-        self.simulation.end_frame_unshown();
-        if let Some(under_way) = &mut self.under_way {
-            let settings = self.simulation.clock().settings();
-            under_way.before.get_or_insert_with(|| settings.clone());
-        }
-        &mut self.simulation
+    /// If the step under way or a hook panics. The next call returns the simulation, so that you can
+    /// [rewind](Simulation::rewind) it or assign a sound state. Frames that waited for the step then run in the next
+    /// [`frame`](Self::frame), as they do after an error.
+    pub fn simulation<H: Hooks>(&mut self, hooks: &mut H) -> Result<&mut Simulation, H::Error> {
+        self.finish(hooks)?;
+        Ok(&mut self.simulation)
     }
 
-    /// Ends the thread, and returns the simulation after the current step. Its `after_step` is not called, and the
-    /// frames that wait for it do not count.
+    /// Ends the thread, and returns the simulation. First it finishes what has begun, as
+    /// [`simulation`](Self::simulation) does. The second value is the error of a hook.
     ///
     /// A runner or overlap that takes over the simulation continues smoothly from the displayed state, as after
     /// [`Runner::stop`]. In one thread the first frame leaps ahead by the [slack](Self::set_slack): by default a step,
@@ -242,13 +248,11 @@ impl Overlap {
     /// [`Runner::stop`]: super::Runner::stop
     ///
     /// # Panics
-    /// If the current step panicked.
-    #[must_use]
-    pub fn stop(mut self) -> Simulation {
-        self.join();
-        self.simulation.end_frame_unshown();
+    /// If the step under way or a hook panics.
+    pub fn stop<H: Hooks>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
+        let result = self.finish(hooks);
         self.simulation.put_screen(self.view.take_screen());
-        std::mem::take(&mut self.simulation)
+        (std::mem::take(&mut self.simulation), result)
     }
 }
 
@@ -329,7 +333,9 @@ mod tests {
         // The last step may still be running.
         assert_eq!(game.before, reference.before);
         assert!(reference.after.len() - game.after.len() <= 1);
-        let simulation = overlap.stop();
+        let (simulation, result) = overlap.stop(&mut game);
+        assert_eq!(result, Ok(()));
+        assert_eq!(game.after, reference.after);
         assert_eq!(simulation.physics.tick(), alone.physics.tick());
         assert_eq!(
             simulation.physics.body(key).unwrap().position(),
@@ -377,9 +383,9 @@ mod tests {
             "{:?}",
             game.before
         );
-        overlap.simulation().pause();
-        overlap
-            .simulation()
+        overlap.simulation(&mut game).unwrap().pause();
+        let simulation = overlap.simulation(&mut game).unwrap();
+        simulation
             .physics
             .teleport(key, translation(0.0, 5.0, 0.0))
             .unwrap();
@@ -390,7 +396,7 @@ mod tests {
         let steps = game.before.len();
         assert_eq!(overlap.frame(MS(100), &mut game).unwrap().pose(key), shown);
         assert_eq!(game.before.len(), steps);
-        overlap.simulation().resume();
+        overlap.simulation(&mut game).unwrap().resume();
         for _ in 0..5 {
             overlap.frame(MS(10), &mut game).unwrap();
         }
@@ -414,7 +420,7 @@ mod tests {
         fn before_frame(
             &mut self,
             simulation: &mut Simulation,
-            _: Duration,
+            _: FrameTime,
         ) -> Result<(), Self::Error> {
             simulation.clock_settings_mut().set_max_frame_time(MS(3));
             Ok(())
@@ -426,20 +432,24 @@ mod tests {
         let (simulation, _) = flyer();
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
-        // Sets the limit while a step is under way, and while none is.
+        let time = |overlap: &mut Overlap| {
+            let simulation = overlap.simulation(&mut Game::default()).unwrap();
+            simulation.clock().time()
+        };
+        // Sets the limit after a step, and after none.
         for max in [30, 20] {
-            let (now, time) = (overlap.now(), overlap.simulation().clock().time());
-            let settings = overlap.simulation().clock_settings_mut();
-            settings.set_max_frame_time(MS(max));
+            let (now, before) = (overlap.now(), time(&mut overlap));
+            let simulation = overlap.simulation(&mut game).unwrap();
+            simulation.clock_settings_mut().set_max_frame_time(MS(max));
             overlap.frame(MS(100), &mut game).unwrap();
             assert_eq!(overlap.now() - now, MS(100));
-            assert_eq!(overlap.simulation().clock().time() - time, MS(max));
+            assert_eq!(time(&mut overlap) - before, MS(max));
         }
         // Sets the limit in a hook, right before the other thread gets the simulation.
         overlap.frame(MS(10), &mut SetsLimit).unwrap();
-        let time = overlap.simulation().clock().time();
+        let before = time(&mut overlap);
         overlap.frame(MS(100), &mut SetsLimit).unwrap();
-        assert_eq!(overlap.simulation().clock().time() - time, MS(3));
+        assert_eq!(time(&mut overlap) - before, MS(3));
     }
 
     #[test]
@@ -485,10 +495,11 @@ mod tests {
         let mut overlap = Overlap::new(flyer().0).unwrap();
         for tick in 1..4 {
             overlap.frame(MS(10), &mut GivesBomb).unwrap();
-            let frame = AssertUnwindSafe(|| overlap.simulation().physics.tick());
+            let frame = AssertUnwindSafe(|| overlap.simulation(&mut GivesBomb).is_ok());
             catch_unwind(frame).unwrap_err();
-            assert_eq!(overlap.simulation().physics.tick(), tick);
+            let Ok(simulation) = overlap.simulation(&mut GivesBomb);
+            assert_eq!(simulation.physics.tick(), tick);
         }
-        assert_eq!(overlap.stop().physics.tick(), 3);
+        assert_eq!(overlap.stop(&mut GivesBomb).0.physics.tick(), 3);
     }
 }

@@ -11,26 +11,37 @@ use rapier::pipeline::PhysicsHooks;
 
 /// A step to run, with Rapier's own hooks.
 pub type Job = (
-    Physics,
+    Box<Physics>,
     StepPlan,
     Option<Arc<dyn PhysicsHooks + Send + Sync>>,
 );
 
-/// A step that was run, if nothing panicked, and the number of forces that it rejected.
-pub type Done = (Physics, Result<u64, Payload>);
+/// The physics after a step.
+pub struct Done {
+    pub physics: Box<Physics>,
+    /// The number of forces that the step rejected, or `None` if it did not run to its end.
+    pub rejected: Option<u64>,
+    pub panic: Option<Payload>,
+}
 
 pub type Payload = Box<dyn Any + Send>;
 
 /// Runs jobs until nobody can send more.
 pub fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, plan, hooks) in jobs {
+        let mut rejected = None;
         let step = || {
             // Hooks may panic when they are dropped, too.
             let hooks = hooks;
-            physics.make_step(plan, or_none(hooks.as_deref()))
+            rejected = Some(physics.make_step(plan, or_none(hooks.as_deref())));
         };
         let result = catch_unwind(AssertUnwindSafe(step));
-        if done.send((physics, result)).is_err() {
+        let step = Done {
+            physics,
+            rejected,
+            panic: result.err(),
+        };
+        if done.send(step).is_err() {
             return;
         }
     }

@@ -5,12 +5,13 @@ pub(super) mod tests;
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::simulation::{Hooks, Simulation};
+use crate::simulation::{Capture, Hooks, Simulation};
+use crate::time::FrameTime;
 
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, discard};
@@ -61,13 +62,12 @@ pub(super) enum Order<H: Hooks> {
 
 impl<H: Hooks> Worker<H> {
     pub fn new(
-        mut simulation: Simulation,
+        simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
         mailbox: Arc<Mailbox<H::Error>>,
         orders: Orders<Order<H>>,
     ) -> Self {
-        drop(simulation.take_screen());
         let mut physics = Self {
             publisher: Publisher::new(&simulation),
             measured: simulation.clock().real_time(),
@@ -238,7 +238,7 @@ impl<H: Hooks> Worker<H> {
     }
 
     fn make_step(&mut self, until: Duration) {
-        let run = self.simulation.id();
+        let run = self.simulation.timeline();
         if !self.make_frame(until) {
             return;
         }
@@ -247,14 +247,19 @@ impl<H: Hooks> Worker<H> {
         if let Some(first) = events
             .as_slice()
             .first()
-            .filter(|_| self.simulation.id() == run)
+            .filter(|_| self.simulation.timeline() == run)
         {
             let events = (first.tick(), events.as_slice().to_vec());
             self.outgoing.events.push_back(events);
         }
         self.publish();
-        for query in self.asked.drain(..) {
-            answer(query, &self.simulation, &mut self.outgoing.failures);
+        let frame = self.simulation.frame();
+        if frame.steps > 0 {
+            for query in self.asked.drain(..) {
+                answer(query, &self.simulation, &mut self.outgoing.failures);
+            }
+        } else if frame.dropped.aborted > 0 || !self.is_step_near() {
+            self.answer_between_steps();
         }
     }
 
@@ -268,8 +273,8 @@ impl<H: Hooks> Worker<H> {
         let tick = self.simulation.clock().tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
-            begin_frame(simulation, hooks, frame_time)?;
-            simulation.make_steps(hooks)
+            simulation.begin_frame_with(hooks, FrameTime::of_step(frame_time))?;
+            simulation.make_steps(hooks, Capture::EachStep)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),
@@ -300,28 +305,35 @@ impl<H: Hooks> Worker<H> {
         discard(self.asked.drain(..));
     }
 
+    /// Continues after a panic, from the newest state before it. After a panic of a hook, that is the present one if no
+    /// state is kept.
     fn recover(&mut self) {
-        if let Some(tick) = self.broken {
-            // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
-            self.simulation.end_frame_unshown();
-            // If a call panicked before the step, only the state before the previous step is kept.
-            let newest = self.simulation.newest_kept(tick);
-            if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
-                self.broken = None;
-                for (_, key) in std::mem::take(&mut self.removed) {
-                    self.simulation.physics.remove(key);
-                }
+        let Some(tick) = self.broken else {
+            return;
+        };
+        // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
+        self.simulation.end_frame_unshown();
+        // If a call panicked before the step, only the state before the previous step is kept.
+        let newest = self.simulation.newest_kept(tick);
+        let here = self.simulation.physics.tick();
+        if self.simulation.rewind(newest.unwrap_or(here)).is_ok() {
+            self.broken = None;
+            for (_, key) in std::mem::take(&mut self.removed) {
+                self.simulation.physics.remove(key);
             }
         }
     }
 
+    /// Removes bodies, now or, after a panic, from the state that the simulation recovers.
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
         let tick = self.simulation.physics.tick();
         let newest = self.simulation.newest_kept(self.broken.unwrap_or(tick));
         (self.removed).retain(|(at, _)| newest.is_some_and(|newest| newest <= *at));
-        for key in keys {
-            self.simulation.physics.remove(key);
-            self.removed.push((tick, key));
+        self.removed.extend(keys.iter().map(|key| (tick, *key)));
+        if self.broken.is_none() {
+            for key in keys {
+                self.simulation.physics.remove(key);
+            }
         }
     }
 
@@ -364,23 +376,6 @@ impl<H: Hooks> Worker<H> {
     fn hand_over(&mut self) -> Option<Duration> {
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
-}
-
-/// Begins a frame of that time, whatever limits the game has set. The limits stay set, because saved states include
-/// them.
-fn begin_frame<H: Hooks>(
-    simulation: &mut Simulation,
-    hooks: &mut H,
-    frame_time: Duration,
-) -> Result<(), H::Error> {
-    simulation.clock_settings_mut().lift_limits(true);
-    let before = AssertUnwindSafe(|| hooks.before_frame(simulation, frame_time));
-    let result = catch_unwind(before).unwrap_or_else(|payload| {
-        simulation.clock_settings_mut().lift_limits(false);
-        resume_unwind(payload)
-    });
-    simulation.begin_frame(frame_time);
-    result
 }
 
 /// Answers a question. A question that panics has changed nothing, so the game continues.

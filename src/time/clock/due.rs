@@ -3,13 +3,15 @@
 use std::num::NonZeroU128;
 use std::time::Duration;
 
+use crate::time::frame_time::FrameTime;
 use crate::time::rate::duration_from_nanos;
 
+use super::requests::Requests;
 use super::settings::ClockSettings;
 use super::speed::Speed;
 use super::step::{Dropped, Step};
 use super::units::{ExactTime, in_units_of, seconds, units_per_nano, units_per_step};
-use super::{Clock, Due};
+use super::{Clock, Due, Used};
 
 /// # Frames and steps
 impl Clock {
@@ -30,17 +32,25 @@ impl Clock {
     /// assert_eq!((dropped.aborted, clock.due()), (1, 1));
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
-    pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
+    pub fn begin_frame(&mut self, elapsed: impl Into<FrameTime>) -> Dropped {
         let aborted = self.abort_frame().aborted;
-        let settings = self.apply_settings();
-        self.real_time = self.real_time.saturating_add(elapsed);
+        let elapsed = elapsed.into();
+        let settings = self.settings.of_driver(elapsed.driver());
+        let requests = std::mem::take(&mut self.requests);
+        self.apply(&settings, requests);
+        self.real_time = self.real_time.saturating_add(elapsed.duration());
+        let lead = self.displayed_lead();
         let mut dropped = Dropped::default();
-        self.due = if settings.is_paused() {
+        let due = if settings.is_paused() {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
-            self.steps(settings.single_steps().into(), None, None)
+            self.steps(requests.single_steps.into(), None, None)
         } else {
-            self.plan(&settings, elapsed, &mut dropped)
+            self.plan(&settings, elapsed.duration(), &mut dropped)
         };
+        self.due = due.map(|due| Due { lead, ..due });
+        if !self.used.leaves_a_fraction {
+            self.display_state(None);
+        }
         // Aborted steps have already been counted.
         self.dropped += dropped;
         Dropped { aborted, ..dropped }
@@ -51,14 +61,16 @@ impl Clock {
         let step = self.peek()?;
         let due = self.due?;
         let length = self.length(due);
-        self.simulated = self.simulated.saturating_add(length);
+        self.now = self.now.after(length);
         self.tick += 1;
         self.step_start = step.real_end;
         self.due = (!step.is_last).then(|| Due {
             units: due.units.saturating_sub(length),
             is_whole: false,
+            is_handed_out: false,
             ..due
         });
+        self.display_new_state();
         Some(step)
     }
 
@@ -69,9 +81,9 @@ impl Clock {
         let length = self.length(due);
         Some(Step {
             tick: self.tick,
-            dt: seconds(length, self.unit_rate),
-            time: self.duration(self.simulated),
-            end_time: self.duration(self.simulated.saturating_add(length)),
+            dt: seconds(length, self.now.rate()),
+            time: self.now.duration(),
+            end_time: self.now.after(length).duration(),
             real_start: self.step_start,
             real_end: self.real_end(due).max(self.step_start),
             real_frame_end: self.real_time,
@@ -81,13 +93,39 @@ impl Clock {
         })
     }
 
-    /// Returns [`exact_time`](Self::exact_time) after the next step that is due.
+    /// Returns the time of the state after the next step that is due.
     pub(crate) fn next_exact_time(&self) -> ExactTime {
-        let length = self.due.map_or(0, |due| self.length(due));
-        ExactTime {
-            units: self.simulated.saturating_add(length),
-            rate: self.unit_rate,
+        let due = self.due.map(|due| self.length(due));
+        due.map_or(self.now, |length| self.now.after(length))
+    }
+
+    /// Notes that the game has received the next step.
+    pub(crate) fn hand_out_step(&mut self) {
+        if let Some(due) = &mut self.due {
+            due.is_handed_out = true;
         }
+    }
+
+    /// Notes that the step that the game has received is not at hand any more, and is still due.
+    pub(crate) fn take_back_step(&mut self) {
+        if let Some(due) = &mut self.due {
+            due.is_handed_out = false;
+        }
+    }
+
+    /// Drops the step that the game has received, if there is one, and returns it as [`Dropped::aborted`].
+    pub(crate) fn abort_handed_out(&mut self) -> Dropped {
+        let Some(due) = self.due.filter(|due| due.is_handed_out) else {
+            return Dropped::default();
+        };
+        let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
+        self.due = (end > self.tick).then_some(Due {
+            end,
+            units,
+            is_handed_out: false,
+            ..due
+        });
+        self.count_aborted(1)
     }
 
     /// Returns the number of steps that are still due in this frame.
@@ -96,42 +134,65 @@ impl Clock {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`].
+    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`]. If there were
+    /// any, the frame displays the last state.
     pub fn abort_frame(&mut self) -> Dropped {
+        let aborted = self.due();
+        if let Some(due) = self.due.take()
+            && aborted > 0
+        {
+            self.display_state(due.is_whole.then_some(due.lead));
+        }
+        self.count_aborted(aborted)
+    }
+
+    fn count_aborted(&mut self, aborted: u64) -> Dropped {
         let dropped = Dropped {
-            aborted: self.due(),
+            aborted,
             ..Dropped::default()
         };
-        self.due = None;
         self.dropped += dropped;
         dropped
     }
 
-    /// Drops the next step that is due, and returns it as [`Dropped::aborted`].
-    pub(crate) fn abort_step(&mut self) -> Dropped {
-        let Some(due) = self.due.filter(|_| self.due() > 0) else {
-            return Dropped::default();
-        };
-        let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
-        self.due = (end > self.tick).then_some(Due { end, units, ..due });
-        self.drop_taken_step()
+    /// Ends the frame at the last state, and pauses. The time of steps that are still due is held for the next frame in
+    /// which time passes. Single steps that are still due are dropped, and returned as [`Dropped::aborted`].
+    pub(crate) fn stop(&mut self) -> Dropped {
+        self.pause();
+        let is_time = |due: &Due| due.units_per_nano.is_some();
+        if let Some(due) = self.due.take_if(|due| is_time(due)) {
+            self.held = self.held.saturating_add(due.units);
+        }
+        let dropped = self.abort_frame();
+        self.stop_at_state();
+        dropped
     }
 
-    /// Applies and returns the settings of the frame that begins now.
-    fn apply_settings(&mut self) -> ClockSettings {
-        self.overstep = self.next_overstep();
-        let settings = self.settings.begin_frame();
-        self.simulated = in_units_of(settings.rate(), self.simulated, self.unit_rate);
-        self.unit_rate = settings.rate();
-        self.tick = settings.new_tick().unwrap_or(self.tick);
-        settings
+    /// Applies the settings and the requests of the frame that begins now.
+    fn apply(&mut self, settings: &ClockSettings, requests: Requests) {
+        let displayed = self.displayed();
+        let before = (self.now.rate(), self.used.leaves_a_fraction);
+        self.overstep = self.next_overstep(requests.overstep);
+        self.held = in_units_of(settings.rate(), self.held, self.now.rate());
+        self.now = self.now.in_units_of(settings.rate());
+        self.tick = requests.tick.unwrap_or(self.tick);
+        self.used = Used {
+            stands_still: settings.stands_still(),
+            has_single_steps: settings.is_paused() && requests.single_steps > 0,
+            leaves_a_fraction: settings.leaves_a_fraction(),
+        };
+        if requests.overstep.is_some() {
+            self.display_new_state();
+        } else if before != (self.now.rate(), self.used.leaves_a_fraction) {
+            self.hold(displayed);
+        }
     }
 
     /// Returns the overstep that the next frame starts with, in the units of that frame.
-    pub(super) fn next_overstep(&self) -> u128 {
+    pub(super) fn next_overstep(&self, requested: Option<Duration>) -> u128 {
         let rate = self.settings.rate();
-        let Some(overstep) = self.settings.new_overstep() else {
-            return in_units_of(rate, self.overstep, self.unit_rate);
+        let Some(overstep) = requested else {
+            return in_units_of(rate, self.overstep, self.now.rate());
         };
         let units = (overstep.as_nanos()).saturating_mul(units_per_nano(rate, Speed::ONE));
         units.min(units_per_step(rate) - 1)
@@ -144,14 +205,25 @@ impl Clock {
         elapsed: Duration,
         dropped: &mut Dropped,
     ) -> Option<Due> {
+        if settings.stands_still() {
+            return None;
+        }
         let (taken, gained) = settings.gain(elapsed, dropped);
-        let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)))?;
+        let held = std::mem::take(&mut self.held);
+        if gained == 0 && held == 0 {
+            return None;
+        }
         let gathered = self.overstep.saturating_add(gained);
-        let length = units_per_step(self.unit_rate);
-        let (whole, last, left) = settings.stepping().plan(gathered, length);
+        let length = units_per_step(self.now.rate());
+        let plan = |gathered| settings.stepping().plan(gathered, length);
+        let (counted, ..) = plan(gathered);
+        let (all, last, left) = plan(gathered.saturating_add(held));
         self.overstep = left;
-        let whole = settings.limit(whole, last.is_some(), dropped);
-        self.steps(whole, last, Some(units_per_nano))
+        // The limits have applied to the held time before.
+        let limited = settings.limit(counted, last.is_some(), dropped);
+        let whole = limited.saturating_add(all - counted);
+        let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)));
+        self.steps(whole, last, units_per_nano)
     }
 
     /// Returns steps of the rate's length, and a last one of another length.
@@ -165,12 +237,14 @@ impl Clock {
         let steps = whole.saturating_add(last.is_some().into());
         let steps = steps.min(u64::MAX - self.tick);
         let before_last = u128::from(steps.checked_sub(1)?);
-        let length = units_per_step(self.unit_rate);
+        let length = units_per_step(self.now.rate());
         Some(Due {
             end: self.tick + steps,
             units: before_last * length + last.unwrap_or(length),
             is_whole: true,
+            is_handed_out: false,
             units_per_nano,
+            lead: 0,
         })
     }
 
@@ -179,7 +253,7 @@ impl Clock {
         if self.due() == 1 {
             due.units
         } else {
-            units_per_step(self.unit_rate)
+            units_per_step(self.now.rate())
         }
     }
 
@@ -221,12 +295,14 @@ mod tests {
             let mut split = Clock::new(rate);
             let mut whole = Clock::new(rate);
             whole.settings_mut().set_max_frame_time(Duration::MAX);
-            let mut made = 0;
+            let mut made = 0u64;
             for &nanos in &frames {
                 let dropped = split.begin_frame(Duration::from_nanos(nanos));
                 prop_assert_eq!(Dropped { aborted: 0, ..dropped }, Dropped::default());
+                while split.next_step().is_some() {
+                    made += 1;
+                }
                 prop_assert!((0.0..1.0).contains(&split.alpha()));
-                made += split.due();
             }
             prop_assert_eq!(made, due(&mut whole, Duration::from_nanos(frames.iter().sum())));
             prop_assert_eq!(split.overstep, whole.overstep);
@@ -246,7 +322,7 @@ mod tests {
             let mut tick = 0;
             for (nanos, speed, pause) in frames {
                 clock.settings_mut().set_speed(f64::from(speed) / 2.0).unwrap();
-                if pause { clock.settings_mut().pause(); clock.settings_mut().step_once() } else { clock.settings_mut().resume() }
+                if pause { clock.pause(); clock.step_once() } else { clock.resume() }
                 clock.begin_frame(Duration::from_nanos(nanos));
                 let (mut is_first, mut time) = (true, None);
                 while let Some(step) = clock.peek() {
@@ -337,9 +413,9 @@ mod tests {
             steps(&mut clock, MS(19));
             clock.settings_mut().set_stepping(stepping);
             clock.settings_mut().set_rate(Rate::hz(1_000).unwrap());
-            clock.settings_mut().pause();
+            clock.pause();
             assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
-            clock.settings_mut().resume();
+            clock.resume();
             clock.settings_mut().set_speed(0.0).unwrap();
             assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
             clock.settings_mut().set_speed(1.0).unwrap();

@@ -8,10 +8,14 @@ mod speed;
 mod budget;
 // Settings.
 mod settings;
+// Requests for the next frame only.
+mod requests;
 // A step, and dropped time.
 mod step;
 // Steps due in a frame.
 mod due;
+// The displayed moment.
+mod displayed;
 // Readings.
 mod readings;
 
@@ -19,13 +23,15 @@ use std::num::NonZeroU128;
 use std::time::Duration;
 
 use super::rate::Rate;
+use displayed::Anchor;
 
 pub use budget::Budget;
+pub(crate) use displayed::DisplayedMoment;
+pub(crate) use requests::Requests;
 pub use settings::ClockSettings;
 pub use speed::SpeedError;
 pub use step::{Dropped, Step};
 pub(crate) use units::ExactTime;
-use units::in_units_of;
 
 /// Turns the elapsed time of frames into whole steps. It is the accumulator of [Fix Your
 /// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
@@ -72,23 +78,42 @@ use units::in_units_of;
 ///   (both off by default) drop whole steps and keep the fraction.
 ///
 /// Only time is dropped, never a tick: the steps that follow have the next ticks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
+    /// The settings and the requests of the next frame.
     settings: ClockSettings,
-    /// The rate of the current frame, which defines the units of time.
-    unit_rate: Rate,
-    /// Time that was added but is in no step of this frame, in units of 1 ns / (rate · speed units).
+    requests: Requests,
+    /// What the open frame, or else the last one, used of them.
+    used: Used,
+    /// The time of the last state, in units of the frame's rate: 1 ns / (rate · speed units).
+    now: ExactTime,
+    /// Time that was added but is in no step of this frame, in the same units.
     overstep: u128,
-    /// The length of all steps so far, in the same units.
-    simulated: u128,
+    /// Time that a [stop](Self::stop) left to the next frame in which time passes, in the same units.
+    held: u128,
     tick: u64,
+    /// The displayed moment, unless it follows from the overstep.
+    anchor: Option<Anchor>,
     /// All time that was passed in, cut or not.
     real_time: Duration,
     /// The real time at which the next step begins.
     step_start: Duration,
     due: Option<Due>,
     dropped: Dropped,
+}
+
+/// What a frame used of the settings and the requests. What describes that frame reads this, not the settings, which
+/// belong to the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Used {
+    /// Whether simulated time was stopped, by a pause or at speed 0.
+    pub stands_still: bool,
+    /// Whether single steps were due in a pause.
+    pub has_single_steps: bool,
+    /// Whether the frame could end with part of a step left over, to be interpolated.
+    pub leaves_a_fraction: bool,
 }
 
 /// The steps of a frame that are still to be run.
@@ -101,8 +126,12 @@ struct Due {
     units: u128,
     /// Whether no step of the frame has been run.
     is_whole: bool,
-    /// How much each nanosecond of real time added. `None` for single steps, which take no real time.
+    /// Whether the game has received the first of these steps, and has not run it yet.
+    is_handed_out: bool,
+    /// How much each nanosecond of real time added, or `None` for steps that take no real time.
     units_per_nano: Option<NonZeroU128>,
+    /// How far ahead of the state before these steps extrapolated bodies were displayed.
+    lead: u128,
 }
 
 impl Clock {
@@ -111,10 +140,17 @@ impl Clock {
     pub fn new(rate: Rate) -> Self {
         Self {
             settings: ClockSettings::new(rate),
-            unit_rate: rate,
+            requests: Requests::default(),
+            used: Used {
+                stands_still: false,
+                has_single_steps: false,
+                leaves_a_fraction: true,
+            },
+            now: ExactTime::start(rate),
             overstep: 0,
-            simulated: 0,
+            held: 0,
             tick: 0,
+            anchor: None,
             real_time: Duration::ZERO,
             step_start: Duration::ZERO,
             due: None,
@@ -133,26 +169,36 @@ impl Clock {
         &mut self.settings
     }
 
+    /// Returns what the open frame, or else the last one, used of the settings.
+    pub(crate) fn used(&self) -> Used {
+        self.used
+    }
+
+    /// Returns the requests for the next frame.
+    pub(crate) fn requests(&self) -> Requests {
+        self.requests
+    }
+
+    /// Sets the requests for the next frame, as another clock had them.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_requests(&mut self, requests: Requests) {
+        self.requests = requests;
+    }
+
     /// Moves to this tick and simulated time. Real time, settings, overstep and the number of due steps do not change.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
+        let now = time.in_units_of(self.now.rate());
+        if (tick, now) == (self.tick, self.now) {
+            return;
+        }
         if let Some(due) = &mut self.due {
             match tick.checked_add(due.end.saturating_sub(self.tick)) {
                 Some(end) => due.end = end,
                 None => self.due = None,
             }
         }
-        self.tick = tick;
-        self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
-    }
-
-    /// Counts as dropped a step that was taken but not run. The clock continues from before that step.
-    pub(crate) fn drop_taken_step(&mut self) -> Dropped {
-        let dropped = Dropped {
-            aborted: 1,
-            ..Dropped::default()
-        };
-        self.dropped += dropped;
-        dropped
+        (self.tick, self.now) = (tick, now);
+        self.display_new_state();
     }
 
     /// Lets real time pass that is part of no frame, and counts it as dropped.
@@ -167,6 +213,84 @@ impl Clock {
     /// Continues at another real time.
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         (self.real_time, self.step_start) = (real_time, real_time);
+    }
+}
+
+/// # Pauses and requests
+impl Clock {
+    /// Stops simulated time until [`resume`](Self::resume), from the next frame on. [`alpha`](Self::alpha) keeps its
+    /// value, so the picture freezes. [`real_time`](Self::real_time) continues.
+    pub fn pause(&mut self) {
+        self.settings.set_paused(true);
+    }
+
+    /// Resumes time in the next frame. Single steps that were requested but not run are discarded.
+    pub fn resume(&mut self) {
+        self.settings.set_paused(false);
+        self.requests.single_steps = 0;
+    }
+
+    /// Requests one step in the next frame, however long the frame is. Several calls add up. It has an effect only
+    /// while the clock is paused.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.pause();
+    /// clock.step_once();
+    /// clock.step_once();
+    /// clock.begin_frame(ms(0));
+    /// assert_eq!(clock.due(), 2);
+    /// clock.begin_frame(ms(1_000));
+    /// assert_eq!(clock.due(), 0);
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
+    pub fn step_once(&mut self) {
+        if self.settings.is_paused() {
+            self.requests.single_steps = self.requests.single_steps.saturating_add(1);
+        }
+    }
+
+    /// Numbers the steps of the next frame and all later ones from `tick` on. Use it to join a match on another
+    /// machine, or to continue one. A [`Simulation`](crate::Simulation) then drops steps that are still to be
+    /// resimulated.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.set_tick(100);
+    /// assert_eq!((clock.tick(), clock.next_tick()), (0, 100));
+    /// clock.begin_frame(Duration::from_millis(20));
+    /// assert_eq!(clock.next_step().unwrap().tick, 100);
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
+    pub fn set_tick(&mut self, tick: u64) {
+        self.requests.tick = Some(tick);
+    }
+
+    /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A whole step or more is
+    /// reduced to just under a step.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.begin_frame(ms(10));
+    /// clock.set_overstep(ms(0));
+    /// clock.begin_frame(ms(10));
+    /// assert_eq!(clock.due(), 0); // without the call, 20 ms would make a step due
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
+    ///
+    /// Zero discards the overstep, so that a frame of a whole step's length ends exactly at a state. Use it after a
+    /// loading screen, or to start in sync with another clock. In a pause the overstep chooses which moment between the
+    /// last two states is displayed. [`Simulation::rewind`](crate::Simulation::rewind) has an example.
+    pub fn set_overstep(&mut self, overstep: Duration) {
+        self.requests.overstep = Some(overstep);
     }
 }
 
@@ -227,7 +351,8 @@ mod tests {
                 (clock.tick(), clock.time(), clock.real_time()),
                 (clock.overstep(), clock.alpha(), clock.until_next_step()),
                 (clock.due(), clock.dropped(), clock.settings().clone()),
-                clock.time_after(MS(100)),
+                (clock.time_after(MS(100)), clock.displayed_time()),
+                clock.exact_time().dt(),
             )
         );
         let mut steps = Vec::new();
@@ -256,8 +381,8 @@ mod tests {
             splits.iter().for_each(|ms| drop(steps(b, MS(*ms))));
             if pause {
                 for clock in &mut clocks {
-                    clock.settings_mut().pause();
-                    clock.settings_mut().step_once();
+                    clock.pause();
+                    clock.step_once();
                     clock.begin_frame(MS(3));
                     clock.next_step();
                 }
@@ -307,12 +432,12 @@ mod tests {
                 settings.set_stepping(stepping);
                 settings.set_max_frame_time(Duration::MAX);
                 settings.set_speed(speed).unwrap();
-                settings.set_overstep(Duration::MAX);
+                clock.set_overstep(Duration::MAX);
                 for tick in [0, u64::MAX - 2, u64::MAX] {
-                    clock.settings_mut().set_tick(tick);
+                    clock.set_tick(tick);
                     if is_paused {
-                        clock.settings_mut().pause();
-                        (0..5).for_each(|_| clock.settings_mut().step_once());
+                        clock.pause();
+                        (0..5).for_each(|_| clock.step_once());
                     }
                     let _ = clock.time_after(Duration::MAX);
                     clock.begin_frame(Duration::MAX);
@@ -321,7 +446,7 @@ mod tests {
                         .next_step()
                         .is_some_and(|step| step.tick < 10 || tick > 0)
                     {
-                        assert!((0.0..1.0).contains(&clock.alpha()));
+                        assert!((0.0..=1.0).contains(&clock.alpha()));
                         assert!(clock.time() >= clock.overstep());
                         let _ = clock.until_next_step();
                     }
@@ -345,10 +470,10 @@ mod tests {
                     dropped.frame_time,
                     Duration::MAX - Duration::from_nanos(u64::MAX)
                 );
-                assert!(clock.alpha() < 1.0);
+                assert!(clock.alpha() <= 1.0);
                 assert!(clock.next_step().is_some());
                 clock.settings_mut().set_rate(Rate::hz(u32::MAX).unwrap());
-                clock.settings_mut().set_tick(u64::MAX - 1);
+                clock.set_tick(u64::MAX - 1);
             }
             // The tick cannot count any further, so no more steps are due.
             assert_eq!((clock.tick(), clock.next_step()), (u64::MAX, None));
@@ -366,10 +491,10 @@ mod tests {
         for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
             let rate = rate.unwrap();
             let [old, new] = [clock.settings().rate(), rate].map(|rate| u128::from(rate.steps()));
-            let exact = [clock.overstep, clock.simulated].map(|units| units * new / old);
+            let exact = [clock.overstep, clock.now.units()].map(|units| units * new / old);
             clock.settings_mut().set_rate(rate);
             clock.begin_frame(Duration::ZERO);
-            assert_eq!([clock.overstep, clock.simulated], exact);
+            assert_eq!([clock.overstep, clock.now.units()], exact);
             let off = time.abs_diff(clock.time());
             assert!(off <= Duration::from_nanos(1), "{off:?}");
             let off = overstep.abs_diff(clock.overstep());

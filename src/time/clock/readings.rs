@@ -9,16 +9,20 @@ use super::speed::Speed;
 use super::step::Dropped;
 use super::units::{ExactTime, units_per_nano, units_per_step};
 
-/// The largest `f32` below one. It keeps an alpha from being rounded up to a whole step.
-pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
-
 /// # Readings
 impl Clock {
-    /// Returns the tick of the next step. This is the number of steps run so far, unless
-    /// [`set_tick`](crate::ClockSettings::set_tick) has renumbered them.
+    /// Returns the tick of the last state. This is the number of steps run so far, unless
+    /// [`set_tick`](Self::set_tick) has renumbered them.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
+    }
+
+    /// Returns the tick of the next step: [`tick`](Self::tick), or the one that [`set_tick`](Self::set_tick) has
+    /// requested for the next frame. Use it to number input that is sent ahead.
+    #[must_use]
+    pub fn next_tick(&self) -> u64 {
+        self.requests.tick.unwrap_or(self.tick)
     }
 
     /// Returns real time: the sum of all frame times, including dropped and paused time. [Input](crate::InputQueue) is
@@ -29,7 +33,8 @@ impl Clock {
     }
 
     /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due steps,
-    /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame. The time of a step
+    /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame, even if a
+    /// [stop](crate::Physics::pause_after_step) postpones some of its steps. The time of a step
     /// is [`Step::time`](crate::Step::time):
     ///
     /// ```
@@ -44,13 +49,21 @@ impl Clock {
     /// ```
     #[must_use]
     pub fn time(&self) -> Duration {
-        let units = self.simulated.saturating_add(self.units_due());
-        self.duration(units.saturating_add(self.overstep))
+        let later = self.units_due().saturating_add(self.held);
+        let later = later.saturating_add(self.overstep);
+        self.now.after(later).duration()
     }
 
-    /// Returns the length of all steps so far, rounded down to a nanosecond: the time of the newest state.
-    pub(crate) fn simulated(&self) -> Duration {
-        self.duration(self.simulated)
+    /// Returns whether simulated time is stopped in the open frame, or else the last one, and nothing has started it
+    /// since.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let frame_stood_still = self.used.stands_still && !self.used.has_single_steps;
+        frame_stood_still && self.settings.stands_still() && self.requests.single_steps == 0
+    }
+
+    /// Returns the time of the last state.
+    pub(crate) fn exact_time(&self) -> ExactTime {
+        self.now
     }
 
     /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now. Use it for things that your
@@ -80,7 +93,8 @@ impl Clock {
     }
 
     /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond, or `None` in a pause
-    /// or at speed 0. It is never zero, unless a [single step](crate::ClockSettings::step_once) is due.
+    /// or at speed 0. It is zero only if a [single step](Self::step_once) is due, or steps that a
+    /// [stop](crate::Physics::pause_after_step) has postponed.
     ///
     /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
     /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
@@ -94,49 +108,32 @@ impl Clock {
     /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(5)));
     /// clock.settings_mut().set_speed(0.5)?;
     /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(10)));
-    /// clock.settings_mut().pause();
+    /// clock.pause();
     /// assert_eq!(clock.until_next_step(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;
-        if settings.is_stopped() {
-            return None;
-        }
-        if settings.is_paused() {
+        if settings.is_paused() && self.requests.single_steps > 0 {
             return Some(Duration::ZERO);
         }
-        let missing = units_per_step(settings.rate()).saturating_sub(self.next_overstep());
+        if settings.stands_still() {
+            return None;
+        }
+        if self.held > 0 {
+            return Some(Duration::ZERO);
+        }
+        let overstep = self.next_overstep(self.requests.overstep);
+        let missing = units_per_step(settings.rate()).saturating_sub(overstep);
         // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))
     }
 
-    /// Returns [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): the frame's position between the last
-    /// two states.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding to f32 is intended"
-    )]
-    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is intended")]
-    pub fn alpha(&self) -> f32 {
-        let fraction = self.overstep as f64 / units_per_step(self.unit_rate) as f64;
-        (fraction as f32).min(LARGEST_ALPHA)
-    }
-
-    /// Returns the length of all steps so far, without rounding.
-    pub(crate) fn exact_time(&self) -> ExactTime {
-        ExactTime {
-            units: self.simulated,
-            rate: self.unit_rate,
-        }
-    }
-
     /// Returns an amount of simulated time, rounded down to a nanosecond.
     pub(super) fn duration(&self, units: u128) -> Duration {
-        duration_from_nanos(units / units_per_nano(self.unit_rate, Speed::ONE))
+        duration_from_nanos(units / units_per_nano(self.now.rate(), Speed::ONE))
     }
 
     /// Returns everything that was dropped since the clock was created.
@@ -172,7 +169,7 @@ mod tests {
             }
             clock.settings_mut().set_rate(new_rate.unwrap_or(rate));
             if let Some(overstep) = overstep {
-                clock.settings_mut().set_overstep(Duration::from_nanos(overstep));
+                clock.set_overstep(Duration::from_nanos(overstep));
             }
             let until = clock.until_next_step().unwrap();
             // The time must fit into one frame.
@@ -202,11 +199,11 @@ mod tests {
         clock.settings_mut().set_speed(0.0).unwrap();
         assert_eq!(clock.until_next_step(), None);
         clock.settings_mut().set_speed(2.0).unwrap();
-        clock.settings_mut().pause();
+        clock.pause();
         assert_eq!(clock.until_next_step(), None);
-        clock.settings_mut().step_once();
+        clock.step_once();
         assert_eq!(clock.until_next_step(), Some(Duration::ZERO));
-        clock.settings_mut().resume();
+        clock.resume();
         assert_eq!(clock.until_next_step(), Some(Duration::from_micros(3_500)));
     }
 

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::time::frame_time::Driver;
 use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 use crate::time::stepping::Stepping;
 
@@ -31,17 +32,12 @@ use super::units;
 pub struct ClockSettings {
     rate: Rate,
     speed: Speed,
-    /// In a pause, the number of requested single steps.
-    pause: Option<u32>,
+    is_paused: bool,
     stepping: Stepping,
     /// Nanoseconds in 64 bits, because a longer frame would overflow the accumulator.
     max_frame_time: u64,
     max_steps_per_frame: Option<NonZeroU32>,
     budget: Option<Budget>,
-    // Requests for the next frame only.
-    new_tick: Option<u64>,
-    new_overstep: Option<Duration>,
-    are_limits_lifted: bool,
 }
 
 impl ClockSettings {
@@ -51,14 +47,11 @@ impl ClockSettings {
         Self {
             rate,
             speed: Speed::ONE,
-            pause: None,
+            is_paused: false,
             stepping: Stepping::default(),
             max_frame_time: 250_000_000,
             max_steps_per_frame: None,
             budget: None,
-            new_tick: None,
-            new_overstep: None,
-            are_limits_lifted: false,
         }
     }
 
@@ -71,61 +64,10 @@ impl ClockSettings {
     /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
     ///
     /// A change of the rate changes the run. Choose the rate once, and use [`set_speed`](Self::set_speed) for slow
-    /// motion.
+    /// motion. The displayed time never goes back when the rate changes. If the new steps are shorter, it leaps ahead
+    /// once, by at most the difference of the two lengths, because frames are then less far behind the last state.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
-    }
-
-    /// Numbers the steps of the next frame and all later ones from `tick` on. Use it to join a match on another
-    /// machine, or to continue one. A [`Simulation`](crate::Simulation) then drops steps that are still to be
-    /// resimulated.
-    ///
-    /// ```
-    /// # use evenstep::{Clock, Rate};
-    /// # use std::time::Duration;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.settings_mut().set_tick(100);
-    /// assert_eq!(clock.tick(), 0);
-    /// clock.begin_frame(Duration::from_millis(20));
-    /// assert_eq!(clock.next_step().unwrap().tick, 100);
-    /// # Ok::<(), evenstep::RateError>(())
-    /// ```
-    pub fn set_tick(&mut self, tick: u64) {
-        self.new_tick = Some(tick);
-    }
-
-    /// Returns the tick that the next frame will start with, if one was set.
-    #[must_use]
-    pub fn new_tick(&self) -> Option<u64> {
-        self.new_tick
-    }
-
-    /// Sets the [overstep](crate::Clock::overstep) that the next frame starts with, in simulated time. A whole step or
-    /// more is reduced to just under a step.
-    ///
-    /// ```
-    /// # use evenstep::{Clock, Rate};
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.begin_frame(ms(10));
-    /// clock.settings_mut().set_overstep(ms(0));
-    /// clock.begin_frame(ms(10));
-    /// assert_eq!(clock.due(), 0); // without the call, 20 ms would make a step due
-    /// # Ok::<(), evenstep::RateError>(())
-    /// ```
-    ///
-    /// Zero discards the overstep, so that a frame of a whole step's length ends exactly at a state. Use it after a
-    /// loading screen, or to start in sync with another clock. In a pause the overstep chooses which moment between the
-    /// last two states is displayed. [`Simulation::rewind`](crate::Simulation::rewind) has an example.
-    pub fn set_overstep(&mut self, overstep: Duration) {
-        self.new_overstep = Some(overstep);
-    }
-
-    /// Returns the overstep that the next frame will start with, if one was set.
-    #[must_use]
-    pub fn new_overstep(&self) -> Option<Duration> {
-        self.new_overstep
     }
 
     /// Returns how elapsed time becomes steps: [`Stepping::Fixed`] by default.
@@ -139,53 +81,19 @@ impl ClockSettings {
         self.stepping = stepping;
     }
 
-    /// Stops simulated time until [`resume`](Self::resume). [`alpha`](crate::Clock::alpha) keeps its value, so the
-    /// picture freezes. [`real_time`](crate::Clock::real_time) continues.
-    pub fn pause(&mut self) {
-        self.pause.get_or_insert(0);
-    }
-
-    /// Resumes time. Single steps that were requested but not run are discarded.
-    pub fn resume(&mut self) {
-        self.pause = None;
-    }
-
-    /// Returns whether the clock is paused.
+    /// Returns whether the clock is paused. [`Clock::pause`](crate::Clock::pause) pauses it.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.pause.is_some()
+        self.is_paused
+    }
+
+    pub(super) fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
     }
 
     /// Returns whether simulated time is stopped: in a pause, and at speed 0.
     pub(crate) fn stands_still(&self) -> bool {
-        self.is_paused() || self.units_per_nano() == 0
-    }
-
-    /// Requests one step in the next frame, however long the frame is. Several calls add up. It has an effect only
-    /// while the clock is paused.
-    ///
-    /// ```
-    /// # use evenstep::{Clock, Rate};
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.settings_mut().pause();
-    /// clock.settings_mut().step_once();
-    /// clock.settings_mut().step_once();
-    /// clock.begin_frame(ms(0));
-    /// assert_eq!(clock.due(), 2);
-    /// clock.begin_frame(ms(1_000));
-    /// assert_eq!(clock.due(), 0);
-    /// # Ok::<(), evenstep::RateError>(())
-    /// ```
-    pub fn step_once(&mut self) {
-        self.pause = self.pause.map(|steps| steps.saturating_add(1));
-    }
-
-    /// Returns the number of single steps that were requested for the next frame.
-    #[must_use]
-    pub fn single_steps(&self) -> u32 {
-        self.pause.unwrap_or(0)
+        self.is_paused || self.speed.units() == 0
     }
 
     /// Returns the speed of simulated time: 1 by default.
@@ -249,7 +157,7 @@ impl ClockSettings {
     }
 
     /// Sets the maximum number of steps in a frame. Whole steps over it are dropped, and the fraction is kept. 0 counts
-    /// as 1. To stop time, call [`pause`](Self::pause).
+    /// as 1. To stop time, call [`pause`](crate::Clock::pause).
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -294,55 +202,25 @@ impl ClockSettings {
 }
 
 impl ClockSettings {
-    /// Returns the settings of a frame that begins now. Requests for that frame do not apply to later ones.
-    pub(super) fn begin_frame(&mut self) -> Self {
-        let mut settings = self.clone();
-        if self.are_limits_lifted {
-            settings.stepping = Stepping::Fixed;
-            settings.max_frame_time = u64::MAX;
-            (settings.max_steps_per_frame, settings.budget) = (None, None);
-        }
-        self.pause = self.pause.map(|_| 0);
-        (self.new_tick, self.new_overstep) = (None, None);
-        self.are_limits_lifted = false;
-        settings
-    }
-
-    /// Adopts the settings that differ between `before` and `after`.
-    pub(crate) fn adopt(&mut self, before: &Self, after: &Self) {
-        macro_rules! adopt {
-            ($($setting:ident)*) => {$(
-                if before.$setting != after.$setting {
-                    self.$setting = after.$setting;
-                }
-            )*};
-        }
-        adopt! {
-            rate speed pause stepping max_frame_time max_steps_per_frame budget new_tick new_overstep
+    /// Returns the settings that apply to a frame of this driver. If it is a thread that begins a frame for each step,
+    /// all time becomes steps of equal length, whatever limits are set.
+    pub(super) fn of_driver(&self, driver: Driver) -> Self {
+        let settings = self.clone();
+        match driver {
+            Driver::Game => settings,
+            Driver::Step => Self {
+                stepping: Stepping::Fixed,
+                max_frame_time: u64::MAX,
+                max_steps_per_frame: None,
+                budget: None,
+                ..settings
+            },
         }
     }
 
-    /// Sets whether the next frame has all steps that are due, with equal lengths, whatever limits are set. It is for a
-    /// driver that runs each step in a separate frame. The limits themselves stay set, because saved states include
-    /// them.
-    pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
-        self.are_limits_lifted = are_lifted;
-    }
-
-    /// Keeps at most `most` of the requested single steps.
-    #[cfg(feature = "serde")]
-    pub(crate) fn bound_single_steps(&mut self, most: u32) {
-        self.pause = self.pause.map(|steps| steps.min(most));
-    }
-
-    /// Returns whether the next frame has no step, however long it is.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stands_still() && self.single_steps() == 0
-    }
-
-    /// Returns whether the next frame may end with part of a step left over, to be interpolated.
-    pub(crate) fn leaves_a_fraction(&self) -> bool {
-        self.are_limits_lifted || self.stepping == Stepping::Fixed
+    /// Returns whether a frame may end with part of a step left over, to be interpolated.
+    pub(super) fn leaves_a_fraction(&self) -> bool {
+        self.stepping == Stepping::Fixed
     }
 
     /// Returns how much a nanosecond adds to the accumulator.
@@ -356,11 +234,9 @@ impl ClockSettings {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 this adds `count` whole steps, however long the frame took.
             let steps = count * NANOS_PER_SECOND * u128::from(self.rate.seconds());
-            if self.speed.units() > 0 {
-                let counted = duration_from_nanos(steps / u128::from(self.rate.steps()));
-                dropped.uncounted = elapsed.saturating_sub(counted);
-                dropped.overcounted = counted.saturating_sub(elapsed);
-            }
+            let counted = duration_from_nanos(steps / u128::from(self.rate.steps()));
+            dropped.uncounted = elapsed.saturating_sub(counted);
+            dropped.overcounted = counted.saturating_sub(elapsed);
             return (elapsed, steps * self.speed.units());
         }
         let taken = elapsed.min(self.max_frame_time());
@@ -387,7 +263,7 @@ impl ClockSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::clock::readings::LARGEST_ALPHA;
+    use crate::time::clock::displayed::LARGEST_ALPHA;
     use crate::time::clock::tests::{MS, clock, due, steps};
 
     #[test]
@@ -395,18 +271,18 @@ mod tests {
         let mut clock = clock(100);
         steps(&mut clock, MS(13));
         let alpha = clock.alpha();
-        clock.settings_mut().pause();
-        clock.settings_mut().step_once();
-        clock.settings_mut().step_once();
+        clock.pause();
+        clock.step_once();
+        clock.step_once();
         assert_eq!(steps(&mut clock, MS(400)).len(), 2);
         assert_eq!(steps(&mut clock, MS(400)).len(), 0);
         assert_eq!(clock.alpha().to_bits(), alpha.to_bits());
         assert_eq!(clock.dropped(), Dropped::default());
-        clock.settings_mut().step_once();
-        clock.settings_mut().resume();
+        clock.step_once();
+        clock.resume();
         assert_eq!(steps(&mut clock, MS(7)).len(), 1);
         assert_eq!(clock.tick(), 4);
-        clock.settings_mut().step_once();
+        clock.step_once();
         assert_eq!(
             due(&mut clock, MS(9)),
             0,
@@ -417,25 +293,25 @@ mod tests {
     #[test]
     fn set_overstep_is_applied_once_and_limited_to_less_than_a_step() {
         let mut clock = clock(100);
-        clock.settings_mut().pause();
+        clock.pause();
         for (set, alpha) in [
             (MS(0), 0.0),
             (MS(4), 0.4),
             (MS(10), LARGEST_ALPHA),
             (Duration::MAX, LARGEST_ALPHA),
         ] {
-            clock.settings_mut().set_overstep(set);
+            clock.set_overstep(set);
             assert_eq!(due(&mut clock, MS(7)), 0);
             assert_eq!(clock.alpha().to_bits(), f32::to_bits(alpha));
             assert_eq!(clock.tick(), 0);
         }
         // This happens once, and later frames continue from there. Even the largest overstep is less than a step.
         assert_eq!(clock.overstep(), Duration::from_nanos(9_999_999));
-        clock.settings_mut().resume();
+        clock.resume();
         assert_eq!(due(&mut clock, Duration::ZERO), 0);
         assert_eq!(due(&mut clock, Duration::from_nanos(1)), 1);
         // The overstep uses the rate of that frame, in whichever order the two are set.
-        clock.settings_mut().set_overstep(MS(15));
+        clock.set_overstep(MS(15));
         clock.settings_mut().set_rate(Rate::hz(50).unwrap());
         assert_eq!((due(&mut clock, MS(4)), clock.overstep()), (0, MS(19)));
         assert_eq!(clock.until_next_step(), Some(MS(1)));
@@ -450,9 +326,9 @@ mod tests {
         clock.settings_mut().set_stepping(Stepping::Variable);
         clock.settings_mut().set_speed(0.5).unwrap();
         clock.settings_mut().set_max_steps_per_frame(Some(0));
-        clock.settings_mut().set_tick(1_000);
-        clock.settings_mut().set_overstep(Duration::ZERO);
-        clock.settings_mut().pause();
+        clock.set_tick(1_000);
+        clock.set_overstep(Duration::ZERO);
+        clock.pause();
         assert_eq!(
             clock.settings().max_steps_per_frame(),
             Some(1),
@@ -464,7 +340,7 @@ mod tests {
             assert_eq!(clock.next_step(), untouched.next_step());
         }
         assert_eq!((clock.tick(), clock.time()), (3, untouched.time()));
-        clock.settings_mut().resume();
+        clock.resume();
         clock.begin_frame(MS(8));
         let step = clock.next_step().unwrap();
         assert_eq!(

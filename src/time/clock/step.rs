@@ -9,7 +9,7 @@ use super::units::ExactTime;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
-    /// The number of the step: how many steps came before it, unless [`set_tick`](crate::ClockSettings::set_tick) has
+    /// The number of the step: how many steps came before it, unless [`set_tick`](crate::Clock::set_tick) has
     /// renumbered them.
     pub tick: u64,
     /// The length in seconds of simulated time. It is the same for every step, unless [`Stepping`](crate::Stepping)
@@ -37,10 +37,10 @@ pub struct Step {
 
 impl Step {
     /// Returns a step from one time to another that no clock has made due.
-    pub(crate) fn of_physics(tick: u64, dt: f32, [start, end]: [ExactTime; 2]) -> Self {
+    pub(crate) fn of_physics(tick: u64, [start, end]: [ExactTime; 2]) -> Self {
         Self {
             tick,
-            dt,
+            dt: end.dt(),
             time: start.duration(),
             end_time: end.duration(),
             real_start: Duration::ZERO,

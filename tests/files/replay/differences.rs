@@ -29,7 +29,7 @@ fn a_difference_names_its_first_tick_and_body() {
         let mut settings = settings(keyframe_every);
         settings.check_bodies_every = check_bodies_every;
         let recording = Recording::read(record_balls(200, settings)).unwrap();
-        let last = recording.ticks().end - 1;
+        let last = recording.runs()[0].ticks.end - 1;
         let player = Balls::new().1.player;
         for tick in [20, 50, 133, last] {
             let differences = replay_all::<Balls>(
@@ -61,7 +61,7 @@ fn a_difference_names_bodies_that_exist_on_one_side_only() {
         }
     };
     // The replay stops before the end, because the game would panic without the guest.
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while simulation.physics.tick() <= 16 {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
@@ -70,7 +70,7 @@ fn a_difference_names_bodies_that_exist_on_one_side_only() {
     assert_eq!(replay.differences()[0].bodies, [guest]);
 
     // The difference is in the last step, so nothing later can name it.
-    let last = recording.ticks().end - 1;
+    let last = recording.runs()[0].ticks.end - 1;
     let mut more = None;
     let differences = replay_all::<Balls>(
         &recording,
@@ -115,7 +115,7 @@ fn a_replay_continues_after_a_difference_and_finds_the_next_one() {
 #[test]
 fn a_replay_from_the_next_keyframe_matches_the_recording_again() {
     let recording = Recording::read(record_balls(150, settings(40))).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let player = game.player;
     let mut meddle = |simulation: &mut Simulation, step: Step| {
@@ -128,12 +128,12 @@ fn a_replay_from_the_next_keyframe_matches_the_recording_again() {
     }
     (simulation, game) = replay.next_run(|_| None).unwrap().unwrap();
     assert!(
-        recording
-            .keyframes()
-            .any(|tick| tick == simulation.physics.tick())
+        recording.runs()[0]
+            .keyframes
+            .contains(&simulation.physics.tick())
     );
     while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {}
-    assert_eq!(simulation.physics.tick(), recording.ticks().end);
+    assert_eq!(simulation.physics.tick(), recording.runs()[0].ticks.end);
     assert_eq!(replay.differences().len(), 1);
 }
 
@@ -152,7 +152,7 @@ fn a_step_that_runs_only_in_the_recording_is_a_difference() {
         .unwrap();
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     game.failing = vec![20];
     while replay.differences().is_empty() {
@@ -160,7 +160,7 @@ fn a_step_that_runs_only_in_the_recording_is_a_difference() {
     }
     assert_eq!(replay.differences()[0].tick, 20);
     // A step that did not run in the recording does not run here.
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     game.failing = vec![];
     while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}

@@ -5,7 +5,7 @@ use super::*;
 /// Runs a frame of the loop with a closure. The closure form has no hook after a step, so frames have one step at most.
 fn closure_frame(simulation: &mut Simulation, faulty: &mut Faulty, frame_time: Duration) {
     let frame_time = frame_time.min(MS(10));
-    if faulty.before_frame(simulation, frame_time).is_err() {
+    if faulty.before_frame(simulation, frame_time.into()).is_err() {
         simulation.advance(frame_time, |_, _| ());
         return;
     }
@@ -23,7 +23,7 @@ fn pulled_frame(
     faulty: &mut Faulty,
     frame_time: Duration,
 ) -> Result<(), &'static str> {
-    let mut result = faulty.before_frame(simulation, frame_time);
+    let mut result = faulty.before_frame(simulation, frame_time.into());
     simulation.begin_frame(frame_time);
     while result.is_ok()
         && let Some(step) = simulation.next_step()
@@ -88,7 +88,7 @@ fn a_step_taken_twice_before_it_runs_is_replayed_once() {
         for number in 0..120 {
             let frame_time = frame_time(number);
             recorder
-                .begin_frame(&simulation, &game, frame_time)
+                .begin_frame(&mut simulation, &game, frame_time)
                 .unwrap();
             simulation.begin_frame(frame_time);
             while let Some(step) = simulation.next_step() {

@@ -48,14 +48,14 @@ fn a_recording_saved_on_panic_reproduces_the_panic() {
     let recording = Recording::read(std::fs::read(&path).unwrap()).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(recording.ending(), RecordingEnd::Complete);
-    let ticks = recording.ticks();
+    let ticks = recording.runs()[0].ticks.clone();
     assert_eq!(ticks.end, FATAL + 1);
     assert!(
         (200..=300).contains(&(ticks.end - ticks.start)),
         "{ticks:?}"
     );
 
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, mut game) = replay.next_run::<Fatal>(|_| None).unwrap().unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| {
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
@@ -85,7 +85,7 @@ fn a_flight_recorder_keeps_within_its_time_and_byte_limits() {
             if number % 50 == 49 {
                 let recording = Recording::read(bytes).unwrap();
                 assert_eq!(recording.ending(), RecordingEnd::Complete);
-                let ticks = recording.ticks();
+                let ticks = recording.runs()[0].ticks.clone();
                 assert_eq!(ticks.end, simulation.physics.tick());
                 let count = ticks.end - ticks.start;
                 assert!(count <= most_ticks, "{number}: {ticks:?}");
@@ -105,7 +105,7 @@ fn a_state_larger_than_the_flight_recorder_is_refused_and_not_kept() {
     assert!(matches!(error, Err(RecordError::Io(_))));
     let mut bytes = Vec::new();
     recorder.writer().write_to(&mut bytes).unwrap();
-    assert_eq!(Recording::read(bytes).unwrap().keyframes().count(), 0);
+    assert!(Recording::read(bytes).unwrap().runs().is_empty());
 }
 
 #[test]

@@ -15,11 +15,12 @@ use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{
-    Divergence, FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, RecordingEnd,
-    Replay, ReplayError,
+    Divergence, FlightRecorder, RecordError, RecordedRun, Recorder, RecorderSettings, Recording,
+    RecordingEnd, Replay, ReplayError,
 };
 use evenstep::{
-    BodyKey, Budget, ForceGenerator, Hooks, Physics, Rate, SaveError, Simulation, Step, Stepping,
+    BodyKey, Budget, ForceGenerator, FrameTime, Hooks, Physics, Rate, SaveError, Simulation, Step,
+    Stepping,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -145,7 +146,7 @@ fn replay_frame<P: Play>(
         meddle(simulation, step);
         simulation.make_step();
         game.after_step(&mut simulation.physics, step);
-        replay.end_step(&simulation.physics).unwrap();
+        replay.end_step(&mut simulation.physics).unwrap();
     }
     simulation.end_frame();
     Some(())
@@ -158,7 +159,7 @@ fn replay_all<P: Play>(
     mut meddle: impl FnMut(&mut Simulation, Step),
     mut after_frame: impl FnMut(&Simulation, &P),
 ) -> Vec<Divergence> {
-    let mut replay = recording.replay(from);
+    let mut replay = recording.replay_from(0, from);
     while let Some((mut simulation, mut game)) = replay.next_run::<P>(P::force).unwrap() {
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
             after_frame(&simulation, &game);
@@ -225,7 +226,7 @@ impl Hooks for RecordingHooks<'_> {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), RecordError> {
         let here = simulation.physics.tick();
         let mut changes = self.game.clock_changes.iter();
@@ -329,7 +330,7 @@ impl Hooks for Faulty {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), &'static str> {
         self.fail(Fault::BeforeFrame, simulation.physics.tick())?;
         let recorded = self
@@ -356,7 +357,7 @@ impl Hooks for Faulty {
 /// Plays a whole recording, and checks that it runs each step once and never differs. Returns the state at its end.
 fn assert_replays_without_differences(bytes: Vec<u8>, what: &str) -> Simulation {
     let recording = Recording::read(bytes).unwrap();
-    let (mut replay, mut end, mut ticks) = (recording.replay(0), None, Vec::new());
+    let (mut replay, mut end, mut ticks) = (recording.replay(), None, Vec::new());
     while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
         let mut note = |_: &mut Simulation, step: Step| ticks.push(step.tick);
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut note).is_some() {}

@@ -58,7 +58,7 @@ fn an_assignment_or_correction_between_frames_begins_a_new_run() {
         record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let (mut replay, mut runs, mut end) = (recording.replay(0), 0, None);
+    let (mut replay, mut runs, mut end) = (recording.replay(), 0, None);
     while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
@@ -79,7 +79,7 @@ fn a_rollback_between_input_and_step_causes_no_difference() {
         let frame_time = frame_time(number);
         let mut is_late = number == 17;
         recorder
-            .begin_frame(&simulation, &game, frame_time)
+            .begin_frame(&mut simulation, &game, frame_time)
             .unwrap();
         simulation.begin_frame(frame_time);
         while let Some(step) = simulation.next_step() {
@@ -99,7 +99,7 @@ fn a_rollback_between_input_and_step_causes_no_difference() {
         simulation.end_frame();
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let (mut replay, mut runs) = (recording.replay(0), 0);
+    let (mut replay, mut runs) = (recording.replay(), 0);
     while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
@@ -118,7 +118,7 @@ fn a_rollback_begins_a_new_run() {
     for number in 0..60 {
         let frame_time = frame_time(number);
         recorder
-            .begin_frame(&simulation, &game, frame_time)
+            .begin_frame(&mut simulation, &game, frame_time)
             .unwrap();
         simulation.begin_frame(frame_time);
         let tick = simulation.physics.tick();
@@ -144,7 +144,7 @@ fn a_rollback_begins_a_new_run() {
         simulation.end_frame();
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let (mut replay, mut runs, mut end) = (recording.replay(0), 0, None);
+    let (mut replay, mut runs, mut end) = (recording.replay(), 0, None);
     while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
@@ -177,7 +177,7 @@ fn recording_a_state_that_cannot_be_saved_is_an_error() {
     simulation.physics.remove_force_generator(key);
     frame(&mut simulation).unwrap();
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    assert_eq!(recording.ticks(), 1..2);
+    assert_eq!(recording.runs()[0].ticks, 1..2);
 }
 
 #[test]
@@ -186,7 +186,8 @@ fn keyframes_space_out_to_stay_within_their_byte_limit() {
     let all = record_balls(600, settings);
     settings.max_keyframe_bytes = 8 * state_len() as u64;
     let bounded = record_balls(600, settings);
-    let ticks: Vec<u64> = Recording::read(&bounded[..]).unwrap().keyframes().collect();
+    let recording = Recording::read(&bounded[..]).unwrap();
+    let ticks = &recording.runs()[0].keyframes;
     let distances: Vec<u64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(
         distances.len() > 2 && distances.is_sorted(),
@@ -200,7 +201,9 @@ fn keyframes_space_out_to_stay_within_their_byte_limit() {
     settings.keyframe_every = 0;
     let without = record_balls(600, settings);
     assert_eq!(
-        Recording::read(&without[..]).unwrap().keyframes().count(),
+        Recording::read(&without[..]).unwrap().runs()[0]
+            .keyframes
+            .len(),
         1
     );
     // Apart from the states, it also has the data that is repeated after each of them.
@@ -212,12 +215,12 @@ fn keyframes_space_out_to_stay_within_their_byte_limit() {
 #[test]
 fn a_replay_refuses_an_input_or_a_game_of_another_type() {
     let recording = Recording::read(record_balls(20, settings(0))).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     assert!(matches!(
         replay.next_run::<String>(|_| None),
         Err(ReplayError::Game)
     ));
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut simulation, _) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let step = loop {
         let frame_time = replay.begin_frame(&mut simulation).unwrap().unwrap();

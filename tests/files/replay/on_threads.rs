@@ -1,8 +1,8 @@
 //! Recordings with `Overlap` and `Runner`.
 
 use super::*;
-use evenstep::Physics;
 use evenstep::threads::{Failure, Overlap, Runner, RunnerSettings};
+use evenstep::{FrameTime, Physics};
 
 /// The game and its recorder, which can be sent to a thread. The steps are reported.
 struct Recorded {
@@ -26,7 +26,7 @@ impl Hooks for Recorded {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), RecordError> {
         self.hooks().before_frame(simulation, frame_time)
     }
@@ -64,7 +64,7 @@ fn recorded() -> (Simulation, Recorded, std::sync::mpsc::Receiver<u64>) {
 
 fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut steps = 0;
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
@@ -86,7 +86,7 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
 /// Returns the time, the number of steps and the checksum of each recorded frame.
 fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
     let recording = Recording::read(bytes.to_vec()).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     let mut frames = Vec::new();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
@@ -95,7 +95,7 @@ fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
             replay: &mut replay,
         };
         let frame = again.advance_with(frame_time, &mut hooks).unwrap();
-        frames.push((frame_time, frame.steps, again.physics.checksum()));
+        frames.push((frame_time.duration(), frame.steps, again.physics.checksum()));
     }
     assert_eq!(replay.differences(), []);
     frames
@@ -159,7 +159,7 @@ fn steps_that_an_overlap_aborted_are_not_replayed() {
         }
         let what = format!("overlap, {fault:?}");
         assert!(faulty.ticks.is_empty(), "{what}: {:?}", faulty.ticks);
-        let simulation = overlap.stop();
+        let simulation = overlap.stop(&mut faulty).0;
         let end = assert_replays_without_differences(faulty.recorder.finish().unwrap(), &what);
         let sums = [&end, &simulation].map(|it| it.physics.checksum());
         assert_eq!(sums[0], sums[1], "{what}");
@@ -175,22 +175,22 @@ fn hooks_of_an_overlap_record_a_run_that_replays() {
         overlap.frame(MS(7), &mut recorded).unwrap();
     }
     // A setting in a pause needs no input either.
-    overlap.simulation().pause();
+    overlap.simulation(&mut recorded).unwrap().pause();
     // Wait for the end of the step that is running.
     for _ in 0..30 {
         overlap.frame(MS(1), &mut recorded).unwrap();
     }
     overlap
-        .simulation()
-        .clock_settings_mut()
+        .simulation(&mut recorded)
+        .unwrap()
         .set_overstep(MS(4));
     overlap.frame(MS(1), &mut recorded).unwrap();
-    overlap.simulation().resume();
+    overlap.simulation(&mut recorded).unwrap().resume();
     for _ in 0..100 {
         overlap.frame(MS(7), &mut recorded).unwrap();
     }
     // The hook after the last step is not called. The recording only has the input of that step.
-    assert_replays(&overlap.stop(), recorded.recorder);
+    assert_replays(&overlap.stop(&mut recorded).0, recorded.recorder);
 }
 
 #[test]
@@ -217,14 +217,14 @@ fn an_overlap_records_the_same_frames_as_one_thread() {
         let mut overlap = Overlap::new(simulation).unwrap();
         for number in 0..300 {
             if number % 50 == 40 {
-                overlap.simulation().pause();
+                overlap.simulation(&mut recorded).unwrap().pause();
             } else if number % 50 == 45 {
-                overlap.simulation().resume();
+                overlap.simulation(&mut recorded).unwrap().resume();
             }
             overlap.frame(frame_time(number), &mut recorded).unwrap();
         }
         // Wait for the last step.
-        overlap.simulation().pause();
+        overlap.simulation(&mut recorded).unwrap().pause();
         overlap.frame(Duration::ZERO, &mut recorded).unwrap();
         recorded.recorder.finish().unwrap()
     };

@@ -14,8 +14,8 @@ fn a_replay_equals_the_recorded_run_in_every_frame() {
         match number {
             40 => simulation.set_speed(1.0).unwrap(),
             70 => simulation.pause(),
-            75 | 76 => simulation.clock_settings_mut().step_once(),
-            77 => (0..5).for_each(|_| simulation.clock_settings_mut().step_once()),
+            75 | 76 => simulation.step_once(),
+            77 => (0..5).for_each(|_| simulation.step_once()),
             90 => simulation.resume(),
             100 => simulation
                 .clock_settings_mut()
@@ -28,7 +28,7 @@ fn a_replay_equals_the_recorded_run_in_every_frame() {
             130 => simulation
                 .clock_settings_mut()
                 .set_max_steps_per_frame(None),
-            131 => simulation.clock_settings_mut().set_overstep(MS(3)),
+            131 => simulation.set_overstep(MS(3)),
             140 => simulation.clock_settings_mut().set_budget(Some(Budget {
                 frame: MS(4),
                 step: MS(1),
@@ -43,8 +43,8 @@ fn a_replay_equals_the_recorded_run_in_every_frame() {
             180 => simulation
                 .clock_settings_mut()
                 .set_stepping(Stepping::Fixed),
-            200 => simulation.clock_settings_mut().set_tick(1_000),
-            201 => simulation.clock_settings_mut().set_tick(2_000),
+            200 => simulation.set_tick(1_000),
+            201 => simulation.set_tick(2_000),
             _ => (),
         }
         let frame_time = frame_time(number);
@@ -58,7 +58,9 @@ fn a_replay_equals_the_recorded_run_in_every_frame() {
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     assert_eq!(recording.ending(), RecordingEnd::Complete);
     assert_eq!(recording.fingerprint(), Some(evenstep::fingerprint()));
-    assert_eq!(recording.ticks(), 1..simulation.physics.tick());
+    let runs = recording.runs();
+    assert_eq!(runs[0].ticks.start, 1);
+    assert_eq!(runs.last().unwrap().ticks.end, simulation.physics.tick());
     let mut frames = run.iter();
     let differences = replay_all::<Balls>(
         &recording,
@@ -88,12 +90,14 @@ fn a_replay_from_any_tick_equals_the_recorded_run() {
         run.push(seen(&simulation));
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    let keyframes: Vec<u64> = recording.keyframes().collect();
+    let RecordedRun {
+        ticks, keyframes, ..
+    } = recording.runs()[0].clone();
     assert!(keyframes.len() > 10, "{keyframes:?}");
     // The simulation's first frame has number 1 and was not recorded.
     let expected = |simulation: &Simulation| &run[simulation.frame().number as usize - 2];
-    for tick in recording.ticks() {
-        let mut replay = recording.replay(tick);
+    for tick in ticks {
+        let mut replay = recording.replay_from(0, tick);
         let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
         let start = simulation.physics.tick();
         let nearest = keyframes.iter().rfind(|keyframe| **keyframe <= tick);
@@ -128,7 +132,7 @@ fn hooks_and_the_pull_form_record_the_same_bytes() {
     assert_eq!(bytes, record_balls(100, settings(50)));
 
     let recording = Recording::read(bytes).unwrap();
-    let mut replay = recording.replay(0);
+    let mut replay = recording.replay();
     let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
         let mut hooks = ReplayHooks {

@@ -99,7 +99,7 @@ fn play(mut simulation: Simulation) {
     for _ in 0..3 {
         let _ = overlap.frame(MS(20), &mut Idle);
     }
-    let mut simulation = overlap.stop();
+    let (mut simulation, _) = overlap.stop(&mut Idle);
     for key in keys {
         simulation.physics.remove(key);
     }

@@ -107,7 +107,7 @@ fn queues_and_buttons_with_impossible_counts_neither_panic_nor_overflow() {
         queue.set_tick(2);
         let mut queue = forged(&queue, &format!("\"{count}\""), u64::MAX);
         assert!(queue.push(1, 7).is_err() && queue.push(99, 7).is_err());
-        clock.settings_mut().set_tick(3);
+        clock.set_tick(3);
         clock.begin_frame(MS(20));
         assert_eq!(queue.drain(clock.next_step().unwrap()).count(), 0);
     }
@@ -144,6 +144,8 @@ fn a_clock_with_impossible_settings_is_refused() {
 #[test]
 fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
     let most = u128::MAX;
+    let step = 2_520_000_000_000_000_u128;
+    let anchored = |text: String| ("\"anchor\":null", format!("\"anchor\":{text}"));
     for (from, to) in [
         ("\"tick\":0", format!("\"tick\":{}", u64::MAX)),
         ("\"tick\":0", format!("\"tick\":{}", u64::MAX - 1)),
@@ -151,25 +153,42 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
             "\"overstep\":50400000000000",
             format!("\"overstep\":{most}"),
         ),
-        ("\"simulated\":0", format!("\"simulated\":{most}")),
+        ("\"held\":0", format!("\"held\":{most}")),
+        ("\"units\":0", format!("\"units\":{most}")),
+        ("\"last\":0", format!("\"last\":{most}")),
+        ("\"last\":0", format!("\"last\":{step}")),
         ("\"end\":2", format!("\"end\":{}", u64::MAX)),
-        ("\"units\":2520000000000000", format!("\"units\":{most}")),
-        ("\"units\":2520000000000000", "\"units\":0".to_owned()),
+        (&format!("\"units\":{step}"), format!("\"units\":{most}")),
+        (&format!("\"units\":{step}"), "\"units\":0".to_owned()),
+        anchored(anchor(most, 0, 0, 1.0)),
+        anchored(anchor(0, most, 0, 1.0)),
+        anchored(anchor(0, 0, most, 1.0)),
+        anchored(anchor(most, most, most, -1e30)),
+        anchored(anchor(step, step, step, 1e30)),
     ] {
         for stepping in [Stepping::Fixed, Stepping::Variable, Stepping::SemiFixed] {
             for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
                 let mut clock = clock_with(from, &to).unwrap();
                 clock.settings_mut().set_stepping(stepping);
                 clock.settings_mut().set_rate(rate.unwrap());
-                for _ in 0..3 {
-                    let _ = (clock.time(), clock.alpha(), clock.until_next_step());
-                    assert!(clock.time() >= clock.overstep());
+                for number in 0..4 {
+                    assert!((0.0..=1.0).contains(&clock.alpha()), "{to}");
+                    let _ = (clock.time(), clock.displayed_time());
+                    let _ = clock.until_next_step();
                     for step in (0..3).map_while(|_| clock.next_step()) {
                         assert!(step.dt > 0.0, "{to}");
+                    }
+                    if number == 2 {
+                        clock.abort_frame();
                     }
                     clock.begin_frame(MS(1));
                 }
             }
         }
     }
+}
+
+fn anchor(overstep: u128, lag: u128, lead: u128, alpha: f32) -> String {
+    let position = format!("{{\"lag\":{lag},\"lead\":{lead},\"alpha\":{alpha:?}}}");
+    format!("{{\"overstep\":{overstep},\"position\":{position}}}")
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::recording::Recorder;
-use evenstep::{Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{FrameTime, Hooks, Physics, Rate, Simulation, Step};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -107,7 +106,7 @@ impl<S: Scene> Hooks for Game<S> {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        time: Duration,
+        time: FrameTime,
     ) -> Result<(), Difference> {
         if let Some(recorder) = &mut self.recorder {
             let recorded = recorder.begin_frame(simulation, &self.scene, time);

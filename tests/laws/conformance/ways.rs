@@ -124,7 +124,7 @@ fn recorded_and_replayed<S: Scene>(simulation: Simulation, mut game: Game<S>) ->
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     for tick in [0, STEPS / 2] {
         assert_eq!(game.compared, STEPS);
-        replay(recording.replay(tick), &mut game)?;
+        replay(recording.replay_from(0, tick), &mut game)?;
     }
     Ok(game)
 }
@@ -140,7 +140,7 @@ fn replay<S: Scene>(mut replay: Replay, game: &mut Game<S>) -> Result<(), Differ
             game.scene
                 .before_step(&mut simulation.physics, step.tick, input);
             simulation.make_step_with(&*S::filters());
-            replay.end_step(&simulation.physics).unwrap();
+            replay.end_step(&mut simulation.physics).unwrap();
             game.after_step(&mut simulation.physics, step)?;
         }
         simulation.end_frame();

@@ -120,7 +120,7 @@ fn differences(found: &[Golden], expected: &[Golden]) -> String {
     for golden in expected.iter().filter(is_missing) {
         text += &format!("  {}: no longer a scene\n", golden.scene);
     }
-    text += "If only `saved` differs, states are saved as other bytes: raise `format` in src/state/saved.rs, so that bytes \
+    text += "If only `saved` differs, states are saved as other bytes: raise `FORMAT` in src/bytes/header.rs, so that bytes \
              of the previous format are refused. If `states` or `shown` differ, bodies move or are displayed in another \
              way. If that is meant, write the file with GOLDEN=write and say so in the changelog.";
     text
@@ -162,7 +162,7 @@ fn a_difference_names_its_scene_and_column() {
     assert_eq!(lines[1], format!("  {first}: saved"));
     assert_eq!(lines[2], format!("  {second}: states, shown"));
     assert_eq!(lines[3], format!("  {left_out}: no longer a scene"));
-    assert!(lines[4].contains("raise `format` in src/state/saved.rs"));
+    assert!(lines[4].contains("raise `FORMAT` in src/bytes/header.rs"));
 }
 
 #[test]

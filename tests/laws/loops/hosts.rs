@@ -47,10 +47,15 @@ impl Host {
     }
 
     /// Returns the simulation between two frames.
-    fn simulation(&mut self) -> &mut Simulation {
+    fn simulation(&mut self, game: &mut Game) -> &mut Simulation {
         match &mut self.kind {
             Loop::Hooks(simulation) | Loop::Pull(simulation) => simulation,
-            Loop::Overlap(overlap) => overlap.simulation(),
+            Loop::Overlap(overlap) => {
+                let Ok(simulation) = overlap.simulation(game) else {
+                    unreachable!("no hook fails after the last step of a frame");
+                };
+                simulation
+            }
         }
     }
 
@@ -60,7 +65,7 @@ impl Host {
             return; // without a wait for the step that is running
         }
         let is_pull = matches!(self.kind, Loop::Pull(_));
-        let simulation = self.simulation();
+        let simulation = self.simulation(game);
         assert_eq!(simulation.physics.tick(), plan.tick);
         set(simulation, plan.setting);
         for chance in &plan.edits {
@@ -135,12 +140,12 @@ impl Host {
 
     /// Stops after the last hook.
     pub fn stop(mut self, game: &mut Game) -> Simulation {
-        self.simulation().pause();
+        self.simulation(game).pause();
         match self.kind {
             Loop::Hooks(simulation) | Loop::Pull(simulation) => *simulation,
             Loop::Overlap(mut overlap) => {
                 assert!(overlap.frame(MS(0), game).is_ok());
-                overlap.stop()
+                overlap.stop(game).0
             }
         }
     }
@@ -150,7 +155,7 @@ fn set(simulation: &mut Simulation, setting: Option<Setting>) {
     match setting {
         Some(Setting::Pause) => simulation.pause(),
         Some(Setting::Resume) => simulation.resume(),
-        Some(Setting::StepOnce) => simulation.clock_settings_mut().step_once(),
+        Some(Setting::StepOnce) => simulation.step_once(),
         Some(Setting::Speed(twice)) => simulation.set_speed(twice as f64 / 2.0).unwrap(),
         None => (),
     }

@@ -1,9 +1,8 @@
 //! Frames of a random game, checked against the plain map.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Frame, FrameTime, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::plain::{Body, Model, Reach, Shown, at_previous};
 use super::reference::Way;
@@ -114,13 +113,13 @@ impl Hooks for Game<'_> {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), Failure> {
         let actions = self.script.before.iter().chain(&self.script.after);
         for (_, action) in actions.filter(|(_, action)| matches!(action, Action::Set(_))) {
             self.model.act(simulation, action);
         }
-        self.model.begin_frame(simulation, frame_time);
+        self.model.begin_frame(simulation, frame_time.duration());
         Ok(())
     }
 
@@ -247,7 +246,7 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
         }
         assert_eq!(current, body.way.current);
         assert!(
-            body.way.shows(frame.alpha, &shown),
+            body.way.shows(frame.alpha, model.lead.seconds, &shown),
             "{shown:?} at {} of {:?}",
             frame.alpha,
             body.way
@@ -357,7 +356,8 @@ fn check_removed(model: &mut Model, simulation: &Simulation) {
 
 fn remember(model: &mut Model, frame: Frame) {
     let mut poses = model.screens.last().unwrap().clone();
-    poses.retain(|key, _| !model.bodies[key].is_altered);
+    let is_at_alpha = |way: &Way| way.smoothing != Smoothing::Extrapolate || !model.lead.is_apart;
+    poses.retain(|key, _| !model.bodies[key].is_altered && is_at_alpha(&model.bodies[key].way));
     model.frames.push(Shown {
         tick: frame.tick,
         alpha: frame.alpha,
@@ -410,7 +410,11 @@ fn check_tick(model: &Model, body: &Body, tick: u64, now: u64, at: impl Fn(f32) 
             continue;
         };
         assert!(is_kept, "{tick} of {now}, since {}", body.since);
-        let shows = |way: &Way| way.shows(alpha, &pose);
+        let shows = |way: &Way| {
+            // An alpha of 1 asks for the state itself.
+            let lead = if alpha < 1.0 { alpha * way.dt } else { 0.0 };
+            way.shows(alpha, lead.into(), &pose)
+        };
         assert!(
             way.is_none_or(shows),
             "{pose:?} at {tick} + {alpha} of {way:?}"

@@ -89,17 +89,18 @@ impl Way {
         before.chain([&mut self.after])
     }
 
-    /// Returns whether `pose` is the displayed pose at `alpha`, bit for bit where no arithmetic is needed.
-    pub fn shows(&self, alpha: f32, pose: &Pose) -> bool {
+    /// Returns whether `pose` is the displayed pose at `alpha`, bit for bit where no arithmetic is needed. Extrapolated
+    /// bodies are displayed `lead` seconds after the state.
+    pub fn shows(&self, alpha: f32, lead: f64, pose: &Pose) -> bool {
         let or_waking = self.before_waking.map(|before| Self { before, ..*self });
         let mut ways = [*self].into_iter().chain(or_waking);
-        ways.any(|way| way.shows_it(alpha, pose))
+        ways.any(|way| way.shows_it(alpha, lead, pose))
     }
 
-    fn shows_it(&self, alpha: f32, pose: &Pose) -> bool {
-        match self.exactly(alpha) {
+    fn shows_it(&self, alpha: f32, lead: f64, pose: &Pose) -> bool {
+        match self.exactly(alpha, lead) {
             Some(expected) => expected == *pose,
-            None => self.curve(alpha.into()).is_none_or(|expected| {
+            None => self.curve(alpha.into(), lead).is_none_or(|expected| {
                 let scale = [self.previous.translation, self.current.translation];
                 let scale: f32 = scale.iter().map(|vector| vector.length()).sum();
                 let velocities = self.before.linear.length() + self.after.linear.length();
@@ -109,11 +110,15 @@ impl Way {
         }
     }
 
-    fn exactly(&self, alpha: f32) -> Option<Pose> {
+    fn exactly(&self, alpha: f32, lead: f64) -> Option<Pose> {
         let (previous, current) = (self.previous, self.current);
         let velocities = [self.before, self.after];
         let is_at_rest = previous == current && velocities == [Velocity::default(); 2];
-        if alpha >= 1.0 || is_at_rest || self.smoothing == Smoothing::Latest {
+        let is_at_end = match self.smoothing {
+            Smoothing::Extrapolate => lead == 0.0,
+            _ => alpha >= 1.0,
+        };
+        if is_at_end || is_at_rest || self.smoothing == Smoothing::Latest {
             return Some(current);
         }
         match self.smoothing {
@@ -126,7 +131,7 @@ impl Way {
     }
 
     /// Returns the curve, or `None` at half a turn, where f32 cannot tell which way is shorter.
-    fn curve(&self, t: f64) -> Option<exact::Isometry> {
+    fn curve(&self, t: f64, lead: f64) -> Option<exact::Isometry> {
         let dt = f64::from(self.dt);
         let (start, end) = (rotation(&self.previous), rotation(&self.current));
         let center = vector(self.center);
@@ -153,7 +158,10 @@ impl Way {
                     spins(0.5 * t * t) * part(missing, ease)? * spun(t - 0.5 * t * t) * start;
                 (at, turned)
             }
-            Smoothing::Extrapolate => (to + w * t, spins(t) * end),
+            Smoothing::Extrapolate => (
+                to + vector(self.after.linear) * lead,
+                turn(self.after.angular, lead) * end,
+            ),
             _ => unreachable!("the latest is a copy"),
         };
         Some(isometry(at - turned * center, turned))

@@ -177,7 +177,7 @@ fn prepare(simulation: &mut Simulation, run: &Run, between: Between) {
         Between::Nothing => (),
         Between::Pause => simulation.pause(),
         Between::Resume => simulation.resume(),
-        Between::StepOnce => simulation.clock_settings_mut().step_once(),
+        Between::StepOnce => simulation.step_once(),
         Between::Speed(twice) => simulation.set_speed(twice as f64 / 2.0).unwrap(),
         Between::Push(chance) => run.push(&mut simulation.physics, chance),
     }
@@ -218,11 +218,12 @@ fn in_loop(
             let mut overlap = Overlap::new(simulation).unwrap();
             for (millis, between) in frames {
                 if !matches!(between, Between::Nothing) {
-                    prepare(overlap.simulation(), &hooks.0, *between);
+                    let simulation = overlap.simulation(&mut hooks).unwrap();
+                    prepare(simulation, &hooks.0, *between);
                 }
                 overlap.frame(MS(*millis), &mut hooks).unwrap();
             }
-            let simulation = overlap.stop();
+            let (simulation, _) = overlap.stop(&mut hooks);
             (hooks.0.before, hash(simulation.physics.rapier()))
         }
     };

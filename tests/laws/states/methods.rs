@@ -142,6 +142,12 @@ pub(super) const METHODS: &[Method] = &[
         corrected(it, state)
     } },
     Method { name: "Simulation::correct", cells: "tttttpp tttttttpp tttttp", call: |it| corrected(it, Physics::new()) },
+    Method { name: "Simulation::correct", cells: UNLESS_POISONED, call: |it| corrected(it, much_later()) },
+    Method { name: "Simulation::correct", cells: UNLESS_POISONED, call: |it| {
+        // The state after the next step, which is to be resimulated during a rollback.
+        let state = it.simulation.physics.preview(1, |_, _| ());
+        corrected(it, state)
+    } },
     Method { name: "Simulation::correct", cells: "ppppppp ppppppppp pppppp", call: |it| corrected(it, poisoned()) },
     Method { name: "Simulation::event_changes", cells: ALWAYS, call: |it| done(it.simulation.event_changes()) },
     Method { name: "Simulation::steps_to_resimulate", cells: "-www--w ---www--w ------", call: |it| some(it.simulation.steps_to_resimulate() > 0) },
@@ -161,10 +167,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::moved", cells: ALWAYS, call: |it| done(it.simulation.moved()) },
     Method { name: "Simulation::removed", cells: ALWAYS, call: |it| done(it.simulation.removed()) },
     Method { name: "Simulation::displayed_world", cells: ALWAYS, call: |it| some(!it.simulation.displayed_world().colliders().is_empty()) },
-    Method { name: "Simulation::keep_render_data", cells: ALWAYS, call: |it| {
-        it.simulation.keep_render_data(true);
-        some(it.simulation.render_data().is_some())
-    } },
+    Method { name: "Simulation::keep_render_data", cells: ALWAYS, call: |it| { it.simulation.keep_render_data(true); 'w' } },
     Method { name: "Simulation::render_data", cells: ALWAYS, call: |it| some(it.simulation.render_data().is_none()) },
     Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(it.simulation.frame().number).is_some()) },
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
@@ -175,6 +178,9 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50).unwrap()); 'w' } },
     Method { name: "Simulation::pause", cells: ALWAYS, call: |it| { it.simulation.pause(); 'w' } },
     Method { name: "Simulation::resume", cells: ALWAYS, call: |it| { it.simulation.resume(); 'w' } },
+    Method { name: "Simulation::step_once", cells: ALWAYS, call: |it| { it.simulation.step_once(); 'w' } },
+    Method { name: "Simulation::set_tick", cells: ALWAYS, call: |it| { it.simulation.set_tick(9); 'w' } },
+    Method { name: "Simulation::set_overstep", cells: ALWAYS, call: |it| { it.simulation.set_overstep(MS(3)); 'w' } },
     Method { name: "Simulation::set_speed", cells: ALWAYS, call: |it| some(it.simulation.set_speed(2.0).is_ok()) },
     // Values.
     Method { name: "Simulation::new", cells: ALWAYS, call: |it| { it.simulation = Simulation::new(Rate::default()); 'w' } },
@@ -190,6 +196,15 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::load", cells: ALWAYS, call: |it| { it.simulation = Simulation::load(&game().simulation.save().unwrap()).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
     Method { name: "Simulation::load_with", cells: ALWAYS, call: |it| { it.simulation = Simulation::load_with(&game().simulation.save().unwrap(), |_| None).unwrap(); 'w' } },
+    #[cfg(feature = "serde")]
+    Method { name: "Physics::save", cells: "wwwwwss wwwwwwwss wwwwws", call: |it| match it.simulation.physics.save() {
+        Ok(_) => 'w',
+        Err(error) => { assert_eq!(error, evenstep::SaveError::Panicked); 's' }
+    } },
+    #[cfg(feature = "serde")]
+    Method { name: "Physics::load", cells: ALWAYS, call: |it| { it.simulation.physics = Physics::load(&other().save().unwrap()).unwrap(); 'w' } },
+    #[cfg(feature = "serde")]
+    Method { name: "Physics::load_with", cells: ALWAYS, call: |it| { it.simulation.physics = Physics::load_with(&other().save().unwrap(), |_| None).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
     Method { name: "(the value with serde)", cells: "wwwwwss wwwwwwwss wwwwws", call: |it| match serde_json::to_vec(&it.simulation.physics) {
         Ok(_) => 'w',
@@ -210,7 +225,8 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Physics::time", cells: ALWAYS, call: |it| done(it.simulation.physics.time()) },
     Method { name: "Physics::current_step", cells: "--w---- -w--w---- ---w--", call: |it| some(it.simulation.physics.current_step().is_some()) },
     Method { name: "Physics::events", cells: "wwwww-- wwwwwww-- wwwww-", call: |it| some(!it.simulation.physics.events().is_empty()) },
-    Method { name: "Physics::step_ahead", cells: UNLESS_POISONED, call: |it| { it.simulation.physics.step_ahead(2, |_, _| ()); 'w' } },
+    Method { name: "Physics::pause_after_step", cells: ALWAYS, call: |it| { it.simulation.physics.pause_after_step(); 'w' } },
+    Method { name: "Physics::preview", cells: UNLESS_POISONED, call: |it| done(it.simulation.physics.preview(2, |_, _| ())) },
     #[cfg(feature = "checksum")]
     Method { name: "Physics::checksum", cells: ALWAYS, call: |it| done(it.simulation.physics.checksum()) },
     #[cfg(feature = "checksum")]
@@ -309,8 +325,7 @@ fn check(method: &Method, index: usize, expected: char) -> Result<(), String> {
     if got != expected {
         return Err(format!("it gives `{got}`, not `{expected}`"));
     }
-    // The first law holds after each call of the loop. After an assignment or `step_ahead`, it holds only after the
-    // next such call.
+    // The first law holds after each call of the loop. After an assignment, it holds only after the next such call.
     let is_known = index < KNOWN && method.name.starts_with("Simulation");
     let is_sound = !is_poisoned(&game.simulation);
     if is_known && is_sound && !is_lawful(&game.simulation) {

@@ -174,6 +174,11 @@ fn other() -> Physics {
     game.simulation.physics.clone()
 }
 
+/// Returns the state of another simulation, at tick 106.
+fn much_later() -> Physics {
+    game().simulation.physics.preview(100, |_, _| ())
+}
+
 fn poisoned() -> Physics {
     game().begun().broken().simulation.physics.clone()
 }
@@ -281,17 +286,15 @@ fn is_poisoned(simulation: &Simulation) -> bool {
 
 /// Returns the progress of a rollback. Until it ends, the events are those of its steps, not those of the frame.
 fn redo(simulation: &Simulation) -> Redo {
-    let frame = simulation.frame().ticks();
-    match simulation.steps_to_resimulate() {
-        0 if simulation
-            .events()
-            .iter()
-            .any(|event| event.tick() < frame.start) =>
-        {
-            Redo::Finished
-        }
-        0 => Redo::None,
-        _ => Redo::Unfinished,
+    if simulation.steps_to_resimulate() > 0 {
+        return Redo::Unfinished;
+    }
+    let ticks = |it: &Simulation| -> Vec<u64> { it.events().iter().map(|it| it.tick()).collect() };
+    let mut copy = simulation.clone();
+    // It runs no step, but ends a rollback whose last step is over.
+    match quietly(|| copy.resimulate(u64::MAX, |_, _| ())) {
+        Ok(Ok(())) if ticks(&copy) != ticks(simulation) => Redo::Finished,
+        _ => Redo::None,
     }
 }
 
@@ -342,6 +345,11 @@ fn advances(mut simulation: Simulation) -> Result<(), &'static str> {
     simulation.resume();
     let tick = simulation.physics.tick();
     advance(&mut simulation, 20);
+    if simulation.clock().settings().is_paused() {
+        // The game had asked for a stop after the step that was at hand.
+        simulation.resume();
+        advance(&mut simulation, 20);
+    }
     if simulation.physics.tick() <= tick {
         return Err("no step runs");
     }

@@ -27,7 +27,7 @@ fn set_tick_ends_a_rollback_and_its_current_step() {
     for build in games {
         let begun = || {
             let mut simulation = build().simulation;
-            simulation.clock_settings_mut().set_tick(50);
+            simulation.set_tick(50);
             simulation.begin_frame(MS(10));
             simulation
         };

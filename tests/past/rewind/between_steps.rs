@@ -95,7 +95,7 @@ fn a_rollback_ends_once_all_steps_are_resimulated() {
 fn setting_the_tick_abandons_a_rollback() {
     let (mut simulation, key) = flyer_with_states(60);
     advance(&mut simulation, 65);
-    simulation.clock_settings_mut().set_tick(1_000);
+    simulation.set_tick(1_000);
     simulation.roll_back(4).unwrap();
     simulation.begin_frame(MS(2));
     assert_eq!(simulation.steps_to_resimulate(), 0);

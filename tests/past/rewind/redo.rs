@@ -194,7 +194,7 @@ fn rewind_limits_bound_the_rewindable_ticks() {
         assert_eq!(simulation.physics.tick(), 37);
     }
     // A new tick number, or a shift of the origin between two frames, makes earlier states useless.
-    simulation.clock_settings_mut().set_tick(1_000);
+    simulation.set_tick(1_000);
     advance(&mut simulation, 0);
     assert!(simulation.rewindable().is_empty());
     advance(&mut simulation, 20);

@@ -112,7 +112,7 @@ proptest! {
         }
         let mut at = vec![one_by_one.simulation.clone()];
         while one_by_one.simulation.physics.tick() < played.simulation.physics.tick() {
-            one_by_one.simulation.clock_settings_mut().set_overstep(Duration::ZERO);
+            one_by_one.simulation.set_overstep(Duration::ZERO);
             one_by_one.advance(&inputs, Duration::from_nanos(16_666_667));
             at.push(one_by_one.simulation.clone());
         }
@@ -126,7 +126,7 @@ proptest! {
             then.pause();
             simulation.rewind(tick as u64).unwrap();
             for simulation in [&mut *simulation, &mut then] {
-                simulation.clock_settings_mut().set_overstep(Duration::from_nanos(nanos));
+                simulation.set_overstep(Duration::from_nanos(nanos));
                 simulation.advance(MS(millis), |_, _| ());
             }
             kept.extend(simulation.moved().iter().copied());

@@ -175,9 +175,7 @@ fn a_checksum_differs_exactly_if_the_state_differs() {
         assert_eq!(parted, [key], "change {i}");
     }
     let mut later = simulation.clone();
-    later
-        .clock_settings_mut()
-        .set_tick(simulation.physics.tick() + 1);
+    later.set_tick(simulation.physics.tick() + 1);
     later.advance(MS(0), |_, _| ());
     assert_ne!(
         later.physics.checksum(),

@@ -123,7 +123,7 @@ fn a_pause_discards_only_forces_added_since_the_last_running_frame() {
     ];
     let single_step: Act = |simulation| {
         simulation.pause();
-        simulation.clock_settings_mut().step_once();
+        simulation.step_once();
         assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
     };
     for (stop, resume) in stops {
@@ -212,7 +212,7 @@ fn forces_added_while_the_clock_runs_survive_a_pause() {
         // A single step in the pause.
         |mut simulation, game| {
             simulation.pause();
-            simulation.clock_settings_mut().step_once();
+            simulation.step_once();
             for steps in [1, 0] {
                 let Ok(frame) = simulation.advance_with(MS(10), game);
                 assert_eq!((frame.steps, frame.forgotten_forces), (steps, 0));
@@ -256,11 +256,12 @@ fn forces_added_while_the_clock_runs_survive_a_pause() {
         |simulation, game| {
             let mut overlap = Overlap::new(simulation).unwrap();
             let Ok(_) = overlap.frame(MS(10), game);
-            overlap.simulation().pause();
+            let Ok(simulation) = overlap.simulation(game);
+            simulation.pause();
             for _ in 0..3 {
                 let Ok(_) = overlap.frame(MS(10), game);
             }
-            let mut simulation = overlap.stop();
+            let (mut simulation, _) = overlap.stop(game);
             simulation.resume();
             simulation
         },
@@ -315,7 +316,7 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
         .physics
         .add_force(key, Vector::X * 100.0)
         .unwrap();
-    simulation.clock_settings_mut().step_once();
+    simulation.step_once();
     let frame = simulation.advance(MS(10), nothing);
     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
     assert_near(speed(&simulation, key), 1.0);
@@ -325,13 +326,13 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
         .physics
         .add_force(key, Vector::X * 100.0)
         .unwrap();
-    simulation.clock_settings_mut().step_once();
+    simulation.step_once();
     let frame = simulation.end_frame();
     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
     simulation.advance(MS(10), nothing);
     assert_near(speed(&simulation, key), 2.0);
     // A force that is added after a step waits for the next step, however late that is.
-    simulation.clock_settings_mut().step_once();
+    simulation.step_once();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some() && simulation.make_step());
     simulation

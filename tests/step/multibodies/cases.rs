@@ -160,11 +160,14 @@ fn moving_a_detached_part_in_an_overlap_keeps_its_motion() {
                     let mut overlap = Overlap::new(simulation).unwrap();
                     for frame in 0..END {
                         if when == When::BetweenFrames && frame == CUT {
-                            game.act(&mut overlap.simulation().physics);
+                            let simulation = overlap.simulation(&mut game).unwrap();
+                            let physics = &mut simulation.physics;
+                            game.act(physics);
                         }
                         overlap.frame(MS(10), &mut game).unwrap();
                     }
-                    game.poses(overlap.simulation())
+                    let simulation = overlap.simulation(&mut game).unwrap();
+                    game.poses(simulation)
                 };
                 let stayed = run(still);
                 for what in MOVES {

@@ -156,7 +156,7 @@ fn a_pause_stops_motion_to_a_target_and_slow_motion_slows_it() {
     }
     assert!((x(&simulation) - 0.25).abs() < 1e-6);
     // A single step moves the body by a single step's distance.
-    simulation.clock_settings_mut().step_once();
+    simulation.step_once();
     advance(&mut simulation, 1);
     assert!((x(&simulation) - 0.26).abs() < 1e-6);
     simulation.resume();

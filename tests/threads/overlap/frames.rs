@@ -12,7 +12,7 @@ fn a_pause_in_before_frame_stops_that_frame() {
         }
     });
     frames(&mut overlap, &mut game, 30);
-    assert_eq!(overlap.stop().physics.tick(), 3);
+    assert_eq!(overlap.stop(&mut game).0.physics.tick(), 3);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn frames_of_zero_time_run_no_steps() {
         assert_eq!(x(&overlap, key), 0.0);
     }
     assert_eq!(game.calls, []);
-    let simulation = overlap.stop();
+    let simulation = overlap.stop(&mut game).0;
     assert_eq!(
         (simulation.physics.tick(), simulation.frame().number),
         (0, 50)
@@ -72,7 +72,7 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
     }
     assert_eq!((game.count(After), game.count(Before)), (2, 3));
     // The step that is already running is the last one before the pause takes effect.
-    overlap.simulation().pause();
+    overlap.simulation(&mut game).unwrap().pause();
     for _ in 0..10 {
         overlap.frame(MS(250), &mut game).unwrap();
     }
@@ -82,15 +82,19 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
     for steps in 1..=2 {
         let made = game.count(After);
         for _ in 0..steps {
-            overlap.simulation().clock_settings_mut().step_once();
+            overlap.simulation(&mut game).unwrap().step_once();
         }
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(game.count(After), made + steps);
     }
     // Half of the fourth second had passed, and three steps ran during the pause. From the frame that resumes, the
     // displayed body moves again, twice as fast.
-    overlap.simulation().resume();
-    overlap.simulation().set_speed(2.0).unwrap();
+    overlap.simulation(&mut game).unwrap().resume();
+    overlap
+        .simulation(&mut game)
+        .unwrap()
+        .set_speed(2.0)
+        .unwrap();
     let shown: Vec<f32> = (0..4)
         .map(|_| {
             overlap.frame(MS(250), &mut game).unwrap();
@@ -100,11 +104,20 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
     assert_eq!(shown, [5.0, 5.5, 6.0, 6.5]);
     // The next step is due in a day, and nothing waits for it.
     let day = Rate::fraction(1, 86_400).unwrap();
-    overlap.simulation().clock_settings_mut().set_rate(day);
+    overlap
+        .simulation(&mut game)
+        .unwrap()
+        .clock_settings_mut()
+        .set_rate(day);
     for _ in 0..8 {
         overlap.frame(MS(250), &mut game).unwrap();
     }
-    assert!(in_time(move || overlap.stop()).physics.tick() > 5);
+    assert!(
+        in_time(move || overlap.stop(&mut Game::idle()).0)
+            .physics
+            .tick()
+            > 5
+    );
 }
 
 #[test]
@@ -126,7 +139,7 @@ fn less_slack_displays_steps_earlier_by_the_same_amount() {
             shown.push((alone.clock().time().as_secs_f32(), x(&overlap, key)));
         }
         let bits = |simulation: &Simulation| *simulation.physics.body(key).unwrap().position();
-        let stopped = overlap.stop();
+        let (stopped, _) = overlap.stop(&mut game);
         assert_eq!(stopped.physics.tick(), alone.physics.tick());
         assert_eq!(bits(&stopped), bits(&alone));
         shown

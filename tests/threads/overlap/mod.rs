@@ -13,7 +13,8 @@ use When::{After, Before};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{
-    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Physics, Rate, Simulation, Step, Wrench,
+    BodyKey, Delivery, ForceGenerator, FrameTime, Hooks, InputQueue, Physics, Rate, Simulation,
+    Step, Wrench,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -102,7 +103,7 @@ struct Framed<F>(F);
 impl<F: FnMut(&mut Simulation)> Hooks for Framed<F> {
     type Error = ();
 
-    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
         (self.0)(simulation);
         Ok(())
     }
@@ -140,7 +141,7 @@ struct Hooked(u64);
 impl Hooks for Pushing {
     type Error = ();
 
-    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
         if let Some(change) = self.changes.pop_front().flatten() {
             change(simulation);
         }

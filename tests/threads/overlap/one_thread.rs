@@ -12,7 +12,7 @@ const SPEEDS: [Change; 3] = [
 const OTHERS: [Change; 6] = [
     Simulation::pause,
     Simulation::resume,
-    |simulation| simulation.clock_settings_mut().step_once(),
+    |simulation| simulation.step_once(),
     |simulation| set_rate(simulation, 60),
     |simulation| set_rate(simulation, 250),
     |simulation| {
@@ -48,11 +48,11 @@ impl Hooks for Changing {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), ()> {
         let frame = (
             simulation.frame().number,
-            frame_time,
+            frame_time.duration(),
             simulation.physics.tick(),
         );
         self.frames.push(frame);
@@ -101,20 +101,20 @@ fn frames_and_steps_match_those_of_one_thread() {
             let frame_time = MS([0, 1, 1, 2, 3, 7, 10, 16, 33, 400][chance as usize % 10]);
             if (chance / 10).is_multiple_of(6) {
                 let change = of_driver[(chance / 60) as usize % of_driver.len()];
-                change(overlap.simulation());
+                change(overlap.simulation(&mut game).unwrap());
                 change(&mut alone);
             }
             overlap.frame(frame_time, &mut game).unwrap();
             alone.advance_with(frame_time, &mut reference).unwrap();
         }
         // A pause runs only the work that is still pending.
-        overlap.simulation().pause();
+        overlap.simulation(&mut game).unwrap().pause();
         alone.pause();
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         alone.advance_with(Duration::ZERO, &mut reference).unwrap();
         assert_eq!(game.frames, reference.frames, "{seed}");
         assert_eq!(game.steps, reference.steps, "{seed}");
-        let simulation = overlap.stop();
+        let simulation = overlap.stop(&mut game).0;
         assert_eq!(simulation.clock(), alone.clock(), "{seed}");
         assert_eq!(simulation.frame().number, alone.frame().number);
         assert_eq!(simulation.frame().dropped, alone.frame().dropped);
@@ -139,22 +139,22 @@ fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
     for (change, every) in [(0, 10), (0, 7), (1, 5), (1, 1)] {
         let mut alone = crate::scenes::space(30);
         alone.set_rewind_limits(60, usize::MAX);
-        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let (mut overlap, mut game) = (Overlap::new(alone.clone()).unwrap(), Game::idle());
         for number in 1..=60 {
             alone.advance(MS(7), |_, _| ());
-            overlap.frame(MS(7), &mut Game::idle()).unwrap();
+            overlap.frame(MS(7), &mut game).unwrap();
             if number % every == 0 {
                 back[change](&mut alone);
-                back[change](overlap.simulation());
+                back[change](overlap.simulation(&mut game).unwrap());
             }
             assert_eq!(overlap.now(), alone.clock().real_time());
         }
         // Run the frames that are waiting.
         alone.pause();
-        overlap.simulation().pause();
+        overlap.simulation(&mut game).unwrap().pause();
         alone.advance(Duration::ZERO, |_, _| ());
-        overlap.frame(Duration::ZERO, &mut Game::idle()).unwrap();
-        let simulation = overlap.stop();
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        let simulation = overlap.stop(&mut game).0;
         assert_eq!(simulation.clock(), alone.clock(), "{change} {every}");
         assert_eq!(simulation.physics.tick(), alone.physics.tick());
     }
@@ -163,11 +163,12 @@ fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
 #[test]
 fn pending_frames_are_dropped_when_another_simulation_is_assigned() {
     let mut overlap = Overlap::new(crate::scenes::space(30)).unwrap();
-    frames(&mut overlap, &mut Game::idle(), 4);
-    *overlap.simulation() = crate::scenes::space(30);
-    overlap.frame(MS(7), &mut Game::idle()).unwrap();
+    let mut game = Game::idle();
+    frames(&mut overlap, &mut game, 4);
+    *overlap.simulation(&mut game).unwrap() = crate::scenes::space(30);
+    overlap.frame(MS(7), &mut game).unwrap();
     assert_eq!(overlap.now(), MS(7));
-    assert_eq!(overlap.simulation().clock().time(), MS(7));
+    assert_eq!(overlap.simulation(&mut game).unwrap().clock().time(), MS(7));
 }
 
 /// Keeps a copy from before a step.
@@ -200,10 +201,10 @@ fn a_restored_copy_from_a_hook_continues_as_on_one_thread() {
         alone.advance_with(frames[0], &mut reference).unwrap();
         overlap.frame(frames[0], &mut game).unwrap();
         // Either both have kept a copy, or neither has.
-        overlap.simulation();
+        overlap.simulation(&mut game).unwrap();
         assert_eq!(game.0.is_some(), reference.0.is_some());
         if let (Some(of_overlap), Some(of_alone)) = (game.0.take(), reference.0.take()) {
-            overlap.simulation().physics = of_overlap;
+            overlap.simulation(&mut game).unwrap().physics = of_overlap;
             alone.physics = of_alone;
         }
         let later = [MS(10); 40];
@@ -211,8 +212,15 @@ fn a_restored_copy_from_a_hook_continues_as_on_one_thread() {
             alone.advance_with(*frame_time, &mut reference).unwrap();
             overlap.frame(*frame_time, &mut game).unwrap();
         }
-        assert_eq!(overlap.simulation().clock(), alone.clock(), "{frames:?}");
-        assert_eq!(overlap.simulation().physics.tick(), alone.physics.tick());
+        assert_eq!(
+            overlap.simulation(&mut game).unwrap().clock(),
+            alone.clock(),
+            "{frames:?}"
+        );
+        assert_eq!(
+            overlap.simulation(&mut game).unwrap().physics.tick(),
+            alone.physics.tick()
+        );
     }
 }
 
@@ -256,7 +264,7 @@ fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
             let change = changes[chance as usize / 3 % changes.len()];
             let change = chance.is_multiple_of(3).then_some(change);
             if is_between {
-                for simulation in [overlap.simulation(), &mut alone] {
+                for simulation in [overlap.simulation(&mut game).unwrap(), &mut alone] {
                     change.inspect(|change| change(simulation));
                 }
             } else {
@@ -268,11 +276,11 @@ fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
             overlap.frame(frame_time, &mut game).unwrap();
             alone.advance_with(frame_time, &mut reference).unwrap();
         }
-        overlap.simulation().pause();
+        overlap.simulation(&mut game).unwrap().pause();
         alone.pause();
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         alone.advance_with(Duration::ZERO, &mut reference).unwrap();
-        let simulation = overlap.stop();
+        let simulation = overlap.stop(&mut game).0;
         let after = |simulation: &Simulation| {
             let after = simulation.physics.resources().get::<Hooked>().unwrap().0;
             (simulation.physics.tick(), after)

@@ -49,7 +49,7 @@ fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
             frames(&mut overlap, &mut game, 50);
             assert_eq!(x(&overlap, key), 48.0);
             if by.is_none() {
-                *overlap.simulation() = other;
+                *overlap.simulation(&mut game).unwrap() = other;
             }
             let made = game.calls.len();
             assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
@@ -57,7 +57,7 @@ fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
             // 150 ms pass: the steps neither pile up nor stop.
             let steps = (game.calls.len() - made) / 2;
             assert!((13..=17).contains(&steps), "{steps} steps at {age}, {by:?}");
-            let tick = overlap.stop().physics.tick();
+            let tick = overlap.stop(&mut game).0.physics.tick();
             assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
         }
     }
@@ -87,7 +87,7 @@ fn a_simulation_assigned_in_before_frame_continues_at_the_usual_pace() {
         assert_eq!(x(&overlap, key), 48.0);
         assert_flyer_continues(&mut overlap, &mut game, key, age, &format!("{age}"));
         assert!(overlap.view().pose(last).is_some(), "{age}");
-        let tick = overlap.stop().physics.tick();
+        let tick = overlap.stop(&mut game).0.physics.tick();
         assert!(tick.abs_diff(age + 15) <= 2, "{tick} at {age}");
     }
 }
@@ -108,7 +108,7 @@ fn replacing_the_state_in_every_step_does_not_hang() {
             let mut overlap = Overlap::new(simulation).unwrap();
             frames(&mut overlap, &mut game, 50);
             assert!(overlap.view().pose(key).is_some());
-            overlap.stop().physics.tick()
+            overlap.stop(&mut game).0.physics.tick()
         });
         assert!((3..=5).contains(&tick), "{tick}");
     }
@@ -122,21 +122,27 @@ fn a_rollback_between_frames_is_resimulated_even_in_a_pause() {
         let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         frames(&mut overlap, &mut game, 15);
         if pauses {
-            overlap.simulation().pause();
+            overlap.simulation(&mut game).unwrap().pause();
             frames(&mut overlap, &mut game, 5);
         }
-        let tick = overlap.simulation().physics.tick();
-        overlap.simulation().roll_back(5).unwrap();
-        assert_eq!(overlap.simulation().steps_to_resimulate(), tick - 5);
+        let tick = overlap.simulation(&mut game).unwrap().physics.tick();
+        overlap.simulation(&mut game).unwrap().roll_back(5).unwrap();
+        assert_eq!(
+            overlap.simulation(&mut game).unwrap().steps_to_resimulate(),
+            tick - 5
+        );
         frames(&mut overlap, &mut game, 1);
-        assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
+        assert_eq!(
+            overlap.simulation(&mut game).unwrap().steps_to_resimulate(),
+            0
+        );
         let again = game
             .calls
             .iter()
             .filter(|call| **call == (7, After))
             .count();
         assert_eq!(again, 2);
-        let present = overlap.simulation().physics.tick();
+        let present = overlap.simulation(&mut game).unwrap().physics.tick();
         assert_eq!(present, tick + u64::from(!pauses));
     }
 }
@@ -147,7 +153,7 @@ fn a_rewind_discards_the_step_that_is_running() {
     simulation.set_rewind_limits(20, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
-    overlap.simulation().rewind(5).unwrap();
+    overlap.simulation(&mut game).unwrap().rewind(5).unwrap();
     let calls = game.calls.len();
     frames(&mut overlap, &mut game, 3);
     assert_eq!(game.calls[calls], (5, Before));
@@ -161,13 +167,14 @@ fn cloning_or_saving_while_a_step_runs_leaves_the_run_unchanged() {
     let mut alone = simulation.clone();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 7);
-    let saved = overlap.simulation().clone();
+    let saved = overlap.simulation(&mut game).unwrap().clone();
     // One step is running.
     assert_eq!(saved.physics.tick(), 7);
     #[cfg(feature = "serde")]
     {
         let bytes = overlap
-            .simulation()
+            .simulation(&mut game)
+            .unwrap()
             .save()
             .expect("a state between two frames can be saved");
         let loaded = Simulation::load(&bytes).unwrap();
@@ -182,9 +189,9 @@ fn cloning_or_saving_while_a_step_runs_leaves_the_run_unchanged() {
             .is_sorted_by_key(|(tick, when)| (*tick, *when == After))
     );
     // After the state is restored, the simulation continues from there.
-    *overlap.simulation() = saved;
+    *overlap.simulation(&mut game).unwrap() = saved;
     frames(&mut overlap, &mut game, 5);
-    let simulation = overlap.stop();
+    let simulation = overlap.stop(&mut game).0;
     assert_eq!(simulation.physics.tick(), 12);
     while alone.physics.tick() < 12 {
         alone.advance(MS(10), |_, _| ());
@@ -213,7 +220,7 @@ fn a_teleport_in_after_step_is_displayed_by_the_same_frame() {
                 .map_or(0.0, |pose| pose.translation.y),
             0.0
         );
-        let _ = overlap.simulation().physics.tick();
+        let _ = overlap.simulation(&mut game).unwrap().physics.tick();
         frames(&mut overlap, &mut game, 1);
     }
     assert_eq!(overlap.view().pose(key), Some(there));

@@ -54,7 +54,8 @@ fn an_overlap_calls_rapiers_hooks_only_while_they_are_set() {
     // Each step asks again, so contacts return without the hooks.
     game.physics = None;
     overlap
-        .simulation()
+        .simulation(&mut game)
+        .unwrap()
         .physics
         .teleport(key, translation(0.0, 0.5, 0.0))
         .unwrap();
@@ -84,10 +85,10 @@ fn a_panic_in_rapiers_hooks_propagates_and_a_rewind_recovers() {
         assert!(panics[0].contains("the filter panics"), "{panics:?}");
         assert!(panics[1].contains("Rapier panicked in the step") && panics[2] == panics[1]);
         assert!(overlap.view().pose(key).is_some());
-        let tick = overlap.simulation().physics.tick();
-        overlap.simulation().rewind(tick).unwrap();
+        let tick = overlap.simulation(&mut game).unwrap().physics.tick();
+        overlap.simulation(&mut game).unwrap().rewind(tick).unwrap();
         frames(&mut overlap, &mut game, 10);
-        overlap.stop().physics.tick() - tick
+        overlap.stop(&mut game).0.physics.tick() - tick
     });
     assert!((10..=12).contains(&tick), "{tick}");
 }
@@ -99,7 +100,7 @@ struct BadFrames(u32);
 impl Hooks for BadFrames {
     type Error = ();
 
-    fn before_frame(&mut self, _: &mut Simulation, _: Duration) -> Result<(), ()> {
+    fn before_frame(&mut self, _: &mut Simulation, _: FrameTime) -> Result<(), ()> {
         self.0 += 1;
         assert!(!self.0.is_multiple_of(6), "before the frame");
         if self.0.is_multiple_of(3) {
@@ -125,13 +126,13 @@ fn a_failing_before_frame_hook_leaves_clock_settings_unchanged() {
             Ok(is_err) => failed += u64::from(is_err),
             Err(_) => panicked += 1,
         }
-        let clock = overlap.simulation().clock();
+        let clock = overlap.simulation(&mut Game::idle()).unwrap().clock();
         assert_eq!(clock.settings().max_frame_time(), MS(50));
         assert_eq!(clock.settings().stepping(), evenstep::Stepping::Variable);
     }
     // An error drops the step that was due, and a panic drops the frame, as on one thread.
     assert_eq!((failed, panicked), (10, 10));
-    let mut simulation = overlap.stop();
+    let (mut simulation, _) = overlap.stop(&mut Game::idle());
     assert_eq!(simulation.physics.tick(), 60 - 20);
     // The last frame has panicked.
     let frame = simulation.advance(MS(1_000), |_, _| ());
@@ -169,7 +170,7 @@ fn the_simulation_continues_after_a_panic_in_a_force_or_hook() {
             // The displayed pose stays. The step gets another number, or does not run twice.
             assert!(x(&overlap, key) <= 4.0);
             if panicking != "after" {
-                overlap.simulation().clock_settings_mut().set_tick(100);
+                overlap.simulation(&mut game).unwrap().set_tick(100);
             }
             frames(&mut overlap, &mut game, 10);
             assert!(x(&overlap, key) > 8.0);
@@ -192,7 +193,7 @@ fn an_overlap_stops_and_drops_in_every_state() {
                 1 => frames(&mut overlap, &mut game, 1),
                 2 => frames(&mut overlap, &mut game, 20),
                 3 => {
-                    overlap.simulation().pause();
+                    overlap.simulation(&mut game).unwrap().pause();
                     frames(&mut overlap, &mut game, 2);
                 }
                 4 => {
@@ -210,14 +211,14 @@ fn an_overlap_stops_and_drops_in_every_state() {
                 }
                 6 => {
                     let (other, _) = flyer_in_space();
-                    *overlap.simulation() = other;
+                    *overlap.simulation(&mut game).unwrap() = other;
                 }
                 _ => {
                     game = Game::new(|_, _, _| Err("at once"));
                     overlap.frame(MS(10), &mut game).unwrap_err();
                 }
             }
-            let simulation = overlap.stop();
+            let simulation = overlap.stop(&mut game).0;
             assert!(simulation.physics.tick() <= 21);
         });
         in_time(move || {

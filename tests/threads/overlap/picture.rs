@@ -8,14 +8,17 @@ fn pauses_neither_lose_nor_gain_time() {
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for _ in 0..200 {
         overlap.frame(MS(1), &mut game).unwrap();
-        overlap.simulation().pause();
+        overlap.simulation(&mut game).unwrap().pause();
         overlap.frame(MS(1), &mut game).unwrap();
-        overlap.simulation().resume();
+        overlap.simulation(&mut game).unwrap().resume();
     }
-    overlap.simulation().pause();
+    overlap.simulation(&mut game).unwrap().pause();
     overlap.frame(MS(1), &mut game).unwrap();
-    assert_eq!(overlap.simulation().clock().time(), MS(200));
-    assert_eq!(overlap.stop().physics.tick(), 20);
+    assert_eq!(
+        overlap.simulation(&mut game).unwrap().clock().time(),
+        MS(200)
+    );
+    assert_eq!(overlap.stop(&mut game).0.physics.tick(), 20);
 }
 
 #[test]
@@ -26,7 +29,11 @@ fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
     for number in 0..3_000 {
         if number % 303 == 152 {
             let speed = if number % 606 == 152 { 0.1 } else { 1.0 };
-            overlap.simulation().set_speed(speed).unwrap();
+            overlap
+                .simulation(&mut game)
+                .unwrap()
+                .set_speed(speed)
+                .unwrap();
         }
         overlap.frame(MS(1), &mut game).unwrap();
         let x = x(&overlap, key);
@@ -62,7 +69,7 @@ fn a_limit_of_one_step_per_frame_holds_in_slow_frames() {
             "more than one step in a frame"
         );
     }
-    let simulation = overlap.stop();
+    let simulation = overlap.stop(&mut game).0;
     assert_eq!(simulation.physics.tick(), alone.physics.tick());
     assert_eq!(simulation.clock().dropped(), alone.clock().dropped());
     assert_eq!(
@@ -97,7 +104,7 @@ fn rewinds_in_every_frame_are_displayed() {
     frames(&mut overlap, &mut game, 20);
     let before = overlap.now();
     for tick in (1..=18).rev() {
-        overlap.simulation().rewind(tick).unwrap();
+        overlap.simulation(&mut game).unwrap().rewind(tick).unwrap();
         overlap.frame(MS(3), &mut game).unwrap();
         let x = x(&overlap, key);
         let expected = tick as f32 - 1.0;
@@ -115,8 +122,12 @@ fn displayed_motion_continues_with_a_rollback_in_every_frame() {
     frames(&mut overlap, &mut game, 20);
     let start = x(&overlap, key);
     for i in 1..=30u8 {
-        let tick = overlap.simulation().physics.tick();
-        overlap.simulation().roll_back(tick - 3).unwrap();
+        let tick = overlap.simulation(&mut game).unwrap().physics.tick();
+        overlap
+            .simulation(&mut game)
+            .unwrap()
+            .roll_back(tick - 3)
+            .unwrap();
         frames(&mut overlap, &mut game, 1);
         let moved = x(&overlap, key) - start;
         assert!((moved - f32::from(i)).abs() < 1.1, "{moved} after {i}");
@@ -133,18 +144,18 @@ fn after_step_runs_once_for_a_running_step_that_is_resimulated() {
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut Pushing::default(), 15);
         if in_access {
-            let simulation = overlap.simulation();
+            let simulation = overlap.simulation(&mut Pushing::default()).unwrap();
             simulation
                 .resimulate_with(5, &mut Pushing::default())
                 .unwrap();
         } else {
-            overlap.simulation().roll_back(5).unwrap();
+            let simulation = overlap.simulation(&mut Pushing::default()).unwrap();
+            simulation.roll_back(5).unwrap();
         }
         frames(&mut overlap, &mut Pushing::default(), 5);
-        let simulation = overlap.stop();
+        let (simulation, _) = overlap.stop(&mut Pushing::default());
         let score = simulation.physics.resources().get::<Hooked>().unwrap().0;
-        // The last step is still running.
-        assert_eq!(score, simulation.physics.tick() - 1, "{in_access}");
+        assert_eq!(score, simulation.physics.tick(), "{in_access}");
     }
 }
 
@@ -156,7 +167,7 @@ fn the_next_frame_continues_a_rollback_that_failed() {
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
     let mut fails = Game::new(|_, step, _| if step.tick == 8 { Err("no") } else { Ok(()) });
-    let simulation = overlap.simulation();
+    let simulation = overlap.simulation(&mut game).unwrap();
     let last = simulation.physics.tick() - 1;
     assert!(simulation.resimulate_with(5, &mut fails).is_err());
     assert_eq!(simulation.steps_to_resimulate(), last - 7);
@@ -165,7 +176,10 @@ fn the_next_frame_continues_a_rollback_that_failed() {
         let calls = game.calls.iter().rev();
         assert!(calls.take(20).any(|call| *call == (tick, After)), "{tick}");
     }
-    assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
+    assert_eq!(
+        overlap.simulation(&mut game).unwrap().steps_to_resimulate(),
+        0
+    );
 }
 
 #[test]
@@ -174,7 +188,7 @@ fn bodies_changed_during_a_separate_advance_are_displayed() {
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 5);
-    let simulation = overlap.simulation();
+    let simulation = overlap.simulation(&mut game).unwrap();
     let new = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     simulation.physics.remove(old).unwrap();
     simulation.advance(MS(100), |_, _| ());
@@ -193,14 +207,14 @@ fn an_edit_between_frames_precedes_the_same_step_as_on_one_thread() {
             let chance = mixed(number);
             if chance.is_multiple_of(3) {
                 let push = Vector::Y * (chance / 3 % 5) as f32;
-                for simulation in [&mut alone, overlap.simulation()] {
+                for simulation in [&mut alone, overlap.simulation(&mut game).unwrap()] {
                     simulation.physics.apply_impulse(key, push).unwrap();
                 }
             }
             let frame_time = MS([3, 7, 16, 1, 33][chance as usize / 16 % 5]);
             alone.advance(frame_time, |_, _| ());
             overlap.frame(frame_time, &mut game).unwrap();
-            let simulation = overlap.simulation();
+            let simulation = overlap.simulation(&mut game).unwrap();
             assert_eq!(simulation.physics.tick(), alone.physics.tick());
             let bits = [&*simulation, &alone].map(|it| hash(it.physics.rapier()));
             assert_eq!(bits[0], bits[1], "{stepping:?} {number}");

@@ -28,7 +28,15 @@ fn errors_in_every_step_do_not_accumulate_steps() {
         let made = game.count(Before) - before;
         assert!((5..=6).contains(&made), "{made} steps in 50 ms");
         // As on one thread, the errors cost the steps that were still due.
-        assert!(overlap.simulation().clock().dropped().aborted > 60);
+        assert!(
+            overlap
+                .simulation(&mut game)
+                .unwrap()
+                .clock()
+                .dropped()
+                .aborted
+                > 60
+        );
     }
 }
 
@@ -97,13 +105,13 @@ fn frames_list_bodies_inserted_and_removed_in_hooks() {
         assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));
         if number % 40 == 17 {
             // Between two frames, while a step is running.
-            let simulation = overlap.simulation();
+            let simulation = overlap.simulation(&mut game).unwrap();
             let key = simulation.physics.bodies().next().map(|(key, _)| key);
             if let Some(key) = key.filter(|_| simulation.physics.bodies().count() > 10) {
                 simulation.physics.remove(key).unwrap();
             }
         }
     }
-    let simulation = overlap.stop();
+    let simulation = overlap.stop(&mut game).0;
     assert!(simulation.physics.bodies().count().abs_diff(map.len()) <= 3);
 }

@@ -1,6 +1,7 @@
 //! Panics, full queues and the end of a thread.
 
 use super::*;
+use evenstep::FrameTime;
 
 /// The code that panics, in the step of tick 20.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,7 @@ impl Hooks for Panicking {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        _: Duration,
+        _: FrameTime,
     ) -> Result<(), Self::Error> {
         let tick = simulation.physics.tick();
         assert!(self.0 != Panics::Frame || tick != 20, "it panics");

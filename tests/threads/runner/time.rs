@@ -83,9 +83,7 @@ fn a_runner_at_1_hz_pauses_single_steps_and_speeds_up() {
     assert!(paused);
     // Each call in a pause is carried out at once.
     for step in tick..tick + 3 {
-        runner
-            .call(|simulation, _| simulation.clock_settings_mut().step_once())
-            .unwrap();
+        runner.call(|simulation, _| simulation.step_once()).unwrap();
         assert_eq!(made.recv_timeout(PATIENCE), Ok(step));
     }
     assert!(made.try_recv().is_err());

@@ -170,7 +170,12 @@ fn an_origin_shift_between_frames_is_displayed_with_the_next_step() {
     for number in 0..300 {
         if number % 11 == 5 {
             let by = next_shift(number);
-            overlap.simulation().physics.shift_origin(by).unwrap();
+            overlap
+                .simulation(&mut idle)
+                .unwrap()
+                .physics
+                .shift_origin(by)
+                .unwrap();
             idle.origin -= by;
         }
         let Ok(view) = overlap.frame(MS(3), &mut idle);
@@ -287,12 +292,13 @@ fn a_lift_arrives_exactly_at_its_last_kinematic_target() {
 
     let mut overlap = Overlap::new(simulation).unwrap();
     for height in FLOORS {
-        let there = overlap.simulation().clock().time() + MS(150);
+        let there = overlap.simulation(&mut Idle).unwrap().clock().time() + MS(150);
         let mut last = overlap.view().pose(lift);
         for part in 1..=5 {
             // The same target, across several steps.
             overlap
-                .simulation()
+                .simulation(&mut Idle)
+                .unwrap()
                 .physics
                 .set_kinematic_target(lift, floor(height), there)
                 .unwrap();

@@ -184,13 +184,8 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
             2,
             0.01,
         ),
-        (|s| s.clock_settings_mut().set_tick(100), 100, 4, 0.01),
-        (
-            |s| s.clock_settings_mut().set_overstep(Duration::ZERO),
-            4,
-            4,
-            0.01,
-        ),
+        (|s| s.set_tick(100), 100, 4, 0.01),
+        (|s| s.set_overstep(Duration::ZERO), 4, 4, 0.01),
     ];
     for (i, (set, tick, steps, dt)) in settings.into_iter().enumerate() {
         let mut simulation = space(100);
@@ -227,7 +222,7 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
 fn resume_within_a_frame_applies_from_the_next_frame() {
     let mut simulation = space(100);
     simulation.pause();
-    simulation.clock_settings_mut().step_once();
+    simulation.step_once();
     simulation.begin_frame(MS(30));
     simulation.resume();
     assert_eq!(make_steps(&mut simulation).len(), 1);

@@ -61,7 +61,7 @@ impl App {
         self.settings.is_paused = true;
         self.apply();
         for half in &mut self.halves {
-            half.order(|simulation, _| simulation.clock_settings_mut().step_once());
+            half.order(|simulation, _| simulation.step_once());
         }
     }
 

@@ -75,7 +75,7 @@ const COMMANDS: [fn(&mut Simulation); 9] = [
     },
     Simulation::pause,
     Simulation::resume,
-    |simulation| simulation.clock_settings_mut().step_once(),
+    |simulation| simulation.step_once(),
 ];
 
 #[test]
@@ -149,7 +149,7 @@ fn moved_and_removed_are_empty_on_the_physics_thread() {
         fn before_frame(
             &mut self,
             simulation: &mut Simulation,
-            _: Duration,
+            _: FrameTime,
         ) -> Result<(), Infallible> {
             let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
             self.0 += simulation.moved().len() + simulation.removed().len();

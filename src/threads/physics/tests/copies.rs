@@ -48,9 +48,11 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
         frame: physics.simulation.frame().number,
         time: 0.0,
         alpha,
+        lead: 0.0,
         elapsed: Duration::ZERO,
         smoothing: &SmoothingSettings::default(),
         origin: Origin::default(),
+        has_render_data: false,
     };
     let shown = |movers: &Movers| {
         let mut screen = Screen::default();

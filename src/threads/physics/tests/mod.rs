@@ -25,7 +25,7 @@ use crate::physics::Physics;
 use crate::pose::{Moment, Movers, Screen, SmoothingSettings};
 use crate::threads::mailbox::SOON;
 use crate::threads::{Overlap, Runner, View};
-use crate::{ClockSettings, Correction, Event, ForceGenerator, Rate, Smoothing, Step};
+use crate::{ClockSettings, Correction, Event, ForceGenerator, FrameTime, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
@@ -101,11 +101,15 @@ where
     }
 
     fn pause(&mut self) {
-        self.set(ClockSettings::pause);
+        self.call(|simulation, _| simulation.pause());
     }
 
     fn resume(&mut self) {
-        self.set(ClockSettings::resume);
+        self.call(|simulation, _| simulation.resume());
+    }
+
+    fn step_once(&mut self) {
+        self.call(|simulation, _| simulation.step_once());
     }
 
     fn set_speed(&mut self, speed: f64) {

@@ -309,7 +309,7 @@ impl Hooks for Frames {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        _: Duration,
+        _: FrameTime,
     ) -> Result<(), Self::Error> {
         assert_eq!(simulation.frame().number, self.0);
         self.0 += 1;
@@ -324,7 +324,7 @@ fn before_frame_is_called_for_every_frame_even_in_a_pause() {
     both.physics(MS(20));
     both.pause();
     both.physics(MS(30));
-    both.call(|simulation, _| simulation.clock_settings_mut().set_overstep(MS(4)));
+    both.call(|simulation, _| simulation.set_overstep(MS(4)));
     both.physics(MS(40));
     both.resume();
     both.physics(MS(50));

@@ -298,7 +298,7 @@ impl Host {
     fn stop(self) -> Simulation {
         match self {
             Self::Loop(simulation) => *simulation,
-            Self::Overlap(overlap) => overlap.stop(),
+            Self::Overlap(overlap) => overlap.stop(&mut Idle).0,
             Self::Runner(both, now) => both.stop(now).0,
         }
     }

@@ -16,7 +16,7 @@ fn pause_speed_and_single_steps_control_the_displayed_motion() {
         assert_eq!(both.physics(MS(ms)), None);
         assert_eq!(x(&mut both, key, MS(ms)), stood);
     }
-    both.set(ClockSettings::step_once);
+    both.step_once();
     assert_eq!(both.physics(MS(5_010)), None);
     assert_eq!(both.tick(), 11);
     both.resume();
@@ -84,7 +84,7 @@ fn setting_the_tick_does_not_disturb_the_displayed_motion() {
         let mut last = 0.0;
         for ms in 1..400u64 {
             if ms == 205 {
-                both.set(move |settings| settings.set_tick(tick));
+                both.call(move |simulation, _| simulation.set_tick(tick));
             }
             both.in_time(MS(ms));
             let x = x(&mut both, key, MS(ms));
@@ -97,14 +97,14 @@ fn setting_the_tick_does_not_disturb_the_displayed_motion() {
     }
 }
 
-/// A single step in a pause has put the picture ahead.
+/// A single step in a pause has put the picture ahead. At the new rate it is then behind.
 #[test]
-fn a_new_rate_does_not_speed_up_a_display_that_is_ahead() {
+fn a_faster_rate_lets_the_display_catch_up_at_one_and_a_half_times_its_speed() {
     let mut both = Both::new(Simulation::new(Rate::hz(50).unwrap()), Idle);
     both.in_time(MS(100));
     both.frame(MS(100));
     both.pause();
-    both.set(ClockSettings::step_once);
+    both.step_once();
     both.in_time(MS(100));
     for ms in 100..200 {
         both.frame(MS(ms));
@@ -117,7 +117,7 @@ fn a_new_rate_does_not_speed_up_a_display_that_is_ahead() {
         both.in_time(MS(ms));
         let time = both.frame(MS(ms)).time();
         let by = time - last;
-        assert!((0.0..0.001_01).contains(&by), "{by} s at {ms} ms");
+        assert!((0.0..0.001_501).contains(&by), "{by} s at {ms} ms");
         last = time;
     }
 }

@@ -75,7 +75,7 @@ impl Hooks for Churn {
 /// Goes back in time, or replaces the state by an earlier copy.
 fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
     // In one thread, the host has to detect an assignment.
-    let is_displayed_here = simulation.screen().is_some();
+    let is_displayed_here = simulation.screen().epoch().is_some();
     let tick = simulation.physics.tick();
     let back = tick.saturating_sub(chance / 8 % 6);
     match chance % 8 {
@@ -142,22 +142,27 @@ impl Loop {
     }
 
     /// Returns the simulation between two frames.
-    fn simulation(&mut self) -> &mut Simulation {
+    fn simulation(&mut self, churn: &mut Churn) -> &mut Simulation {
         match self {
             Self::OneThread(simulation) | Self::Pull(simulation) => simulation,
-            Self::Overlap(overlap) => overlap.simulation(),
+            Self::Overlap(overlap) => overlap.simulation(churn).unwrap(),
             Self::Runner(both, _) => &mut both.physics.simulation,
         }
     }
 
-    fn change_the_past(&mut self, kept: &Arc<Mutex<Vec<Simulation>>>, chance: u64) {
+    fn change_the_past(
+        &mut self,
+        churn: &mut Churn,
+        kept: &Arc<Mutex<Vec<Simulation>>>,
+        chance: u64,
+    ) {
         if let Self::Runner(both, _) = self {
             let kept = Arc::clone(kept);
             both.call(move |simulation, _| {
                 change_the_past(simulation, &mut kept.lock().unwrap(), chance);
             });
         } else {
-            change_the_past(self.simulation(), &mut kept.lock().unwrap(), chance);
+            change_the_past(self.simulation(churn), &mut kept.lock().unwrap(), chance);
         }
     }
 
@@ -230,18 +235,18 @@ fn check_displayed_bodies(kind: u64, seed: u64) {
     for number in 0..150 {
         let chance = mixed(seed << 40 | number << 20);
         if chance.is_multiple_of(5) && number < 140 {
-            host.change_the_past(&kept, chance / 5);
+            host.change_the_past(&mut churn, &kept, chance / 5);
             churn.run += 1;
         }
         if number == 140 {
-            host.simulation().clock_settings_mut().resume();
+            host.simulation(&mut churn).resume();
             churn.is_over = true;
         } else if number < 140 && chance.is_multiple_of(11) {
-            let settings = host.simulation().clock_settings_mut();
-            if settings.is_paused() {
-                settings.resume()
+            let simulation = host.simulation(&mut churn);
+            if simulation.clock().settings().is_paused() {
+                simulation.resume()
             } else {
-                settings.pause()
+                simulation.pause()
             }
         }
         let frame_time =
@@ -264,7 +269,7 @@ fn check_displayed_bodies(kind: u64, seed: u64) {
         }
     }
     let there: BTreeSet<_> = host
-        .simulation()
+        .simulation(&mut churn)
         .physics
         .bodies()
         .map(|(key, _)| key)

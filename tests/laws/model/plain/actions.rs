@@ -145,7 +145,7 @@ impl Model {
                 self.set_history(states, simulation.physics.tick());
             }
             Setting::Tick(tick) => {
-                simulation.clock_settings_mut().set_tick(tick);
+                simulation.set_tick(tick);
                 self.new_tick = Some(tick);
             }
             Setting::Hz(hz) => simulation
@@ -157,7 +157,7 @@ impl Model {
                 self.asks_for_step = false;
             }
             Setting::StepOnce => {
-                simulation.clock_settings_mut().step_once();
+                simulation.step_once();
                 self.asks_for_step = simulation.clock().settings().is_paused();
             }
             Setting::Speed(speed) => simulation.set_speed(speed).unwrap(),
@@ -315,10 +315,10 @@ impl Model {
         let center = rapiers.mass_properties().local_mprops.local_com;
         let expected = one_step_back(&position, after, center, dt);
         let smoothing = body.smoothing.unwrap_or(self.smoothing);
-        // While steps are still due, no frame displays the previous pose. Smoothing that displays the latest state does
-        // not, either.
+        // Smoothing that displays the latest state does not display the previous pose. Neither does any other after a
+        // step that was not copied.
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
-        let is_shown = self.due == 0 && shows_previous;
+        let is_shown = !self.is_outdated && shows_previous;
         let tick = physics.tick();
         let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
         // A copy of the same state without a past.

@@ -44,11 +44,61 @@ pub struct Body {
     pub is_altered: bool,
 }
 
+/// The moment that frames display extrapolated bodies at.
+#[derive(Default)]
+pub struct Lead {
+    /// How far it is ahead of the last state, in seconds.
+    pub seconds: f64,
+    /// The overstep to which this belongs.
+    overstep: f64,
+    /// Whether it differs from the overstep, because something other than a step has changed the one or the other.
+    pub is_apart: bool,
+    /// The rate's length of a step, and whether frames leave a fraction of it.
+    step: f64,
+    leaves_a_fraction: bool,
+    has_run: bool,
+    is_aborted: bool,
+}
+
+impl Lead {
+    /// Reads the settings of a frame that begins.
+    fn begin_frame(&mut self, simulation: &Simulation) {
+        self.end_frame(simulation);
+        let settings = simulation.clock().settings();
+        let step = settings.rate().dt_f64();
+        let leaves_a_fraction = settings.stepping() == Stepping::Fixed;
+        let is_new = self.step == 0.0;
+        self.is_apart |=
+            !is_new && (step, leaves_a_fraction) != (self.step, self.leaves_a_fraction);
+        (self.step, self.leaves_a_fraction) = (step, leaves_a_fraction);
+    }
+
+    /// Without a step, the lead grows evenly to a whole step.
+    fn end_frame(&mut self, simulation: &Simulation) {
+        let overstep = simulation.clock().overstep().as_secs_f64();
+        if std::mem::take(&mut self.has_run) {
+            // A faster rate may leave more than a step.
+            let most = if self.leaves_a_fraction {
+                self.step
+            } else {
+                0.0
+            };
+            self.seconds = overstep.min(most);
+            self.is_apart = !self.leaves_a_fraction;
+        } else if !self.is_aborted && overstep > self.overstep {
+            let part = (overstep - self.overstep) / (self.step - self.overstep);
+            self.seconds += (self.step - self.seconds) * part.min(1.0);
+        }
+        self.is_apart |= std::mem::take(&mut self.is_aborted);
+        self.overstep = overstep;
+    }
+}
+
 /// The displayed poses of a frame.
 pub struct Shown {
     pub tick: u64,
     pub alpha: f32,
-    /// The poses of bodies that were not teleported since.
+    /// The poses of bodies that were not teleported since, and that can be displayed again.
     pub poses: BTreeMap<BodyKey, Pose>,
 }
 
@@ -93,10 +143,13 @@ pub struct Model {
     shifted: Option<Pose>,
     /// Whether the next frame has a single step during a pause.
     asks_for_step: bool,
+    /// Whether the current frame has no step, however long it is.
+    was_stopped: bool,
     smoothing: Smoothing,
     new_tick: Option<u64>,
     /// Whether steps have run since the paths that frames display.
     is_outdated: bool,
+    pub lead: Lead,
 }
 
 const PUSH: Vector = vector(1.0, 2.0, 0.5);
@@ -191,7 +244,9 @@ impl Model {
         let mut clock = simulation.clock().clone();
         clock.begin_frame(frame_time);
         self.due = clock.due();
+        self.lead.begin_frame(simulation);
         self.expect_dt(simulation);
+        self.was_stopped = is_time_stopped(simulation) && !self.asks_for_step;
         self.asks_for_step = false;
         if let Some(new) = self.new_tick.take()
             && new != simulation.physics.tick()
@@ -258,6 +313,7 @@ impl Model {
         let tick = step.tick + 1;
         self.is_after_step = true;
         self.due -= 1;
+        self.lead.has_run = true;
         (self.dt, self.has_stepped) = (step.dt, true);
         self.is_outdated = !(step.is_last || self.history > 2);
         for (key, body) in &mut self.bodies {
@@ -314,8 +370,10 @@ impl Model {
     /// previous frame. Returns the number of forgotten pushes.
     pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         self.is_after_step = false;
+        self.lead.end_frame(simulation);
         let mut forgotten = 0;
-        if steps == 0 && is_time_stopped(simulation) && !self.asks_for_step {
+        let is_stopped = is_time_stopped(simulation) && !self.asks_for_step;
+        if steps == 0 && self.was_stopped && is_stopped {
             let first = self.lasting.min(self.pushes.len());
             forgotten = self.pushes.drain(first..).count() as u64;
         }
@@ -336,7 +394,7 @@ impl Model {
         }
     }
 
-    /// Starts the frame, or the one that replaces it, without the steps that were due. Returns their number.
+    /// Drops the steps that were due in the frame, or in the one that replaces it. Returns their number.
     pub fn abort(&mut self, physics: &Physics, was_taken: bool) -> u64 {
         let tick = physics.tick();
         if was_taken {
@@ -353,23 +411,26 @@ impl Model {
         if due == 0 {
             return 0;
         }
+        self.lead.is_aborted = true;
         let was_outdated = std::mem::take(&mut self.is_outdated);
         if !was_outdated {
             self.detect_edits(physics);
         }
-        for (key, body) in &mut self.bodies {
-            let pose = *physics.body(*key).unwrap().position();
-            body.is_lost |= !pose.is_finite();
-            body.way = Way::at_rest(pose);
+        for key in self.alive() {
+            let body = self.bodies.get_mut(&key).unwrap();
             if was_outdated {
+                let pose = *physics.body(key).unwrap().position();
+                body.is_lost |= !pose.is_finite();
+                body.way = Way::at_rest(pose);
                 body.stepped = None;
             }
-            if let Some(way) = body.ways.get_mut(&physics.tick()) {
+            // What the game did in the step belongs to the state before it.
+            if let Some(way) = body.ways.get_mut(&tick) {
                 *way = body.stepped.unwrap_or(body.way);
             }
-        }
-        for key in self.alive() {
-            self.forget_current(key, physics.tick());
+            if was_outdated {
+                self.forget_current(key, tick);
+            }
         }
         due
     }
@@ -406,9 +467,10 @@ pub fn at_previous(mut simulation: Simulation) -> Simulation {
     // The calls also clear requested single steps.
     simulation.resume();
     simulation.pause();
-    let settings = simulation.clock_settings_mut();
-    settings.set_stepping(Stepping::Fixed);
-    settings.set_overstep(Duration::ZERO);
+    simulation
+        .clock_settings_mut()
+        .set_stepping(Stepping::Fixed);
+    simulation.set_overstep(Duration::ZERO);
     simulation.advance(Duration::ZERO, |_, _| ());
     simulation
 }

@@ -43,6 +43,9 @@ pub struct Game {
     pub displayed: BTreeMap<BodyKey, Pose>,
     /// The displayed time, the real time of that frame, and the largest speed since.
     pub last: (f64, Duration, f64),
+    /// How far the picture may be behind the present, in seconds, and the present time of the last frame.
+    pub delay: Option<f64>,
+    pub present: f64,
     /// The length of single steps since the last frame.
     pub single_steps: Duration,
     /// How often simulated time may have gone back undetected.
@@ -70,6 +73,8 @@ impl Game {
             dropped: Duration::ZERO,
             displayed: BTreeMap::new(),
             last: (0.0, Duration::ZERO, 1.0),
+            delay: None,
+            present: 0.0,
             single_steps: Duration::ZERO,
             backward_jumps: 0,
             origin: 0.0,
@@ -262,19 +267,26 @@ impl Game {
             return;
         };
         self.backward_jumps = 0;
-        if backward_jumps > 0 {
-            return;
-        }
         let reading = Reading::of(self.simulation());
         let waiting = self.now.saturating_sub(reading.real_time).as_secs_f64();
         let present = reading.time.as_secs_f64() + waiting * reading.speed;
-        let due = present - 1.5 * dt;
+        let passed = present - std::mem::replace(&mut self.present, present);
+        if backward_jumps > 0 {
+            self.delay = None;
+            return;
+        }
+        // After a faster rate, the picture catches up at one and a half times its speed.
+        let target = 1.5 * dt;
+        let delay = self.delay.unwrap_or(target) - passed.max(0.0) / 2.0;
+        let is_behind = delay > target;
+        let due = present - *self.delay.insert(delay.max(target));
         assert!(
             time + SAME > due.min(end) && time < end + SAME,
             "{time} s, not {due} s or {end} s"
         );
         let elapsed = (self.now - then).as_secs_f64();
-        let soonest = last + elapsed * speed.max(1.0) + single_steps.as_secs_f64();
+        let fastest = speed * if is_behind { 1.5 } else { 1.0 };
+        let soonest = last + elapsed * fastest.max(1.0) + single_steps.as_secs_f64();
         // The time is at the beginning of a step whose earlier states are unknown.
         let is_first_known = self
             .both
@@ -291,14 +303,15 @@ impl Game {
     pub fn newest(&self) -> Option<(f64, f64)> {
         let simulation = self.simulation();
         let newest = self.both.as_ref()?.physics.publisher.sent.last()?;
-        let is_known = newest.run == simulation.id()
-            && newest.time == simulation.clock().simulated()
+        let is_known = newest.run == simulation.timeline()
+            && newest.time == simulation.physics.time()
             && !simulation.is_redoing();
         is_known.then(|| (newest.time.as_secs_f64(), newest.dt))
     }
 
     /// Ends the thread, and lets another one continue.
     pub fn restart(&mut self) {
+        self.delay = None;
         self.physics(false);
         let before = Reading::of(self.simulation());
         let both = self.both.take().expect("it runs");
@@ -362,14 +375,13 @@ impl Game {
                     done.push(*command);
                 }
                 Entry::Frame(steps, stands_still) => {
-                    let settings = simulation.clock_settings_mut();
                     let mut frame_time = Duration::ZERO;
                     if *stands_still {
-                        settings.pause();
-                        (0..*steps).for_each(|_| settings.step_once());
+                        simulation.pause();
+                        (0..*steps).for_each(|_| simulation.step_once());
                     } else {
-                        settings.resume();
-                        frame_time = settings.rate().period() * *steps as u32;
+                        simulation.resume();
+                        frame_time = simulation.clock().settings().rate().period() * *steps as u32;
                     }
                     let _ = simulation.advance_with(frame_time, &mut alone);
                 }

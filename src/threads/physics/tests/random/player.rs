@@ -141,7 +141,7 @@ impl Player {
     pub fn try_command(&mut self, command: Command, simulation: &mut Simulation) -> bool {
         let tick = simulation.physics.tick();
         let is_redoing = simulation.is_redoing();
-        let is_renumbered = simulation.clock().settings().new_tick().is_some();
+        let is_renumbered = simulation.clock().requests().tick.is_some();
         let physics = &mut simulation.physics;
         match command {
             Command::Rate(hz) => {
@@ -150,7 +150,7 @@ impl Player {
             }
             // This command drops steps that are to be resimulated.
             Command::Tick(_) if is_redoing => return false,
-            Command::Tick(tick) => simulation.clock_settings_mut().set_tick(tick),
+            Command::Tick(tick) => simulation.set_tick(tick),
             Command::LetFail(may_fail) => self.may_fail = may_fail,
             Command::Push(chance) => {
                 if let Some(key) = guest(physics, chance) {
@@ -194,7 +194,7 @@ impl Player {
                 Some(kept) => *simulation = kept,
                 None => return false,
             },
-            _ if self.has_clock => set_clock(command, simulation.clock_settings_mut()),
+            _ if self.has_clock => set_clock(command, simulation),
             _ => (),
         }
         true
@@ -209,13 +209,15 @@ pub fn guest(physics: &Physics, chance: u64) -> Option<BodyKey> {
     Some(guests[(chance / 64) as usize % guests.len()])
 }
 
-pub fn set_clock(command: Command, settings: &mut ClockSettings) {
+pub fn set_clock(command: Command, simulation: &mut Simulation) {
     match command {
-        Command::Pause => settings.pause(),
-        Command::Resume => settings.resume(),
-        Command::StepOnce => settings.step_once(),
-        Command::Speed(speed) => settings.set_speed(speed).unwrap(),
-        Command::SetStepping(stepping) => settings.set_stepping(stepping),
+        Command::Pause => simulation.pause(),
+        Command::Resume => simulation.resume(),
+        Command::StepOnce => simulation.step_once(),
+        Command::Speed(speed) => simulation.set_speed(speed).unwrap(),
+        Command::SetStepping(stepping) => {
+            simulation.clock_settings_mut().set_stepping(stepping);
+        }
         _ => unreachable!("clock commands are handled elsewhere"),
     }
 }
@@ -244,7 +246,7 @@ impl Hooks for Player {
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
-        frame_time: Duration,
+        frame_time: FrameTime,
     ) -> Result<(), Self::Error> {
         let mut clock = simulation.clock().clone();
         clock.begin_frame(frame_time);
@@ -318,7 +320,7 @@ impl Reading {
                 settings.speed()
             },
             period: settings.rate().period(),
-            single_steps: settings.single_steps(),
+            single_steps: clock.requests().single_steps,
             until_next_step: clock.until_next_step(),
             overstep: clock.overstep(),
             of_state: simulation.physics.time(),

@@ -1,0 +1,236 @@
+//! Saved states: a header that identifies the build, and the contents in postcard's format.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::fingerprint;
+use crate::key::ForceGeneratorKey;
+
+use super::start::{NoStart, Start, checksum, decode};
+
+/// The type of a saved state. The format number is raised when the data after the header changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateType {
+    Simulation,
+    Physics,
+}
+
+const FORMAT: u32 = 4;
+
+impl StateType {
+    const ALL: [Self; 2] = [Self::Simulation, Self::Physics];
+
+    const fn start(self) -> Start {
+        Start {
+            magic: match self {
+                Self::Simulation => *b"evenstep",
+                Self::Physics => *b"evenphys",
+            },
+            format: FORMAT,
+        }
+    }
+
+    /// Returns whether bytes begin like a state of this type.
+    fn is_of(self, bytes: &[u8]) -> bool {
+        bytes.starts_with(&self.start().magic)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Simulation => "Simulation",
+            Self::Physics => "Physics",
+        }
+    }
+}
+
+/// The fields after the start, in little-endian bytes.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    rapier: [[u8; 2]; 3],
+    layout: Layout,
+    /// The fingerprint of the machine that saved it.
+    fingerprint: [u8; 8],
+    /// The length of the whole file.
+    len: [u8; 8],
+    /// The checksum, which is the last field.
+    checksum: [u8; 8],
+}
+
+/// A hash of a small state's bytes, which differs between builds whose types have other fields.
+pub(crate) type Layout = [u8; 8];
+
+const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
+
+const SUM_AT: usize = HEADER_LEN - 8;
+
+/// Why a state cannot be written to bytes. You can still clone it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// A frame is open: call `end_frame`. Or steps are [to be
+    /// resimulated](crate::Simulation::steps_to_resimulate): run them, or [`rewind`](crate::Simulation::rewind) to the
+    /// tick that [`Physics::tick`](crate::Physics::tick) returns.
+    #[error(
+        "a simulation cannot be saved within a frame or a rollback: call `end_frame` first, and run the steps that are to \
+         be resimulated"
+    )]
+    WithinFrame,
+    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](crate::Simulation::rewind) the
+    /// simulation, or assign [a sound state](crate::Physics#the-state-as-a-value).
+    #[error(
+        "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
+         its `physics`, before you save it"
+    )]
+    Panicked,
+    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
+    /// shifted. Or the state was created from a world with bodies, and no step has run since. Rapier does not write
+    /// changes of joints and soft bodies before a step has processed them: save right after a step, such as after a
+    /// frame with one.
+    #[error("Rapier's world was changed since the last step: save right after a step")]
+    ChangedSinceStep,
+    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::ForceGenerator::named).
+    #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
+    UnnamedForce(ForceGeneratorKey),
+    /// Rapier's world contains something that cannot be serialised.
+    #[error(
+        "a part of Rapier's world cannot be written, most likely a custom shape: \
+         use Rapier's own shapes, or keep a clone"
+    )]
+    NotWritable,
+}
+
+/// Why bytes cannot be loaded as a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The bytes do not begin like a saved state.
+    #[error("not a saved state: give `load` the bytes that `save` returned")]
+    NotAState,
+    /// The bytes are a state of the other type: of a `Physics` instead of a `Simulation`, or the reverse.
+    #[error("a saved `{found}`: load it with `{found}::load`")]
+    OtherType {
+        /// The name of the type that was saved.
+        found: &'static str,
+    },
+    /// The state has another version of the format.
+    #[error(
+        "a saved state of format {found}, not {}: \
+         load it with the version of evenstep that saved it",
+        FORMAT
+    )]
+    Format {
+        /// The version in the bytes.
+        found: u32,
+    },
+    /// The state comes from another version of Rapier, so the run would continue differently.
+    #[error(
+        "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
+        found[0], found[1], found[2], rapier::VERSION
+    )]
+    Rapier {
+        /// The major, minor and patch version in the bytes.
+        found: [u16; 3],
+    },
+    /// The state comes from a build with other features, whose types have other fields.
+    #[error(
+        "a saved state of a build with other features of evenstep or Rapier: \
+         load it with a build that has the same features"
+    )]
+    Layout,
+    /// There are fewer or more bytes than were written.
+    #[error(
+        "a saved state of {expected} bytes has {found}: give `load` all of its bytes and nothing else"
+    )]
+    Length {
+        /// The number of bytes that were written.
+        expected: u64,
+        /// The number of bytes that were given.
+        found: u64,
+    },
+    /// The bytes were changed: the checksum is wrong.
+    #[error("a saved state whose checksum is wrong: its bytes were changed, load another copy")]
+    Checksum,
+    /// The checksum is right, but the contents are not those of a state.
+    #[error(
+        "a saved state whose contents contradict each other: \
+         it was not written by `save`, load another one"
+    )]
+    Contents,
+}
+
+/// Writes a state of this type.
+pub(crate) fn write(
+    state: StateType,
+    layout: Layout,
+    contents: &impl Serialize,
+) -> Result<Vec<u8>, SaveError> {
+    let mut bytes = vec![0; HEADER_LEN];
+    bytes = postcard::to_extend(contents, bytes).map_err(|_| SaveError::NotWritable)?;
+    let parts = [
+        &state.start().bytes()[..],
+        &rapier_version().concat(),
+        &layout,
+        &fingerprint().to_le_bytes(),
+        &(bytes.len() as u64).to_le_bytes(),
+    ];
+    bytes[..SUM_AT].copy_from_slice(&parts.concat());
+    let sum: [u8; 8] = checksum(&bytes, SUM_AT);
+    bytes[SUM_AT..HEADER_LEN].copy_from_slice(&sum);
+    Ok(bytes)
+}
+
+/// Reads a state of this type.
+pub(crate) fn read<'b, T: Deserialize<'b>>(
+    state: StateType,
+    layout: Layout,
+    bytes: &'b [u8],
+) -> Result<T, LoadError> {
+    let (_, contents) = open(state, layout, bytes)?;
+    decode(contents).ok_or(LoadError::Contents)
+}
+
+/// Returns the fingerprint of the machine that wrote a state of either type.
+pub(crate) fn read_fingerprint(layout: Layout, bytes: &[u8]) -> Result<u64, LoadError> {
+    let state = StateType::ALL.into_iter().find(|it| it.is_of(bytes));
+    let (header, _) = open(state.ok_or(LoadError::NotAState)?, layout, bytes)?;
+    Ok(u64::from_le_bytes(header.fingerprint))
+}
+
+/// Returns the header and the contents, after every check that is possible before the contents are decoded.
+fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]), LoadError> {
+    let found = bytes.len() as u64;
+    let length = |expected| LoadError::Length { expected, found };
+    let too_short = length(HEADER_LEN as u64);
+    let rest = state.start().strip(bytes).map_err(|error| match error {
+        NoStart::Magic => match StateType::ALL.into_iter().find(|other| other.is_of(bytes)) {
+            Some(other) => LoadError::OtherType {
+                found: other.name(),
+            },
+            None => LoadError::NotAState,
+        },
+        NoStart::Cut => too_short,
+        NoStart::Format(found) => LoadError::Format { found },
+    })?;
+    let header = postcard::take_from_bytes(rest);
+    let (header, contents): (Header, _) = header.map_err(|_| too_short)?;
+    let expected = u64::from_le_bytes(header.len);
+    if expected != found {
+        return Err(length(expected));
+    }
+    if header.checksum != checksum(bytes, SUM_AT) {
+        return Err(LoadError::Checksum);
+    }
+    if header.rapier != rapier_version() {
+        let found = header.rapier.map(u16::from_le_bytes);
+        return Err(LoadError::Rapier { found });
+    }
+    if header.layout != layout {
+        return Err(LoadError::Layout);
+    }
+    Ok((header, contents))
+}
+
+fn rapier_version() -> [[u8; 2]; 3] {
+    let mut parts = rapier::VERSION.split(['.', '-', '+']);
+    let parts = [(); 3].map(|()| parts.next().and_then(|part| part.parse().ok()));
+    parts.map(|part: Option<u16>| part.unwrap_or(0).to_le_bytes())
+}

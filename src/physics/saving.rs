@@ -1,0 +1,204 @@
+//! The state as bytes: the written format, and the checks of bytes that are read.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use twox_hash::XxHash3_64;
+
+use crate::bytes::{Layout, LoadError, SaveError, StateType, read, read_fingerprint, write};
+use crate::pose::{Origin, Pairs, SmoothingSettings};
+use crate::step::{EventLog, ForceGenerator, Forces, Targets, World};
+use crate::time::{ExactTime, Rate};
+use rapier::dynamics::RigidBodyBuilder;
+use rapier::geometry::ColliderBuilder;
+
+use super::{Edits, Physics, Stage};
+
+/// The parts of a state that are written: those of a copy, except the resources and the last step's events.
+#[derive(Serialize, Deserialize)]
+struct SavedPhysics<'a> {
+    tick: u64,
+    time: ExactTime,
+    rate: Rate,
+    world: Cow<'a, World>,
+    targets: Cow<'a, Targets>,
+    forces: Cow<'a, Forces>,
+    event_log: Cow<'a, EventLog>,
+    pairs: Cow<'a, Pairs>,
+    origin: Origin,
+    smoothing: Cow<'a, SmoothingSettings>,
+    edits: Cow<'a, Edits>,
+}
+
+/// Requires the feature `serde`. Fails when [`Physics::save`] fails, with the text of its [`SaveError`].
+impl Serialize for Physics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.check_savable().map_err(S::Error::custom)?;
+        if self.current_step().is_some() {
+            // A copy holds nothing of the current step.
+            return self.clone().serialize(serializer);
+        }
+        let written = SavedPhysics {
+            tick: self.tick,
+            time: self.time,
+            rate: self.rate,
+            world: Cow::Borrowed(&self.world),
+            targets: Cow::Borrowed(&self.targets),
+            forces: Cow::Borrowed(&self.forces),
+            event_log: Cow::Borrowed(&self.event_log),
+            pairs: Cow::Borrowed(&self.pairs),
+            origin: self.origin,
+            smoothing: Cow::Borrowed(&self.smoothing),
+            edits: Cow::Borrowed(&self.edits),
+        };
+        written.serialize(serializer)
+    }
+}
+
+/// Requires the feature `serde`. Fails if the parts of the state contradict each other.
+impl<'de> Deserialize<'de> for Physics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = SavedPhysics::deserialize(deserializer)?;
+        let mut physics = Self {
+            tick: written.tick,
+            time: written.time,
+            rate: written.rate,
+            world: written.world.into_owned(),
+            targets: written.targets.into_owned(),
+            forces: written.forces.into_owned(),
+            event_log: written.event_log.into_owned(),
+            pairs: written.pairs.into_owned(),
+            origin: written.origin,
+            smoothing: written.smoothing.into_owned().into(),
+            edits: written.edits.into_owned(),
+            ..Self::default()
+        };
+        // No code of evenstep panics for such a state. Parts that only Rapier reads are not checked.
+        let keys = &physics.world.keys;
+        let is_consistent = physics.world.is_consistent()
+            && physics.pairs.is_consistent(keys)
+            && physics.targets.index(keys);
+        if is_consistent {
+            Ok(physics)
+        } else {
+            Err(D::Error::custom(
+                "the parts of the state contradict each other",
+            ))
+        }
+    }
+}
+
+/// # States as bytes
+///
+/// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
+/// [assign](Physics#the-state-as-a-value) the state. They hold what a clone of the state holds, except the
+/// [resources](Self::resources) and the events of the last step. Steps that read [`events`](Self::events) of the
+/// previous step therefore differ once after a load. For a saved game, use
+/// [`Simulation::save`](crate::Simulation::save), which adds the clock and the picture. What it says about its
+/// guarantees, soft bodies and untrusted files also applies here.
+///
+/// `Physics` also implements serde's traits, for your own format without the header.
+impl Physics {
+    /// Returns the state as bytes, to be read by [`load`](Self::load). In a hook before a step, the bytes hold nothing
+    /// of that step, like a clone.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::{Physics, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut server = Simulation::default();
+    /// # let mut client = server.clone();
+    /// # for simulation in [&mut server, &mut client] {
+    /// #     simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// #     simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// # }
+    /// let bytes = server.physics.save()?;
+    /// client.correct(Physics::load(&bytes)?)?;
+    /// assert_eq!(client.physics.checksum(), server.physics.checksum());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SaveError`] if the state cannot be written now, or at all.
+    pub fn save(&self) -> Result<Vec<u8>, SaveError> {
+        self.check_savable()?;
+        write(StateType::Physics, Self::layout(), self)
+    }
+
+    /// Reads a state that was written by [`save`](Self::save) of the same build.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are not a state, or not one of this build.
+    pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
+        Self::load_with(bytes, |_| None)
+    }
+
+    /// Reads a state with [named](crate::ForceGenerator::named) forces, as [`load`](Self::load) does. `force` returns
+    /// the force generator of each name. If it returns `None`, as it does for `load`, that generator exerts no force
+    /// until it is removed or the state is [adopted](crate::Simulation::correct) by a simulation that has it.
+    ///
+    /// # Errors
+    /// The errors of [`load`](Self::load).
+    pub fn load_with(
+        bytes: &[u8],
+        force: impl FnMut(&str) -> Option<ForceGenerator>,
+    ) -> Result<Self, LoadError> {
+        let mut physics: Self = read(StateType::Physics, Self::layout(), bytes)?;
+        physics.forces.bind(force);
+        Ok(physics)
+    }
+
+    pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
+        if self.stage == Stage::Poisoned {
+            return Err(SaveError::Panicked);
+        }
+        if self.world.has_unwritten_changes {
+            return Err(SaveError::ChangedSinceStep);
+        }
+        let mut custom = self.forces.custom_forces();
+        match custom.find(|(_, force)| force.name().is_none()) {
+            Some((key, _)) => Err(SaveError::UnnamedForce(key)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a hash of a small state's bytes. It changes with features of Rapier that add fields to its types, and
+    /// nothing else reveals which features are enabled. Two bodies touch in the step. Only the size of the state after
+    /// it is included, because not every platform computes the same bits.
+    pub(crate) fn layout() -> Layout {
+        static LAYOUT: OnceLock<Layout> = OnceLock::new();
+        *LAYOUT.get_or_init(|| {
+            let mut sample = Self::default();
+            for _ in 0..2 {
+                sample.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+            }
+            let before = postcard::to_stdvec(&sample).unwrap_or_default();
+            let sample = sample.preview(2, |_, _| ());
+            let after = postcard::to_stdvec(&sample).unwrap_or_default();
+            (XxHash3_64::oneshot(&before) ^ after.len() as u64).to_le_bytes()
+        })
+    }
+}
+
+/// Returns the [`fingerprint`](crate::fingerprint()) of the machine that [saved](crate::Simulation::save) a [`Simulation`](crate::Simulation)
+/// or a [`Physics`](crate::Physics). Requires
+/// the feature `serde`.
+///
+/// A state from another machine loads and continues bit for bit, because its bytes contain rounded values, such as the
+/// inertia of bodies. If the fingerprints differ, bodies that are added later may be rounded differently.
+///
+/// ```
+/// # use evenstep::Simulation;
+/// let bytes = Simulation::default().save()?;
+/// assert_eq!(evenstep::fingerprint_of(&bytes)?, evenstep::fingerprint());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents are not read.
+pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
+    read_fingerprint(Physics::layout(), bytes)
+}

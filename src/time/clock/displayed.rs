@@ -1,0 +1,165 @@
+//! The moment that a frame displays. It is never earlier than that of the frame before.
+
+use std::time::Duration;
+
+use super::Clock;
+use super::units::{ExactTime, fraction, in_units_of, scaled, units_per_step};
+
+/// The largest `f32` below one. It keeps an alpha from being rounded up to a whole step.
+pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
+
+/// The displayed moment relative to the last state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Position {
+    /// How far interpolated bodies are behind the last state.
+    lag: u128,
+    /// How far extrapolated bodies are ahead of the last state.
+    lead: u128,
+    /// The displayed fraction of the last step. It follows from `lag`, but rounding must not reduce it.
+    alpha: f32,
+}
+
+/// The position after something other than a step has changed it: another rate or stepping, an aborted or held frame, or
+/// a stop.
+///
+/// From there, frames approach the last state evenly, and reach it when the next step is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Anchor {
+    /// The overstep at that moment.
+    overstep: u128,
+    position: Position,
+}
+
+/// The moment that a frame has displayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DisplayedMoment {
+    time: ExactTime,
+    lead: u128,
+    alpha: f32,
+}
+
+/// # The displayed moment
+impl Clock {
+    /// Returns the fraction of the last step that a frame displays, from 0 to 1: the position between the last two
+    /// states.
+    ///
+    /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
+    /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame), it is 1.
+    ///
+    /// Between two steps it never falls, so the displayed time never goes back. After a change of the
+    /// [rate](crate::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when the
+    /// next step is due.
+    #[must_use]
+    pub fn alpha(&self) -> f32 {
+        self.position().alpha
+    }
+
+    /// Returns the simulated time that a frame displays, rounded down to a nanosecond: the time at the fraction
+    /// [`alpha`](Self::alpha) of the last step.
+    #[must_use]
+    pub fn displayed_time(&self) -> Duration {
+        self.displayed().time.duration()
+    }
+
+    /// Returns how far ahead of the last state a frame displays extrapolated bodies, in seconds.
+    pub(crate) fn lead(&self) -> f32 {
+        let Position { lead, alpha, .. } = self.position();
+        let part = match self.anchor {
+            None => alpha,
+            Some(_) => fraction(lead, self.step_length()),
+        };
+        part * self.now.rate().dt()
+    }
+
+    /// Returns the displayed moment. If it is the last thing before the end of a frame, that frame displays it.
+    pub(crate) fn displayed(&self) -> DisplayedMoment {
+        let Position { lag, lead, alpha } = self.position();
+        let time = self.now.earlier(lag);
+        DisplayedMoment { time, lead, alpha }
+    }
+
+    /// Displays a moment of an earlier frame again, or the first possible one, if steps have run since.
+    pub(crate) fn hold(&mut self, displayed: DisplayedMoment) {
+        let DisplayedMoment { time, lead, alpha } = displayed;
+        let lag = self.now.since(time);
+        let position = if lag > self.now.last() {
+            Position {
+                lag: self.now.last(),
+                lead: 0,
+                alpha: 0.0,
+            }
+        } else {
+            let lead = in_units_of(self.now.rate(), lead, time.rate());
+            Position { lag, lead, alpha }
+        };
+        self.anchor_at(position);
+    }
+
+    /// Displays the last state until the next step, because the frame was aborted or its stepping leaves no fraction.
+    /// Extrapolated bodies stay this far ahead, or as far as they are.
+    pub(super) fn display_state(&mut self, lead: Option<u128>) {
+        self.anchor_at(Position {
+            lag: 0,
+            lead: lead.unwrap_or_else(|| self.displayed_lead()),
+            alpha: 1.0,
+        });
+    }
+
+    /// Returns how far ahead of the last state extrapolated bodies are displayed.
+    pub(super) fn displayed_lead(&self) -> u128 {
+        self.position().lead
+    }
+
+    /// Displays the last state until the next step, and extrapolates no body, because the clock stops at that state.
+    pub(super) fn stop_at_state(&mut self) {
+        self.anchor_at(Position {
+            lag: 0,
+            lead: 0,
+            alpha: 1.0,
+        });
+    }
+
+    /// Displays the moment that follows from the overstep, after a step or at another state.
+    pub(super) fn display_new_state(&mut self) {
+        if self.used.leaves_a_fraction {
+            self.anchor = None;
+        } else {
+            self.stop_at_state();
+        }
+    }
+
+    fn anchor_at(&mut self, position: Position) {
+        let overstep = self.overstep;
+        self.anchor = Some(Anchor { overstep, position });
+    }
+
+    fn position(&self) -> Position {
+        let (length, last) = (self.step_length(), self.now.last());
+        let Some(Anchor { overstep, position }) = self.anchor else {
+            let left = length.saturating_sub(self.overstep);
+            return Position {
+                lag: scaled(last, left, length),
+                lead: self.overstep,
+                alpha: fraction(self.overstep, length).min(LARGEST_ALPHA),
+            };
+        };
+        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves then.
+        let whole = length.saturating_sub(overstep);
+        let gone = self.overstep.saturating_sub(overstep).min(whole);
+        let lag = position.lag - scaled(position.lag, gone, whole);
+        let behind = length.saturating_sub(position.lead);
+        Position {
+            lag,
+            lead: position.lead.saturating_add(scaled(behind, gone, whole)),
+            alpha: fraction(last.saturating_sub(lag), last)
+                .max(position.alpha)
+                .min(1.0),
+        }
+    }
+
+    fn step_length(&self) -> u128 {
+        units_per_step(self.now.rate())
+    }
+}

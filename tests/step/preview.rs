@@ -1,0 +1,154 @@
+//! `Physics::preview`: later states, with and without a hook.
+
+use crate::scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Step};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+fn push(physics: &mut Physics, step: Step, key: BodyKey) {
+    let force = (step.tick % 3) as f32;
+    physics.add_force(key, Vector::Y * force).unwrap();
+}
+
+#[test]
+fn a_preview_gives_the_hook_the_steps_of_advance_without_real_time() {
+    let (mut simulation, key) = flyer_in_space();
+    let (mut seen, mut real) = (Vec::new(), Vec::new());
+    let ahead = simulation.physics.preview(20, |physics, step| {
+        assert_eq!(physics.current_step(), Some(step));
+        assert_eq!(step.real_start, Duration::ZERO);
+        assert_eq!(step.real_end, Duration::ZERO);
+        assert_eq!(step.real_frame_end, Duration::ZERO);
+        seen.push((step.tick, step.dt.to_bits(), step.time, step.end_time));
+        push(physics, step, key);
+    });
+    while simulation.physics.tick() < 20 {
+        simulation.advance(MS(7), |physics, step| {
+            real.push((step.tick, step.dt.to_bits(), step.time, step.end_time));
+            push(physics, step, key);
+        });
+    }
+    assert_eq!(seen, real);
+    let pose = |physics: &Physics| *physics.body(key).unwrap().position();
+    assert_eq!(pose(&ahead), pose(&simulation.physics));
+    assert_eq!((ahead.tick(), ahead.current_step()), (20, None));
+}
+
+#[test]
+fn several_previews_in_a_row_equal_a_longer_one() {
+    let (simulation, key) = flyer_in_space();
+    let start = &simulation.physics;
+    let once = start.preview(12, |physics, step| push(physics, step, key));
+    let mut often = start.clone();
+    for steps in [0, 1, 5, 0, 6] {
+        often = often.preview(steps, |physics, step| push(physics, step, key));
+    }
+    let state = |physics: &Physics| {
+        let body = physics.body(key).unwrap();
+        (physics.tick(), *body.position(), body.linvel())
+    };
+    assert_eq!(state(&once), state(&often));
+}
+
+#[test]
+fn a_body_inserted_by_the_hook_moves_in_that_step() {
+    let (simulation, _) = flyer_in_space();
+    let mut new = None;
+    let ahead = simulation.physics.preview(3, |physics, step| {
+        if step.tick == 1 {
+            new = Some(physics.insert(flyer(), ball()));
+        }
+    });
+    let key = new.unwrap();
+    assert!((stepped_x(&ahead, key) - 2.0).abs() < 1e-4); // two steps of a metre
+    assert!(simulation.physics.body(key).is_none());
+}
+
+#[test]
+fn a_step_does_not_run_if_its_hook_assigns_another_state() {
+    let (simulation, key) = flyer_in_space();
+    let start = simulation.physics.clone();
+    let mut ticks = Vec::new();
+    let ahead = start.preview(5, |physics, step| {
+        ticks.push(step.tick);
+        physics.add_force(key, Vector::Y * 100.0).unwrap();
+        if ticks.len() == 3 {
+            *physics = start.clone();
+        }
+    });
+    assert_eq!(ticks, [0, 1, 2, 0, 1]);
+    assert_eq!(ahead.tick(), 2);
+    assert_eq!(ahead.current_step(), None);
+}
+
+#[test]
+fn a_panic_in_the_hook_leaves_the_state_unchanged() {
+    let (simulation, key) = flyer_in_space();
+    let steps = AssertUnwindSafe(|| {
+        simulation.physics.preview(4, |physics, step| {
+            physics.add_force(key, Vector::Y * 100.0).unwrap();
+            assert!(step.tick < 2, "planned");
+        })
+    });
+    assert!(catch_unwind(steps).is_err());
+    assert_eq!(simulation.physics.tick(), 0);
+    let later = simulation.physics.preview(1, |_, _| ());
+    assert_eq!(later.body(key).unwrap().linvel().y, 0.0);
+}
+
+#[test]
+fn a_preview_in_a_hook_leaves_the_current_step_unchanged() {
+    let (mut simulation, key) = flyer_in_space();
+    let frame = simulation.advance(MS(25), |physics, step| {
+        physics.apply_impulse(key, Vector::Y).unwrap();
+        let ahead = physics.preview(3, |_, _| ());
+        // The copy lacks the impulse of this step.
+        assert_eq!(ahead.tick(), step.tick + 3);
+        let speed = |physics: &Physics| physics.body(key).unwrap().linvel().y;
+        assert_eq!(speed(&ahead), speed(physics));
+        assert_eq!(physics.current_step(), Some(step));
+    });
+    assert_eq!((frame.steps, frame.dropped.aborted), (2, 0));
+    assert!(simulation.physics.body(key).unwrap().linvel().y > 0.0);
+}
+
+/// The preview runs the steps that the loop runs next, to the bit, even if the loop has not run a step at its rate yet.
+#[test]
+fn a_preview_has_the_times_of_the_run_before_the_first_step_of_a_rate() {
+    for (first, second) in [(60, 50), (7, 11), (144, 30)] {
+        for is_renumbered in [false, true] {
+            let mut simulation = space(first);
+            let lift = RigidBodyBuilder::kinematic_position_based();
+            let lift = simulation.physics.insert(lift, ball());
+            if is_renumbered {
+                simulation.advance(MS(200), |_, _| ());
+                simulation.set_tick(1_000);
+            }
+            let rate = Rate::hz(second).unwrap();
+            simulation.clock_settings_mut().set_rate(rate);
+            simulation.advance(Duration::ZERO, |_, _| ());
+            let top = Pose::from_translation(Vector::Y * 3.0);
+            let time = simulation.physics.time() + Duration::from_nanos(333_333_333);
+            let physics = &mut simulation.physics;
+            physics.set_kinematic_target(lift, top, time).unwrap();
+            let mut seen = Vec::new();
+            let ahead = simulation.physics.preview(9, |_, step| {
+                seen.push((step.tick, step.dt, step.time, step.end_time));
+            });
+            let mut real = Vec::new();
+            while simulation.physics.tick() < ahead.tick() {
+                simulation.advance(MS(1), |_, step| {
+                    real.push((step.tick, step.dt, step.time, step.end_time));
+                });
+            }
+            assert_eq!(seen, real);
+            let (physics, case) = (&simulation.physics, (first, second, is_renumbered));
+            assert_eq!(ahead.time(), physics.time(), "{case:?}");
+            let at = |physics: &Physics| *physics.body(lift).unwrap().position();
+            assert_eq!(at(&ahead), at(physics), "{case:?}");
+            #[cfg(feature = "checksum")]
+            assert_eq!(ahead.checksum(), physics.checksum(), "{case:?}");
+        }
+    }
+}
