@@ -3,6 +3,7 @@
 
 mod character;
 mod far_worlds;
+mod moving_walls;
 mod others;
 mod paths;
 mod platform;
@@ -12,6 +13,7 @@ use crate::scenes::{space, with_floor};
 use evenstep::rapier::control::{
     DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
 };
+use evenstep::rapier::parry::query;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
@@ -49,6 +51,11 @@ const RADIUS: f32 = 0.3;
 const LEGS: f32 = 0.3;
 /// The height of the body's centre above the ground.
 const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
+/// The gap to kinematic bodies, in metres. It is wider than the gap that the controller leaves, which is 1 % of the
+/// capsule's height.
+const GAP: f32 = 0.02;
+/// Bodies further away than this do not reach the character in one step, in metres.
+const REACH: f32 = 2.0;
 /// The mass with which the character pushes, in kilograms.
 const MASS: f32 = 80.0;
 
@@ -78,7 +85,8 @@ impl Hero {
         }
         let wanted = (velocity + Vector::Y * self.rise) * step.dt;
         let place = self.go(physics, step, wanted);
-        let next = self.stand(physics, place);
+        let place = self.stand(physics, place);
+        let next = self.give_way(physics, place);
         let body = physics.body_mut(self.key).unwrap();
         body.set_next_kinematic_translation(next);
     }
@@ -92,10 +100,14 @@ impl Hero {
         let filter = self.filter(physics);
         let mut hits = Vec::new();
         let mut queries = physics.query_pipeline_mut(filter);
-        let movement =
-            controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
-                hits.push(hit)
-            });
+        // The controller adds the velocity of each kinematic body that the capsule touches. Without bodies, it takes
+        // every collider for fixed.
+        let no_bodies = RigidBodySet::new();
+        let mut fixed = queries.as_ref();
+        fixed.bodies = &no_bodies;
+        let movement = controller.move_shape(step.dt, &fixed, &capsule, &pose, wanted, |hit| {
+            hits.push(hit);
+        });
         controller.solve_character_collision_impulses(step.dt, &mut queries, &capsule, MASS, &hits);
         if movement.translation.y.abs() < 0.5 * wanted.y.abs() {
             self.rise = 0.0; // the ceiling, or an edge under the capsule
@@ -127,6 +139,29 @@ impl Hero {
             }
             _ => standing,
         }
+    }
+
+    /// Returns the position nearest to `place` that leaves a gap to kinematic bodies, such as doors, after the step.
+    fn give_way(&self, physics: &Physics, mut place: Vector) -> Vector {
+        // Rapier's distances to the axis of the capsule are more exact than those to its surface.
+        let axis = Segment::new(Vector::Y * HALF_HEIGHT, Vector::NEG_Y * HALF_HEIGHT);
+        let distance = RADIUS + GAP;
+        let rapier = physics.rapier();
+        let queries = rapier.query_pipeline_with_filter(self.filter(physics));
+        let near = Aabb::from_half_extents(place, Vector::splat(REACH));
+        for (_, collider) in queries.intersect_aabb_conservative(near) {
+            let body = collider.parent().map(|body| &rapier.bodies[body]);
+            let Some(body) = body.filter(|body| body.is_kinematic()) else {
+                continue;
+            };
+            let next = body.next_position() * collider.position_wrt_parent().unwrap();
+            let pose = Pose::from_translation(place);
+            let contact = query::contact(&pose, &axis, &next, collider.shape(), distance);
+            if let Ok(Some(contact)) = contact {
+                place -= contact.normal1 * (distance - contact.dist);
+            }
+        }
+        place
     }
 
     /// Returns a filter for everything that the character can stand on or run into.
