@@ -2,9 +2,11 @@
 //! finds the ground for the legs.
 //!
 //! A capsule that slides on the ground with the controller alone hops by millimetres. It gets the velocity of a
-//! platform late, and only in some steps.
+//! platform late, and only in some steps, and a platform that passes beside it tows it. Here only the ground carries the
+//! legs, and platforms push the capsule out of their way.
 
 use evenstep::rapier::control::KinematicCharacterController;
+use evenstep::rapier::parry::query;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Step};
 
@@ -30,6 +32,11 @@ pub const HALF_HEIGHT: f32 = 0.35;
 pub const LEGS: f32 = 0.3;
 /// The height of the body's centre above the ground.
 pub const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
+/// The gap to platforms, in metres. It is wider than the gap that the controller leaves, which is 1 % of the
+/// capsule's height.
+pub const GAP: f32 = 0.02;
+/// Bodies further away than this do not reach the character in one step, in metres.
+const REACH: f32 = 2.0;
 /// Below this height the character starts over.
 const LOWEST: f32 = -12.0;
 
@@ -91,7 +98,8 @@ impl Hero {
         self.jump(wish.jumps);
         let wanted = self.wanted(physics, step);
         let gone = place + self.go(physics, step, place, wanted);
-        let next = self.stand(physics, step, gone);
+        let standing = self.stand(physics, step, gone);
+        let next = self.give_way(physics, standing);
         let body = physics.body_mut(self.key).unwrap();
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
@@ -128,10 +136,14 @@ impl Hero {
         let filter = self.filter(physics);
         let mut hits = Vec::new();
         let mut queries = physics.query_pipeline_mut(filter);
-        let movement =
-            controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
-                hits.push(hit)
-            });
+        // The controller adds the velocity of each kinematic body that the capsule touches. Without bodies, it takes
+        // every collider for fixed.
+        let no_bodies = RigidBodySet::new();
+        let mut fixed = queries.as_ref();
+        fixed.bodies = &no_bodies;
+        let movement = controller.move_shape(step.dt, &fixed, &capsule, &pose, wanted, |hit| {
+            hits.push(hit);
+        });
         controller.solve_character_collision_impulses(step.dt, &mut queries, &capsule, MASS, &hits);
         let gone = movement.translation;
         if gone.y.abs() < 0.5 * wanted.y.abs() {
@@ -156,6 +168,29 @@ impl Hero {
         let by = next - standing;
         self.land(Vector::new(by.x, 0.0, by.z) / step.dt);
         next
+    }
+
+    /// Returns the position nearest to `place` that leaves a gap to platforms after the step.
+    fn give_way(&self, physics: &Physics, mut place: Vector) -> Vector {
+        // Rapier's distances to the axis of the capsule are more exact than those to its surface.
+        let axis = Segment::new(Vector::Y * HALF_HEIGHT, Vector::NEG_Y * HALF_HEIGHT);
+        let distance = RADIUS + GAP;
+        let world = physics.rapier();
+        let queries = world.query_pipeline_with_filter(self.filter(physics));
+        let near = Aabb::from_half_extents(place, Vector::splat(REACH));
+        for (_, collider) in queries.intersect_aabb_conservative(near) {
+            let body = collider.parent().map(|body| &world.bodies[body]);
+            let Some(body) = body.filter(|body| body.is_kinematic()) else {
+                continue;
+            };
+            let next = body.next_position() * collider.position_wrt_parent().unwrap();
+            let pose = Pose::from_translation(place);
+            let contact = query::contact(&pose, &axis, &next, collider.shape(), distance);
+            if let Ok(Some(contact)) = contact {
+                place -= contact.normal1 * (distance - contact.dist);
+            }
+        }
+        place
     }
 
     /// Returns the body below the feet, and its distance below the centre. Ground steeper than 45° does not count.

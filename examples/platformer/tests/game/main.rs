@@ -6,6 +6,8 @@ mod runs;
 mod touch;
 // Each rule.
 mod rules;
+// Platforms beside and above the hero.
+mod walls;
 // How even the displayed motion is.
 mod motion;
 // Rewind.
