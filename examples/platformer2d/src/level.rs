@@ -81,13 +81,15 @@ pub fn build(physics: &mut Physics) -> Level {
                 Look::Platform(3.0),
             ),
             '@' => (
-                // The hero never turns, and its sides have no friction, so walls do not hold it in the air.
+                // The hero never turns, and has no friction, so walls neither hold it in the air nor tow it.
                 body(
                     RigidBodyBuilder::dynamic()
                         .lock_rotations()
                         .can_sleep(false),
                 ),
-                ColliderBuilder::capsule_y(0.3, 0.3).friction(0.0),
+                ColliderBuilder::capsule_y(0.3, 0.3)
+                    .friction(0.0)
+                    .friction_combine_rule(CoefficientCombineRule::Min),
                 Look::Hero,
             ),
             _ => continue,

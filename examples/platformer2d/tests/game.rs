@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::rapier::math::Vector;
+use evenstep::BodyKey;
+use evenstep::rapier::prelude::*;
 use evenstep_platformer2d::controls::Key;
 use evenstep_platformer2d::game::Game;
 use evenstep_platformer2d::pixels::{Camera, PIXELS_PER_METRE};
@@ -153,6 +154,7 @@ fn the_lift_carries_the_hero_up() {
     let mut game = game();
     // The hero pushes the crates ahead of it.
     walk_to(&mut game, 31.5);
+    let x = game.hero().x;
     // Jumps onto the lift when it is low enough.
     for _ in 0..10 {
         jump(&mut game, 100);
@@ -163,13 +165,15 @@ fn the_lift_carries_the_hero_up() {
     let highest = highest(&mut game, 1_000);
     // The hero stands on the lift, which is 0.6 to 3.6 m above the ground.
     assert!((highest - 2.0 - 0.6 - 3.6).abs() < 0.1, "{highest}");
-    assert!((game.hero().x - 31.5).abs() < 0.3, "{}", game.hero());
+    assert!((game.hero().x - x).abs() < 0.01, "{}", game.hero());
 }
 
 #[test]
 fn a_run_ends_with_the_same_poses_at_every_frame_rate() {
     let run = |fps: u32| {
         let mut game = Game::new(60).unwrap();
+        // Meets the hero, which walks against it.
+        insert_mover(&mut game, Vector::X * 12.0, WALL, Vector::new(-0.5, 2.0));
         let time = Duration::from_secs(1) / fps;
         // Each key event is at a time at which all runs have a frame.
         for second in 0..8 {
@@ -237,4 +241,131 @@ fn bodies_without_relative_motion_keep_their_distance_in_whole_pixels() {
         let [x, y] = camera.pixel(followed);
         assert!((x - 160.0).abs() <= 1.0 && (y - 90.0).abs() <= 1.0);
     }
+}
+
+/// Inserts a box that moves from now on, `from` metres away from the hero.
+fn insert_mover(game: &mut Game, from: Vector, half: Vector, velocity: Vector) -> BodyKey {
+    let at = position(game, game.level().hero) + from;
+    let physics = &mut game.simulation_mut().physics;
+    let body = RigidBodyBuilder::kinematic_position_based().translation(at);
+    let key = physics.insert(body, ColliderBuilder::cuboid(half.x, half.y));
+    let (time, end) = (
+        Duration::from_secs(10),
+        Pose::from_translation(at + velocity * 10.0),
+    );
+    let arrival = physics.time() + time;
+    physics.set_kinematic_target(key, end, arrival).unwrap();
+    key
+}
+
+/// Returns the position after the last step.
+fn position(game: &Game, key: BodyKey) -> Vector {
+    game.simulation().physics.body(key).unwrap().translation()
+}
+
+/// Half the size of the hero, in metres.
+const HALF: Vector = Vector::new(0.3, 0.6);
+const WALL: Vector = Vector::new(0.5, 20.0);
+
+/// Returns where to insert a wall to the right of the hero.
+fn beside(gap: f32) -> Vector {
+    Vector::X * (HALF.x + gap + WALL.x)
+}
+
+#[test]
+fn a_wall_that_slides_does_not_tow_the_hero_that_stands_or_walks_against_it() {
+    for velocity in [Vector::Y * 3.0, Vector::Y * -3.0] {
+        for is_walking in [false, true] {
+            let mut game = game();
+            let start = position(&game, game.level().hero);
+            insert_mover(&mut game, beside(0.02), WALL, velocity);
+            game.push(Key::Right(is_walking));
+            for _ in 0..200 {
+                frames(&mut game, 1);
+                let at = position(&game, game.level().hero);
+                let most = if is_walking { 0.03 } else { 0.0 };
+                assert!((0.0..=most).contains(&(at.x - start.x)), "{at}");
+                assert!((at.y - start.y).abs() < 1e-4, "{at}");
+            }
+            let off = jump(&mut game, 100) - jump(&mut self::game(), 100);
+            assert!(off.abs() < 1e-3, "a jump is {off} m higher");
+        }
+    }
+}
+
+#[test]
+fn a_door_pushes_the_hero_whether_it_stands_or_walks_against_it() {
+    for speed in [0.5, 3.0] {
+        for is_walking in [false, true] {
+            let mut game = game();
+            walk_to(&mut game, 8.0);
+            let door = insert_mover(&mut game, beside(0.2), WALL, Vector::X * -speed);
+            game.push(Key::Right(is_walking));
+            frames(&mut game, 144);
+            let [hero, door] = [game.level().hero, door].map(|key| position(&game, key));
+            let gap = door.x - WALL.x - hero.x - HALF.x;
+            assert!(gap.abs() < 1e-3, "{gap} m at {speed} m/s");
+            assert!(game.is_on_ground());
+        }
+    }
+}
+
+/// Returns a game, and a platform on which the hero stands, 0.5 m above the ground.
+fn riding(velocity: Vector) -> (Game, BodyKey) {
+    let mut game = game();
+    walk_to(&mut game, 10.0);
+    let hero = game.level().hero;
+    let up = Pose::from_translation(position(&game, hero) + Vector::Y * 0.5);
+    game.simulation_mut().physics.teleport(hero, up).unwrap();
+    let under = Vector::Y * (-HALF.y - 0.1);
+    let platform = insert_mover(&mut game, under, Vector::new(2.0, 0.1), velocity);
+    frames(&mut game, 80);
+    (game, platform)
+}
+
+#[test]
+fn a_platform_carries_the_hero_whatever_the_wall_beside_does() {
+    for velocity in [Vector::X * 2.0, Vector::Y * 0.5] {
+        for is_walking in [false, true] {
+            let (mut game, platform) = riding(velocity);
+            let wall = Vector::new(velocity.x, -3.0);
+            insert_mover(&mut game, beside(0.0), WALL, wall);
+            game.push(Key::Right(is_walking));
+            frames(&mut game, 20);
+            let place = |game: &Game| position(game, game.level().hero) - position(game, platform);
+            let start = place(&game);
+            assert!((start.y - 0.7).abs() < 2e-3, "{start}");
+            for _ in 0..150 {
+                frames(&mut game, 1);
+                let off = place(&game).distance(start);
+                assert!(off < 1e-3, "{off} m on a platform at {velocity}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hero_walks_from_a_platform_to_the_ground() {
+    let (mut game, _) = riding(Vector::X * -1.0);
+    let hero = game.level().hero;
+    let start = position(&game, hero).y;
+    game.push(Key::Right(true));
+    for (count, speed, fall) in [(50, 5.0, 0.0), (100, 6.0, 0.5)] {
+        frames(&mut game, count);
+        let body = game.simulation().physics.body(hero).unwrap();
+        assert!((body.linvel().x - speed).abs() < 0.02, "{}", body.linvel());
+        let off = start - body.translation().y - fall;
+        assert!(off.abs() < 2e-3, "{off} m");
+    }
+}
+
+#[test]
+fn a_ceiling_that_slides_does_not_tow_the_hero() {
+    let mut game = game();
+    let start = game.hero().x;
+    let above = Vector::new(-5.0, HALF.y + 0.5 + 0.5);
+    insert_mover(&mut game, above, Vector::new(9.0, 0.5), Vector::X * 3.0);
+    let height = jump(&mut game, 100);
+    assert!((height - 0.5).abs() < 0.02, "{height} m");
+    assert_eq!(game.hero().x, start);
 }
