@@ -1,6 +1,7 @@
 //! The book's statements about Rapier.
 
 use evenstep::Simulation;
+use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::dynamics::RigidBodyActivation;
 use evenstep::rapier::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -281,4 +282,50 @@ fn a_detached_part_of_a_multibody_responds_incorrectly_to_a_force() {
     };
     let (rope, detached) = (velocity(2), velocity(4));
     assert!((detached / rope - 1.0).abs() > 0.2, "{detached} of {rope}");
+}
+
+/// Returns where a character arrives that walks for a second beside a kinematic wall, 0.2 m away in the direction of x.
+fn walk_beside_wall(velocity: Vector, wall_velocity: Vector) -> Vector {
+    let mut world = PhysicsWorld::new();
+    let wall = RigidBodyBuilder::kinematic_velocity_based();
+    let wall = wall.translation(Vector::X).linvel(wall_velocity);
+    world.insert(wall, ColliderBuilder::cuboid(0.5, 5.0, 50.0));
+    let capsule = Capsule::new_y(0.5, 0.3);
+    let controller = KinematicCharacterController::default();
+    let (mut pose, dt) = (Pose::IDENTITY, 1.0 / 60.0);
+    for _ in 0..60 {
+        world.step();
+        let queries = world.query_pipeline();
+        let movement = controller.move_shape(dt, &queries, &capsule, &pose, velocity * dt, |_| ());
+        pose.translation += movement.translation;
+    }
+    pose.translation
+}
+
+// docs/upstream/character-walls.md
+#[test]
+fn a_kinematic_wall_tows_a_character_that_walks_into_it() {
+    let walk = |wall_velocity| walk_beside_wall(Vector::X, wall_velocity);
+    let still = walk(Vector::ZERO);
+    assert!(
+        (still.x - 0.18).abs() < 0.01 && still.with_x(0.0).length() < 0.01,
+        "{still}"
+    );
+    for velocity in [Vector::Y * 2.0, Vector::Z * 2.0] {
+        let towed = walk(velocity);
+        assert!(towed.dot(velocity) > 2.0, "{towed}");
+    }
+}
+
+// docs/upstream/character-doors.md
+#[test]
+fn a_kinematic_door_passes_through_a_character_that_walks_along_it() {
+    let pushed = |velocity| walk_beside_wall(velocity, Vector::NEG_X).x;
+    for velocity in [Vector::ZERO, Vector::X] {
+        let x = pushed(velocity);
+        assert!((-0.85..-0.8).contains(&x), "{x}");
+    }
+    for (velocity, x) in [(Vector::Z, 0.0), (Vector::X * -0.5, -0.5)] {
+        assert!((pushed(velocity) - x).abs() < 0.05, "{}", pushed(velocity));
+    }
 }
