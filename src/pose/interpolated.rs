@@ -30,12 +30,17 @@ const KEPT: usize = 64;
 /// channel, and set all received values before a frame. Values that come early wait here until their step is displayed.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
-/// earlier value of that step and all later ones. The values of the last 64 steps that set one are kept.
+/// earlier value of that step and all later ones, with their jumps. The values of the last 64 steps that set one are
+/// kept. If you go back further than that, for example to restart a level, the first value set there is drawn for its
+/// whole step, because the value before it is no longer known.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
-    /// The value at the beginning, and before the oldest of `later`.
+    /// The value before the oldest of `later`.
     first: T,
+    /// The tick of the step that set `first`, or `None` if it is the value at the beginning. An earlier step cannot
+    /// begin with `first`.
+    first_tick: Option<u64>,
     later: VecDeque<After<T>>,
 }
 
@@ -54,12 +59,13 @@ impl<T: Clone> Interpolated<T> {
     pub const fn new(value: T) -> Self {
         Self {
             first: value,
+            first_tick: None,
             later: VecDeque::new(),
         }
     }
 
     /// Sets the value at the end of a step. `tick` is the tick of the [`Step`](crate::Step). If a step sets it twice,
-    /// the last value counts.
+    /// the last value counts. If one of the calls was a [`jump`](Self::jump), the step jumps to the last value.
     ///
     /// If a step sets nothing, the previous value stays for the whole step.
     pub fn set(&mut self, tick: u64, value: T) {
@@ -67,7 +73,10 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
-    /// teleport.
+    /// teleport. The whole step displays the value at its end, even if the step calls `set` too, before or after.
+    ///
+    /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, `set` cannot be told
+    /// from a second call in that step, so the step keeps its jump.
     pub fn jump(&mut self, tick: u64, value: T) {
         self.push(tick, value, true);
     }
@@ -98,11 +107,18 @@ impl<T: Clone> Interpolated<T> {
 
     fn push(&mut self, tick: u64, value: T, jumps: bool) {
         let earlier = self.later.partition_point(|after| after.tick < tick);
+        // A step later than `tick` has set a value only before a rollback, which forgets the jump.
+        let same_step = self.later.back().filter(|after| after.tick == tick);
+        let jumps = jumps || same_step.is_some_and(|after| after.jumps);
         self.later.truncate(earlier);
+        if self.first_tick.is_some_and(|first| tick <= first) {
+            (self.first, self.first_tick) = (value, Some(tick));
+            return;
+        }
         if earlier >= KEPT
             && let Some(oldest) = self.later.pop_front()
         {
-            self.first = oldest.value;
+            (self.first, self.first_tick) = (oldest.value, Some(oldest.tick));
         }
         self.later.push_back(After { tick, value, jumps });
     }

@@ -163,13 +163,95 @@ fn a_step_that_sets_nothing_keeps_the_previous_value() {
     value.set(3, 2.0);
     let at = |tick| value.at(tick, 0.5, lerp);
     assert_eq!([3, 4, 5, u64::MAX].map(at), [1.0, 1.5, 2.0, 2.0]);
+    // The last value of a step counts.
     value.set(3, 4.0);
     assert_eq!(value.at(4, 0.5, lerp), 2.5);
-    // The last value of a step holds, whether it jumps or not.
-    value.jump(3, 5.0);
-    assert_eq!(value.at(4, 0.5, lerp), 5.0);
-    value.set(3, 5.0);
-    assert_eq!(value.at(4, 0.5, lerp), 3.0);
+}
+
+#[test]
+fn a_step_that_jumped_jumps_to_its_last_value() {
+    let mut value = Interpolated::new(0.0);
+    value.set(2, 1.0);
+    for calls in [[true, false], [false, true], [true, true]] {
+        for (jumps, to) in calls.into_iter().zip([100.0, 101.0]) {
+            if jumps {
+                value.jump(3, to);
+            } else {
+                value.set(3, to);
+            }
+        }
+        assert_eq!(value.at(4, 0.5, lerp), 101.0, "{calls:?}");
+        // The jump belongs to its step alone.
+        value.set(4, 103.0);
+        assert_eq!(value.at(5, 0.5, lerp), 102.0);
+        // Step 2 is resimulated: the jump after it is forgotten.
+        value.set(2, 1.0);
+        value.set(3, 3.0);
+        assert_eq!(value.at(4, 0.5, lerp), 2.0);
+    }
+}
+
+#[test]
+fn a_resimulated_step_jumps_only_if_it_jumps_again() {
+    let mut value = Interpolated::new(0.0);
+    let mut run = |first: u8, jumps: bool| {
+        for tick in first..6 {
+            if jumps && tick == 3 {
+                value.jump(3, 50.0);
+            }
+            value.set(tick.into(), tick.into());
+        }
+        value.at(4, 0.5, lerp)
+    };
+    assert_eq!(run(0, false), 2.5);
+    for rollback_to in [0, 2, 3] {
+        assert_eq!(run(rollback_to, true), 3.0);
+        assert_eq!(run(rollback_to, false), 2.5, "back to {rollback_to}");
+    }
+    // A single resimulated step sets its value like the second call in the step.
+    value.jump(6, 6.0);
+    value.set(6, 7.0);
+    assert_eq!(value.at(7, 0.5, lerp), 7.0);
+}
+
+#[test]
+fn a_restart_does_not_begin_with_a_later_value() {
+    for (steps, before_restart) in [(64, -1.0), (65, 7.0), (300, 7.0)] {
+        let mut value = Interpolated::new(-1.0);
+        for tick in 0..steps {
+            value.set(tick, tick as f32);
+        }
+        // After more than 64 steps, the value before the first step is not kept.
+        value.set(0, 7.0);
+        assert_eq!(value.at(1, 0.0, lerp), before_restart);
+        assert_eq!(value.at(0, 0.5, lerp), before_restart);
+        assert_eq!(value.at(1, 1.0, lerp), 7.0);
+        assert_eq!(*value.latest(), 7.0);
+        value.set(0, 8.0);
+        value.set(1, 10.0);
+        assert_eq!([1, 2].map(|tick| value.at(tick, 1.0, lerp)), [8.0, 10.0]);
+        assert_eq!(value.at(2, 0.5, lerp), 9.0);
+    }
+}
+
+#[test]
+fn a_rollback_of_64_steps_interpolates_its_first_step_and_a_longer_one_does_not() {
+    for (back, expected) in [(64, 35.5), (65, 35.0), (66, 34.0)] {
+        let mut value = Interpolated::new(0.0);
+        for tick in 0..100 {
+            value.set(tick, tick as f32);
+        }
+        for tick in 100 - back..100 {
+            value.set(tick, tick as f32);
+            let is_first = tick == 100 - back;
+            let expected = if is_first {
+                expected
+            } else {
+                tick as f32 - 0.5
+            };
+            assert_eq!(value.at(tick + 1, 0.5, lerp), expected, "{back} steps");
+        }
+    }
 }
 
 #[test]
