@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
+/// The longest step back of a host's clock that is ignored. Two clocks that are read in turn differ by less, even if a
+/// browser rounds them to 100 ms. Programs that keep the time slow a clock down that is ahead by up to 128 ms or more,
+/// and set it back only if it is further ahead. If a clock was really set back by less than this value, the game stops
+/// for that long, so a larger value would make it stop longer. With a smaller value, a clock that goes back for a
+/// moment would count that time twice.
+const SET_BACK: Duration = Duration::from_millis(250);
+
 /// Turns the time stamps of a host's clock into the frame times that
 /// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::Clock::real_time) that
 /// [input](crate::InputQueue) is stamped with.
 ///
-/// Use it if your time stamps come from an event loop, a recording or a network clock. If a stamp is before that of the
-/// last frame, because the clock was set back, that frame takes no time, and the next one continues from there.
+/// Use it if your time stamps come from an event loop, a recording or a network clock.
 ///
 /// ```
 /// use evenstep::FrameTimer;
@@ -17,9 +23,17 @@ use std::time::Duration;
 /// let mut timer = FrameTimer::new(ms(1_000));
 /// assert_eq!(timer.frame(ms(1_016)), ms(16));
 /// assert_eq!(timer.stamp(ms(1_020)), ms(20)); // input between two frames, in real time
-/// assert_eq!(timer.frame(ms(500)), ms(0)); // set back
+/// assert_eq!(timer.frame(ms(1_010)), ms(0)); // the clock goes back for a moment
+/// assert_eq!(timer.frame(ms(1_032)), ms(16));
+/// assert_eq!(timer.frame(ms(500)), ms(0)); // the clock was set back
 /// assert_eq!(timer.frame(ms(516)), ms(16));
 /// ```
+///
+/// # Clocks that go back
+/// In some virtual machines, or if you read two clocks, a stamp may be earlier than the previous one. Such a frame
+/// takes no time, and time continues once a stamp is later than all before, so no time is counted twice. A stamp more
+/// than 0.25 s before the latest one means that the clock was set back. That frame takes no time either, but the next
+/// one continues from its stamp.
 ///
 /// # Real time
 /// The timer's time is the real time of the [`Clock`](crate::Clock) whose frames it times: the sum of all frame times.
@@ -32,9 +46,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
-    last: Duration,
+    /// The latest stamp since the host's clock was set back. Time counts only beyond it.
+    latest: Duration,
+    /// The real time at `latest`.
     now: Duration,
-    /// The start and end of the last gap that was left out, by the host's clock. It ends at `last` or before.
+    /// The start and end of the last gap that was left out, by the host's clock. It ends at `latest` or before.
     gap: (Duration, Duration),
 }
 
@@ -44,17 +60,16 @@ impl FrameTimer {
     #[must_use]
     pub fn new(start: Duration) -> Self {
         Self {
-            last: start,
+            latest: start,
             now: Duration::ZERO,
             gap: (start, start),
         }
     }
 
-    /// Returns the time since the last frame, or zero if the host's clock was set back.
+    /// Returns the time since the last frame, or zero if the host's clock [went back](Self#clocks-that-go-back).
     pub fn frame(&mut self, host: Duration) -> Duration {
-        let elapsed = host.saturating_sub(self.last);
+        let elapsed = self.go_to(host);
         self.now = self.now.saturating_add(elapsed);
-        self.go_to(host);
         elapsed
     }
 
@@ -83,34 +98,39 @@ impl FrameTimer {
     /// [dropped](crate::Frame::dropped), and real time advances by the whole minute. Leave that limit for unexpected
     /// hitches.
     pub fn resume(&mut self, host: Duration) {
-        let last = self.last;
-        self.go_to(host);
+        let last = self.latest;
+        if self.go_to(host).is_zero() {
+            return;
+        }
         // Without a frame in between, the gap is the same one.
-        let begin = if self.gap.1 == last {
-            self.gap.0
-        } else {
-            last.min(host)
-        };
-        self.gap = (begin, host);
+        if self.gap.1 < last {
+            self.gap.0 = last;
+        }
+        self.gap.1 = self.latest;
     }
 
     /// Converts a moment of the host's clock to [real time](crate::Clock::real_time), for
     /// [`InputQueue::push`](crate::InputQueue::push).
     #[must_use]
     pub fn stamp(&self, host: Duration) -> Duration {
-        let later = host.saturating_sub(self.last);
-        let earlier = self.last.saturating_sub(host);
+        let later = host.saturating_sub(self.latest);
+        let earlier = self.latest.saturating_sub(host);
         let left_out = self.gap.1.saturating_sub(host.max(self.gap.0));
         let earlier = earlier.saturating_sub(left_out);
         self.now.saturating_add(later).saturating_sub(earlier)
     }
 
-    /// Counts from `host`. A gap from before the clock was set back belongs to the old clock and is forgotten.
-    fn go_to(&mut self, host: Duration) {
-        if host < self.last {
+    /// Goes to `host`, if it is later than all stamps, or the clock was set back. Returns how much later it is. A gap
+    /// from before the clock was set back belongs to the old clock and is forgotten.
+    fn go_to(&mut self, host: Duration) -> Duration {
+        let back = self.latest.saturating_sub(host);
+        if back > SET_BACK {
+            self.latest = host;
             self.gap = (host, host);
         }
-        self.last = host;
+        let later = host.saturating_sub(self.latest);
+        self.latest += later;
+        later
     }
 }
 
@@ -165,6 +185,66 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_goes_back_for_a_moment_counts_no_time_twice() {
+        let mut timer = FrameTimer::new(MS(1_000));
+        let hosts = [1_016, 1_010, 1_032, 1_031, 1_031, 1_040];
+        let times = hosts.map(|host| timer.frame(MS(host)).as_millis());
+        assert_eq!(times, [16, 0, 16, 0, 0, 8]);
+        // A minute with a step back of 6 ms after each frame of 16 ms.
+        let mut timer = FrameTimer::new(MS(0));
+        let minute = (1..=3_750u64).flat_map(|frame| [16 * frame, 16 * frame - 6]);
+        let times = minute.map(|host| timer.frame(MS(host)));
+        assert_eq!(times.sum::<Duration>(), MS(60_000));
+    }
+
+    #[test]
+    fn stamps_of_input_are_the_same_before_and_after_the_clock_goes_back_for_a_moment() {
+        let mut timer = FrameTimer::new(MS(1_000));
+        let hosts = [1_005, 1_010, 1_013, 1_016, 1_020];
+        for frame in [1_004, 1_016, 1_010, 1_014, 1_032, 1_020] {
+            timer.frame(MS(frame));
+            assert_eq!(stamps(&timer, &hosts), [5, 10, 13, 16, 20], "{frame}");
+        }
+    }
+
+    #[test]
+    fn a_clock_set_back_continues_from_its_new_stamp() {
+        const HOUR: u64 = 3_600_000;
+        let mut timer = FrameTimer::new(MS(HOUR));
+        timer.frame(MS(HOUR + 16));
+        assert_eq!(timer.frame(MS(20)), MS(0));
+        assert_eq!(stamps(&timer, &[0, 13, 20, 27]), [0, 9, 16, 23]);
+        assert_eq!(timer.frame(MS(36)), MS(16));
+        assert_eq!(timer.now, MS(32));
+        // The last step back that is ignored, and the first that counts as set back.
+        let mut timer = FrameTimer::new(MS(1_000));
+        assert_eq!(timer.frame(MS(750)), MS(0));
+        assert_eq!(timer.frame(MS(1_016)), MS(16));
+        assert_eq!(timer.frame(MS(765)), MS(0));
+        assert_eq!(timer.frame(MS(775)), MS(10));
+        // Small steps back add up, because each counts from the latest stamp.
+        let mut timer = FrameTimer::new(MS(1_000));
+        let times = [900, 800, 700, 716].map(|host| timer.frame(MS(host)));
+        assert_eq!(times, [0, 0, 0, 16].map(MS));
+    }
+
+    #[test]
+    fn resume_before_the_latest_stamp_leaves_nothing_out_and_keeps_the_gap() {
+        for host in [5_010, 5_016] {
+            let mut timer = resumed();
+            timer.frame(MS(5_016));
+            timer.resume(MS(host));
+            assert_eq!(stamps(&timer, &[990, 3_000, 5_010]), [10, 20, 30]);
+            assert_eq!(timer.frame(MS(5_032)), MS(16));
+        }
+        // The clock goes back for a moment right after a gap.
+        let mut timer = resumed();
+        assert_eq!(timer.frame(MS(4_990)), MS(0));
+        assert_eq!(stamps(&timer, &[1_000, 4_990, 5_003]), [20, 20, 23]);
+        assert_eq!(timer.frame(MS(5_016)), MS(16));
+    }
+
+    #[test]
     fn setting_the_host_clock_back_discards_the_gap() {
         for set_back in [FrameTimer::resume, |timer: &mut FrameTimer, host| {
             assert_eq!(timer.frame(host), MS(0));
@@ -176,16 +256,59 @@ mod tests {
         }
     }
 
+    /// A plain list of the milliseconds of the host's clock that count as real time.
+    #[derive(Default)]
+    struct Model {
+        counted: Vec<u64>,
+        real_time: u64,
+        latest: u64,
+        /// The first stamp whose real time the timer still knows: the start of the last gap, or of the clock.
+        known: u64,
+    }
+
+    impl Model {
+        fn call(&mut self, is_frame: bool, host: u64) {
+            if host + 250 < self.latest {
+                *self = Self {
+                    real_time: self.real_time,
+                    latest: host,
+                    known: host,
+                    ..Self::default()
+                };
+            }
+            if is_frame {
+                self.counted.extend(self.latest..host);
+                self.real_time += host.saturating_sub(self.latest);
+            } else if self.latest < host && self.counted.last().is_some_and(|ms| *ms >= self.known)
+            {
+                self.known = self.latest;
+            }
+            self.latest = self.latest.max(host);
+        }
+
+        fn stamp(&self, host: u64) -> u64 {
+            let since = self.counted.iter().filter(|ms| **ms >= host).count();
+            self.real_time + host.saturating_sub(self.latest) - since as u64
+        }
+    }
+
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
         #[test]
         fn real_time_is_the_sum_of_all_frame_times(
-            calls in prop::collection::vec((any::<bool>(), 0..10_000u64, 0..10_000u64), 1..100),
+            calls in prop::collection::vec((
+                any::<bool>(),
+                prop_oneof![4 => 0..40i64, 4 => -60..0i64, 1 => -300..300i64, 1 => -9_000..9_000i64],
+                -1_000..1_000i64,
+            ), 1..100),
         ) {
             let mut timer = FrameTimer::new(MS(5_000));
-            let mut sum = MS(0);
-            for (is_frame, host, stamped) in calls {
+            let mut model = Model { latest: 5_000, known: 5_000, ..Model::default() };
+            let (mut sum, mut host) = (MS(0), 5_000u64);
+            for (is_frame, later, stamped) in calls {
+                host = host.saturating_add_signed(later);
+                model.call(is_frame, host);
                 let before = timer.stamp(MS(host));
                 if is_frame {
                     sum += timer.frame(MS(host));
@@ -193,12 +316,16 @@ mod tests {
                 } else {
                     timer.resume(MS(host));
                 }
-                prop_assert_eq!(timer.now, sum);
-                prop_assert_eq!(timer.stamp(MS(host)), sum);
+                prop_assert_eq!((timer.now, sum), (sum, MS(model.real_time)));
+                prop_assert!(timer.stamp(MS(host)) <= sum);
                 // Stamps keep the order of events, and advance no faster than the clock.
+                let stamped = host.saturating_add_signed(stamped);
                 let two = [stamped, stamped + 7].map(|host| timer.stamp(MS(host)));
                 prop_assert!(two[0] <= two[1] && two[1] - two[0] <= MS(7));
-                prop_assert!(timer.gap.0 <= timer.gap.1 && timer.gap.1 <= timer.last);
+                if stamped >= model.known {
+                    prop_assert_eq!(two[0], MS(model.stamp(stamped)));
+                }
+                prop_assert!(timer.gap.0 <= timer.gap.1 && timer.gap.1 <= timer.latest);
             }
         }
     }
