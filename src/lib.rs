@@ -62,7 +62,7 @@
 //! | inserting, changing and removing bodies | [`Physics`] |
 //! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; for your own values, [`Interpolated`] |
 //! | a body's exact state, for game logic | [`physics.body(key)`](Physics::body) |
-//! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
+//! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`TickSender`] for an input delay, [`Button`] |
 //! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
 //! | collisions and other events | [`Events`] |
@@ -205,7 +205,7 @@ pub use simulation::{
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
     ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
-    TickError, TickQueue, Wrench,
+    TickError, TickQueue, TickSender, Wrench,
 };
 pub use time::{
     Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTime, FrameTimer,

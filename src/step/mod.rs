@@ -4,6 +4,7 @@
 mod button;
 mod input;
 mod tick_input;
+mod tick_sender;
 // Rapier's sets and their keys.
 mod world;
 // The threads that step a world.
@@ -31,4 +32,5 @@ pub use input::{Delivery, InputCounts, InputQueue, Sample};
 pub(crate) use pool::on_one_thread;
 pub(crate) use targets::Targets;
 pub use tick_input::{TickCounts, TickError, TickQueue};
+pub use tick_sender::TickSender;
 pub(crate) use world::{Birth, World, refresh_leaf};

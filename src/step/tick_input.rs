@@ -36,6 +36,10 @@ use crate::time::Step;
 /// network, that order differs from machine to machine. Use a queue for each player, or sort the samples of a tick
 /// before they reach the simulation.
 ///
+/// # Input delay
+/// If a local player's input takes effect some ticks later, and that delay changes during a match, push the samples
+/// that a [`TickSender`](crate::TickSender) returns, and send the same ones.
+///
 /// # Rollback
 /// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
 /// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue goes back only when

@@ -1,6 +1,9 @@
 //! Input across events of a session: clamps, level restarts, bad stamps, pauses.
 
-use evenstep::{Button, Delivery, InputQueue, Physics, Rate, Simulation, TickCounts, TickQueue};
+use evenstep::{
+    Button, Delivery, InputQueue, Physics, Rate, Simulation, TickCounts, TickQueue, TickSender,
+};
+use proptest::prelude::*;
 use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -202,6 +205,54 @@ fn ticks_converted_to_time_stamps_miss_their_step_after_dropped_time() {
         });
     });
     assert!(in_their_step < 60, "{in_their_step} of 120");
+}
+
+/// Runs a step, which drains the queue. Returns its tick and its samples.
+fn step(simulation: &mut Simulation, queue: &mut TickQueue<u64>) -> (u64, Vec<u64>) {
+    let mut played = None;
+    simulation.advance(MS(10), |_, step| {
+        played = Some((step.tick, queue.drain(step).collect()));
+    });
+    played.unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(256)))]
+
+    /// A player's input delay changes in any step. Some packets are lost, and the next one repeats their samples.
+    #[test]
+    fn sender_and_receiver_play_one_and_the_same_sample_in_each_tick(
+        steps in prop::collection::vec((0..10u64, any::<bool>()), 1..80),
+    ) {
+        let (mut here, mut there) = (simulation(), simulation());
+        let mut queues = [TickQueue::new(0, 99), TickQueue::new(0, 99)];
+        let (mut sender, mut sent) = (TickSender::new(0, 1_000), Vec::new());
+        let mut played = [Vec::new(), Vec::new()];
+        for (delay, is_lost) in steps {
+            let tick = here.physics.tick();
+            for (tick, input) in sender.schedule(tick + delay, tick) {
+                queues[0].push(tick, input).unwrap();
+                sent.push((tick, input));
+            }
+            played[0].push(step(&mut here, &mut queues[0]));
+            if is_lost {
+                continue;
+            }
+            for (tick, input) in &sent[there.physics.tick() as usize..] {
+                queues[1].push(*tick, *input).unwrap();
+            }
+            while there.physics.tick() < sent.len() as u64 {
+                played[1].push(step(&mut there, &mut queues[1]));
+            }
+        }
+        while here.physics.tick() < sent.len() as u64 {
+            played[0].push(step(&mut here, &mut queues[0]));
+        }
+        let expected = sent.iter().map(|(tick, input)| (*tick, vec![*input]));
+        prop_assert_eq!(&played[0], &expected.collect::<Vec<_>>());
+        prop_assert_eq!(&played[1], &played[0][..played[1].len()]);
+        prop_assert_eq!(queues.map(|queue| queue.counts()), [TickCounts::default(); 2]);
+    }
 }
 
 /// Two keys of a game with a pause menu.

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use evenstep::{Frame, Simulation, TickQueue};
+use evenstep::{Frame, Simulation, TickQueue, TickSender};
 
 use crate::game::{Arena, Buttons, Rules, checksum};
 
-/// The number of ticks from a press to the step in which it takes effect.
+/// The number of ticks from a press to the step in which it takes effect, until the peer changes it.
 pub const DELAY: u64 = 6;
+/// The largest number of these ticks.
+pub const MOST_DELAY: u64 = 12;
 /// The number of ticks between two checksums.
 const CHECK_EVERY: u64 = 30;
 
@@ -35,6 +37,8 @@ pub struct Lockstep {
     /// The number of checksums of both peers that were equal, and the number that were not.
     pub checks: [usize; 2],
     number: usize,
+    delay: u64,
+    sender: TickSender<Buttons>,
     queues: [TickQueue<Buttons>; 2],
     /// The first tick for which the other peer's input is missing.
     wanted: u64,
@@ -53,11 +57,18 @@ impl Lockstep {
             game,
             checks: [0; 2],
             number,
-            queues: [TickQueue::new(0, 2 * DELAY), TickQueue::new(0, 2 * DELAY)],
+            delay: DELAY,
+            sender: TickSender::new(DELAY, Buttons::default()),
+            queues: [0; 2].map(|tick| TickQueue::new(tick, 2 * MOST_DELAY)),
             wanted: DELAY,
             unsure: VecDeque::new(),
             checksums: BTreeMap::new(),
         }
+    }
+
+    /// Changes this peer's input delay, from 1 to [`MOST_DELAY`] ticks, at any time. The other peer need not know it.
+    pub fn set_delay(&mut self, ticks: u64) {
+        self.delay = ticks.clamp(1, MOST_DELAY);
     }
 
     /// Runs a frame, as far as the other peer's input allows. Drops due steps that have to wait. Returns the packet to
@@ -67,10 +78,11 @@ impl Lockstep {
         while self.simulation.physics.tick() < self.wanted
             && let Some(step) = self.simulation.next_step()
         {
-            let input = (step.tick + DELAY, buttons(step.tick));
-            self.unsure.push_back(input);
-            let own = self.queues[self.number].push(input.0, input.1);
-            own.expect("each input is for a later tick");
+            let takes_effect = step.tick + self.delay;
+            for (tick, buttons) in self.sender.schedule(takes_effect, buttons(step.tick)) {
+                self.unsure.push_back((tick, buttons));
+                self.queues[self.number].push(tick, buttons).unwrap();
+            }
             // In the first ticks no button is held.
             let buttons = (self.queues.each_mut()).map(|queue| queue.drain(step).next());
             let buttons = buttons.map(Option::unwrap_or_default);
@@ -99,8 +111,8 @@ impl Lockstep {
     pub fn receive(&mut self, packet: &Packet) {
         for (tick, buttons) in &packet.inputs {
             if *tick == self.wanted {
-                let others = self.queues[1 - self.number].push(*tick, *buttons);
-                others.expect("no peer is ahead by more than the delay");
+                // No peer is ahead by more than both delays.
+                (self.queues[1 - self.number].push(*tick, *buttons)).unwrap();
                 self.wanted += 1;
             }
         }

@@ -6,7 +6,7 @@ use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::threads::RunnerSettings;
 use evenstep::{
     BodyKey, Button, Clock, ClockSettings, Correction, Delivery, Frame, FrameTimer, InputQueue,
-    Owners, Rate, Simulation, Smoothing, Step, Stepping, TickQueue, Unmatched,
+    Owners, Rate, Simulation, Smoothing, Step, Stepping, TickQueue, TickSender, Unmatched,
 };
 use mutatis::{Result, Session};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,7 @@ enum Plain {
     Frame(Box<Frame>),
     Input(InputQueue<u8>),
     ByTick(TickQueue<u8>),
+    Sender(TickSender<u8>),
     Button(Button),
     Timer(FrameTimer),
     Smoothing(Smoothing),
@@ -65,6 +66,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Plain::Step(step),
         Plain::Input(input),
         Plain::ByTick(by_tick),
+        Plain::Sender(TickSender::new(3, 1)),
         Plain::Button(Button::default()),
         Plain::Timer(FrameTimer::new(MS(3))),
         Plain::Smoothing(Smoothing::Hermite),
@@ -138,6 +140,11 @@ pub fn run(input: &[u8], tally: &mut Tally) {
                 tally,
             );
             let _ = (queue.tick(), queue.len(), queue.counts());
+        }
+        Plain::Sender(mut sender) => {
+            for tick in [7, 0, u64::MAX] {
+                let _ = sender.schedule(tick, 1).take(100).count();
+            }
         }
         Plain::Button(mut button) => {
             for down in [true, true, false] {

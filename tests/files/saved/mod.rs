@@ -15,7 +15,8 @@ use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::threads::Overlap;
 use evenstep::{
     BodyKey, Button, Clock, Correction, Delivery, ForceGenerator, Hooks, InputQueue, LoadError,
-    Owners, Physics, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
+    Owners, Physics, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, TickSender,
+    Wrench,
 };
 use serde::Deserialize;
 use serde_json::Value;

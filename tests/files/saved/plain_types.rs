@@ -52,6 +52,9 @@ fn plain_types_survive_a_round_trip_through_json() {
     let mut by_tick = TickQueue::new(5, 100);
     by_tick.push(7, String::from("jump")).unwrap();
     check(&by_tick);
+    let mut sender = TickSender::new(5, String::from("walk"));
+    assert_eq!(sender.schedule(7, String::from("jump")).count(), 3);
+    check(&sender);
 
     let mut queue = InputQueue::new(Delivery::ByTime);
     queue.push(MS(3), 1u32);
