@@ -54,7 +54,9 @@ impl Simulation {
         self.clock.set_overstep(overstep);
     }
 
-    /// Scales the time that is added in each frame: see [`ClockSettings::set_speed`].
+    /// Scales the time that is added in each frame: see [`ClockSettings::set_speed`]. To fast-forward, also limit the
+    /// steps of a frame, with [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) or
+    /// [`set_budget`](ClockSettings::set_budget).
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite.

@@ -120,6 +120,14 @@ impl ClockSettings {
     /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact,
     /// and a clock at such a speed never drifts.
     ///
+    /// # Fast-forward
+    /// If you raise the speed a lot, set [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) or
+    /// [`set_budget`](Self::set_budget), too. At speed 100 each second of frame time makes 6,000 steps due at 60 Hz. If
+    /// running them takes longer than the frame, the next frame is longer and has more steps, up to
+    /// [`max_frame_time`](Self::set_max_frame_time). That limit applies before the speed, so by default it allows 1,500
+    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::Dropped): the game advances as fast as it
+    /// can, and its picture stays smooth.
+    ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
