@@ -188,14 +188,12 @@ pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Bodies, Host, Owners, Unmatched};
-pub use physics::Physics;
 #[cfg(feature = "serde")]
 pub use physics::fingerprint_of;
+pub use physics::{Physics, VectorError};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{
-    Correction, ErrorDecay, Interpolated, OriginError, PoseCounts, RenderData, Smoothing,
-};
+pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, RenderData, Smoothing};
 pub use rapier;
 pub use resources::Resources;
 pub use simulation::{

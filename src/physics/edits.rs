@@ -1,6 +1,6 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
-use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::dynamics::RigidBodyHandle;
 
 use crate::key::BodyKey;
 use crate::pose::ErrorChange;
@@ -62,7 +62,7 @@ impl Physics {
         self.list_woken();
     }
 
-    /// Lists sleeping bodies that may move in this step, even if they fall asleep again in it.
+    /// Lists bodies at rest that may move in this step, even if they fall asleep again in it.
     fn list_woken(&mut self) {
         let Self {
             world,
@@ -77,7 +77,7 @@ impl Physics {
         }
         if std::mem::take(&mut edits.any_woken) {
             for (key, handle) in world.keys.iter() {
-                if world.get(key).is_some_and(RigidBody::is_sleeping) {
+                if world.get(key).is_some_and(|body| !body.is_fixed()) {
                     pairs.list_resting(key, handle);
                 }
             }

@@ -6,6 +6,8 @@ mod bodies;
 mod placing;
 // Forces for one step, and lasting forces.
 mod forces;
+// Gravity, and waking bodies.
+mod gravity;
 // Detects the game's changes through Rapier's types.
 mod edits;
 // A step, from its beginning to its end.
@@ -39,6 +41,8 @@ use crate::step::{EventLog, Events, Forces, SharedEvents, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
+
+pub use gravity::VectorError;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
@@ -211,7 +215,7 @@ struct Edits {
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
-    /// Whether the next step may wake any sleeping body.
+    /// Whether any body at rest may move in the next step, because it is awake by now or will be woken.
     pub any_woken: bool,
 }
 

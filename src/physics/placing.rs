@@ -10,8 +10,7 @@ use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-use super::{Physics, Stage, StepAtHand};
-use crate::pose::OriginError;
+use super::{Physics, Stage, StepAtHand, VectorError};
 
 /// # Placing
 ///
@@ -181,7 +180,7 @@ impl Physics {
     /// let frame = simulation.advance(Duration::ZERO, |_, _| ());
     /// camera -= frame.origin_shift;
     /// assert_eq!(simulation.pose(ship).unwrap().translation, camera);
-    /// # Ok::<(), evenstep::OriginError>(())
+    /// # Ok::<(), evenstep::VectorError>(())
     /// ```
     ///
     /// # Cost and precision
@@ -195,10 +194,10 @@ impl Physics {
     /// shift for motion.
     ///
     /// # Errors
-    /// [`OriginError`] if `origin` is not finite.
-    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), OriginError> {
+    /// [`VectorError`] if `origin` is not finite.
+    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), VectorError> {
         if !origin.is_finite() {
-            return Err(OriginError(origin));
+            return Err(VectorError(origin));
         }
         self.notice_edits();
         if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {

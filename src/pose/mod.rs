@@ -33,7 +33,6 @@ pub(crate) use motion::Pair;
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
-pub use origin::OriginError;
 pub(crate) use pairs::Pairs;
 pub use screen::RenderData;
 pub(crate) use screen::{Moment, Screen};

@@ -23,11 +23,3 @@ impl Origin {
         Vector::from_array(std::array::from_fn(|i| (self.0[i] - other.0[i]) as f32))
     }
 }
-
-/// The new origin is not finite, so [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
-pub struct OriginError(
-    /// The rejected point.
-    pub Vector,
-);

@@ -18,6 +18,8 @@ mod hooks;
 mod events;
 // Bodies edited through Rapier.
 mod edits;
+// Changes of gravity, and sleeping bodies.
+mod gravity;
 // Teleports, portals and shifts of the origin.
 mod placing;
 // Multibodies: links, roots and cuts.

@@ -14,6 +14,8 @@ pub enum Action {
         x: f32,
     },
     ShiftOrigin(f32),
+    SetGravity(f32),
+    WakeAll,
     Set(Setting),
     /// An action on one of the existing bodies.
     To(usize, Deed),
@@ -199,6 +201,8 @@ fn action() -> impl Strategy<Value = Action> {
         6 => (kind(), -20.0..20.0f32).prop_map(|(kind, x)| Action::Spawn { kind, x }),
         1 => (-20.0..20.0f32).prop_map(|x| Action::Track { x }),
         1 => (-20.0..20.0f32).prop_map(Action::ShiftOrigin),
+        1 => (-20.0..20.0f32).prop_map(Action::SetGravity),
+        1 => Just(Action::WakeAll),
         4 => setting().prop_map(Action::Set),
         16 => (0..64usize, deed()).prop_map(|(i, deed)| Action::To(i, deed)),
     ]

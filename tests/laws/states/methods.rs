@@ -284,6 +284,10 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Physics::shift_origin", cells: ALWAYS, call: |it| some(it.simulation.physics.shift_origin(Vector::X).is_ok()) },
     Method { name: "Physics::set_kinematic_target", cells: ALWAYS, call: |it| some(it.simulation.physics.set_kinematic_target(it.lift, translation(0.0, 8.0, 0.0), MS(500)).is_ok()) },
     Method { name: "Physics::set_previous_from_velocity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_previous_from_velocity(it.ball).is_ok()) },
+    // Gravity.
+    Method { name: "Physics::gravity", cells: ALWAYS, call: |it| done(it.simulation.physics.gravity()) },
+    Method { name: "Physics::set_gravity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_gravity(Vector::X).is_ok()) },
+    Method { name: "Physics::wake_up_all", cells: ALWAYS, call: |it| { it.simulation.physics.wake_up_all(); 'w' } },
     // What belongs to a body, and to the game.
     Method { name: "Physics::body_smoothing", cells: NEVER, call: |it| some(it.simulation.physics.body_smoothing(it.ball).is_some()) },
     Method { name: "Physics::set_body_smoothing", cells: ALWAYS, call: |it| some(it.simulation.physics.set_body_smoothing(it.ball, Some(Smoothing::Latest)).is_ok()) },

@@ -192,7 +192,7 @@ fn an_origin_shift_outside_a_step_clears_the_history() {
 fn an_origin_shift_in_a_step_leaves_earlier_poses_unchanged() {
     struct Shifter(bool);
     impl Hooks for Shifter {
-        type Error = evenstep::OriginError;
+        type Error = evenstep::VectorError;
 
         fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == 4 && !self.0 {

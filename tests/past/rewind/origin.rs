@@ -61,7 +61,7 @@ fn an_origin_shift_after_resimulate_counts_as_outside_a_step() {
 struct ShiftsAfter(u64);
 
 impl Hooks for ShiftsAfter {
-    type Error = evenstep::OriginError;
+    type Error = evenstep::VectorError;
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick == self.0 {

@@ -11,7 +11,7 @@ use crate::scenes::testing::{
 use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::{
-    BodyError, BodyKey, ForceGenerator, Hooks, OriginError, Physics, Rate, Simulation, Step,
+    BodyError, BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, VectorError,
 };
 use std::time::Duration;
 

@@ -236,16 +236,16 @@ struct Shifter {
 }
 
 impl Hooks for Shifter {
-    type Error = OriginError;
+    type Error = VectorError;
 
-    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), VectorError> {
         if !self.after && step.tick == self.tick {
             physics.shift_origin(self.origin)?;
         }
         Ok(())
     }
 
-    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), VectorError> {
         if self.after && step.tick == self.tick {
             physics.shift_origin(self.origin)?;
         }

@@ -47,6 +47,8 @@ impl Model {
                 self.born(physics, key, at);
             }
             Action::ShiftOrigin(x) => self.shift_origin(physics, vector(*x, 3.0, -*x)),
+            Action::SetGravity(x) => physics.set_gravity(vector(*x, -9.81, 0.0)).unwrap(),
+            Action::WakeAll => physics.wake_up_all(),
             Action::Set(setting) => {
                 if let Some(simulation) = game.simulation() {
                     self.set(simulation, setting);

@@ -61,6 +61,8 @@ enum Deed {
     Wake(usize, bool),
     /// Wakes the body through Rapier's islands, without access to the body.
     WakeByIslands(usize, bool),
+    WakeAll,
+    SetGravity(Vector),
     Push(usize, Vector),
     Twist(usize, AngVector),
     Put(usize, Vector, Way),
@@ -364,6 +366,8 @@ impl Run {
                         .wake_up(handle, is_strong);
                 }
             }
+            Deed::WakeAll => self.simulation.physics.wake_up_all(),
+            Deed::SetGravity(gravity) => self.simulation.physics.set_gravity(gravity).unwrap(),
             Deed::Push(index, by) => {
                 let _ = self.simulation.physics.apply_impulse(self.key(index), by);
             }

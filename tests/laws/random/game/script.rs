@@ -58,6 +58,8 @@ fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
         1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::Wake(i, is)),
         1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::WakeByIslands(i, is)),
         1 => (body(), vectors(10.0)).prop_map(|(i, by)| Deed::Push(i, by)),
+        1 => Just(Deed::WakeAll),
+        1 => vectors(10.0).prop_map(Deed::SetGravity),
     ];
     let rarely = prop_oneof![
         (body(), vectors(30.0)).prop_map(|(i, by)| Deed::Push(i, by)),
