@@ -230,15 +230,19 @@ impl Physics {
         self.rapier_mut_except_bodies()
     }
 
-    /// Returns Rapier's world, to change joints, gravity, parameters and anything else except bodies. No body is
-    /// checked for changes, so the call costs nothing. (For character controllers and vehicles, use
+    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
+    /// changes, so the call costs nothing. (For character controllers and vehicles, use
     /// [`query_pipeline_mut`](Self::query_pipeline_mut).)
+    ///
+    /// Rapier wakes no body when a parameter changes. Call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
+    /// react. For gravity, use [`set_gravity`](Self::set_gravity), which wakes the bodies that it acts on.
     ///
     /// ```
     /// # use evenstep::Simulation;
     /// # use evenstep::rapier::prelude::*;
     /// # let mut simulation = Simulation::default();
-    /// simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
+    /// let rapier = simulation.physics.rapier_mut_except_bodies();
+    /// rapier.integration_parameters.num_solver_iterations = 8;
     /// ```
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.world.has_unwritten_changes = true;

@@ -76,7 +76,9 @@ pub use gravity::VectorError;
 /// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
-/// | joints, gravity, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
+/// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
+/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
+/// | wake bodies after a change of a parameter | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
 ///

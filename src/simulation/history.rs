@@ -85,7 +85,7 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(30, usize::MAX); // half a second
-    /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ());

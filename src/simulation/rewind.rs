@@ -169,7 +169,7 @@ impl Simulation {
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::new(Rate::hz(10)?);
-    /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
     /// # simulation.set_rewind_limits(100, usize::MAX);
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0); // 1 m in each step
     /// let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));

@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn only_moving_bodies_are_tracked_as_movers() {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-        simulation.physics.rapier_mut().gravity = Vector::ZERO;
+        simulation.physics.set_gravity(Vector::ZERO).unwrap();
         let keys: Vec<BodyKey> = (0..100u8)
             .map(|i| {
                 let body = RigidBodyBuilder::dynamic().translation(Vector::X * 2.0 * f32::from(i));

@@ -152,7 +152,8 @@ impl Simulation {
     /// ```
     /// # use evenstep::{SaveError, Simulation};
     /// # let mut simulation = Simulation::default();
-    /// simulation.physics.rapier_mut().gravity.y = -1.6;
+    /// let rapier = simulation.physics.rapier_mut_except_bodies();
+    /// rapier.integration_parameters.num_solver_iterations = 8;
     /// // Rapier writes some changes only after a step has processed them.
     /// assert!(matches!(simulation.save(), Err(SaveError::ChangedSinceStep)));
     /// simulation.advance(std::time::Duration::from_millis(20), |_, _| ());

@@ -61,7 +61,7 @@ fn predicted_to_fire(ship: u32, tick: u64) -> bool {
 
 fn start(way: Way) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation.set_rewind_limits(30, usize::MAX);
     simulation.correction = Correction::OFF;
     let mut game = Game {

@@ -53,7 +53,7 @@ pub fn with_floor(rate: Rate) -> Simulation {
 /// Creates free space, without gravity and without bodies.
 pub fn space(hz: u32) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
 }
 
@@ -180,7 +180,7 @@ pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
 
 /// Creates `count` bodies that spin in free space and never meet: without gravity or contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
     (0..count)
         .map(|i| {

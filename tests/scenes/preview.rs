@@ -196,7 +196,7 @@ pub fn scenes() -> [Scene; 9] {
                 .insert(RigidBodyBuilder::dynamic(), ball())
         }),
         scene("spinner off centre", true, |simulation| {
-            simulation.physics.rapier_mut().gravity = Vector::ZERO;
+            simulation.physics.set_gravity(Vector::ZERO).unwrap();
             let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 3.0);
             let side = cuboid(0.5, 0.1, 0.3).translation(Vector::X * 0.5);
             simulation
@@ -240,7 +240,7 @@ pub fn scenes() -> [Scene; 9] {
                 body.set_linvel(way * 6.0, true);
             },
             ..scene("player who turns", false, |simulation| {
-                simulation.physics.rapier_mut().gravity = Vector::ZERO;
+                simulation.physics.set_gravity(Vector::ZERO).unwrap();
                 simulation
                     .physics
                     .insert(RigidBodyBuilder::dynamic(), ball())
@@ -264,7 +264,7 @@ fn turns_before(time: Duration) -> usize {
 
 /// Creates twenty balls of 5 to 50 m/s that hit the walls and each other.
 fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let elastic = |collider: ColliderBuilder| collider.restitution(1.0).friction(0.0);
     for axis in axes() {
         let half = Vector::splat(3.0) - axis * 2.5;
@@ -451,7 +451,7 @@ pub fn latency(way: Way, rate: Rate) -> f64 {
 
 fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
     let mut simulation = Simulation::new(rate);
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic().can_sleep(false), ball());

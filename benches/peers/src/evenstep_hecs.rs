@@ -42,7 +42,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
 /// Returns an empty simulation without gravity, at the step rate of all peers.
 pub fn simulation() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
 }
 

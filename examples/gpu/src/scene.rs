@@ -6,7 +6,7 @@ use evenstep::rapier::prelude::*;
 /// Creates `count` bodies in a cube, 1 m apart, each with a different spin. They have no colliders.
 pub fn spinners(count: usize) -> Simulation {
     let mut simulation = Simulation::default();
-    simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let side = side(count);
     for i in 0..count {
         let at = [i % side, i / side % side, i / side / side];

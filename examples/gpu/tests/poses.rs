@@ -99,7 +99,7 @@ fn gpu_poses_follow_inserted_removed_teleported_and_resting_bodies() {
 #[test]
 fn motion_vectors_follow_moving_bodies_and_ignore_teleports() {
     let mut simulation = Simulation::default();
-    simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let mut scene = Scene::new(simulation);
     let mover = RigidBodyBuilder::dynamic().translation(Vector::X * -2.0);
     let mover = scene.insert(mover.linvel(Vector::Y * 3.0));

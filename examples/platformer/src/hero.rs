@@ -124,7 +124,7 @@ impl Hero {
         if self.steps_off_ground == 0 {
             return self.walk * step.dt;
         }
-        self.rise += physics.rapier().gravity.y * step.dt;
+        self.rise += physics.gravity().y * step.dt;
         (self.walk + self.drift + Vector::Y * self.rise) * step.dt
     }
 

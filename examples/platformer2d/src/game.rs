@@ -35,7 +35,7 @@ impl Game {
     /// If the rate is not valid.
     pub fn new(rate: u32) -> Result<Self, RateError> {
         let mut simulation = Simulation::new(Rate::hz(rate)?);
-        simulation.physics.rapier_mut().gravity = Vector::Y * -20.0;
+        simulation.physics.set_gravity(Vector::Y * -20.0).unwrap();
         let level = level::build(&mut simulation.physics);
         let rules = Rules {
             controls: Controls::default(),

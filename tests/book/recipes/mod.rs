@@ -81,7 +81,7 @@ impl Hero {
     /// Walks for one step. Call it in the hook before each step. `velocity` is horizontal, in metres per second.
     fn walk(&mut self, physics: &mut Physics, step: Step, velocity: Vector) {
         if !self.on_ground {
-            self.rise += physics.rapier().gravity.y * step.dt;
+            self.rise += physics.gravity().y * step.dt;
         }
         let wanted = (velocity + Vector::Y * self.rise) * step.dt;
         let place = self.go(physics, step, wanted);

@@ -54,7 +54,7 @@ fn reusing_a_slot_before_the_sync_leaves_other_entities_unchanged() {
     let mut world = World::new();
     let mut sides = [(); 2].map(|()| {
         let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-        simulation.physics.rapier_mut().gravity = Vector::ZERO;
+        simulation.physics.set_gravity(Vector::ZERO).unwrap();
         (Entities::default(), simulation)
     });
     let flying = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);

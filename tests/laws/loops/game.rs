@@ -55,7 +55,7 @@ pub struct Game {
 
 /// Inserts bodies, and a platform that the game moves.
 pub fn furnish(simulation: &mut Simulation) {
-    simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
+    simulation.physics.set_gravity(Vector::Y * -9.81).unwrap();
     simulation.physics.resources_mut().insert(Score::default());
     simulation
         .physics

@@ -123,7 +123,7 @@ fn act(physics: &mut Physics, balls: &[BodyKey], inputs: &Inputs, step: Step) {
                 physics.insert(body, cuboid(0.3, 0.3, 0.3));
             }
             Effect::Remove(i) => drop(physics.remove(key(i))),
-            Effect::Gravity(y) => physics.rapier_mut_except_bodies().gravity.y = y,
+            Effect::Gravity(y) => physics.set_gravity(Vector::Y * y).unwrap(),
         }
     }
 }

@@ -97,7 +97,7 @@ fn a_kinematic_door_turns_about_its_hinge() {
 #[test]
 fn the_extrapolation_error_stays_within_its_bound() {
     let mut simulation = space(60);
-    simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
+    simulation.physics.set_gravity(Vector::Y * -9.81).unwrap();
     simulation.smoothing = Smoothing::Extrapolate;
     let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic()

@@ -285,7 +285,7 @@ fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
 pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);

@@ -22,7 +22,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spring",
         build: |simulation| {
-            simulation.physics.rapier_mut().gravity = Vector::ZERO;
+            simulation.physics.set_gravity(Vector::ZERO).unwrap();
             simulation.physics.insert(
                 RigidBodyBuilder::dynamic(),
                 ColliderBuilder::ball(0.2).mass(1.0),
@@ -102,7 +102,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "curve",
         build: |simulation| {
-            simulation.physics.rapier_mut().gravity = Vector::ZERO;
+            simulation.physics.set_gravity(Vector::ZERO).unwrap();
             let body = RigidBodyBuilder::dynamic()
                 .translation(Vector::X * 5.0)
                 .linvel(vector(0.0, 0.0, 8.0));
@@ -122,7 +122,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spinning top",
         build: |simulation| {
-            simulation.physics.rapier_mut().gravity = Vector::ZERO;
+            simulation.physics.set_gravity(Vector::ZERO).unwrap();
             let body = RigidBodyBuilder::dynamic().angvel(spin(0.5, 12.0, 0.0));
             simulation
                 .physics
@@ -217,7 +217,7 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
 
 /// Creates twenty bullets at all speeds up to 200 m/s, a metre before a wall of 5 cm.
 fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let wall = cuboid(0.025, 20.0, 20.0);
     let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), wall);
     for i in 1..=20 {

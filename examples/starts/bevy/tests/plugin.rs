@@ -34,7 +34,7 @@ fn count_after(simulation: Res<Simulation>, mut ticks: ResMut<Ticks>) {
 fn app() -> App {
     let rate = evenstep::Rate::hz(100).unwrap();
     let mut simulation = evenstep::Simulation::new(rate);
-    simulation.physics.rapier_mut().gravity = Vec3::ZERO;
+    simulation.physics.set_gravity(Vec3::ZERO).unwrap();
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, PhysicsPlugin))
         .insert_resource(Simulation(simulation))

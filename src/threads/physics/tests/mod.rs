@@ -144,7 +144,7 @@ impl Hooks for Idle {
 /// Returns a body that moves a metre in each step at 100 Hz.
 pub fn flyer() -> (Simulation, BodyKey) {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
     let key = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
     (simulation, key)

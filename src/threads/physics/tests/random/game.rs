@@ -402,7 +402,7 @@ impl Game {
 pub fn start() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.set_rewind_limits(30, usize::MAX);
-    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
     let untouched = || ColliderBuilder::ball(0.1).sensor(true);
     let flyer = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED as f32);
     simulation.physics.insert(flyer, untouched());
