@@ -430,9 +430,9 @@ fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
     before.rotation == pose.rotation && off.length() <= 4.0 * f32::EPSILON * scale
 }
 
-/// Returns whether Rapier will list the body as awake after the next step, or may still move it in that step. Rapier
-/// moves a body that was disabled because of its position, once its next position is finite.
+/// Returns whether Rapier will list the body as awake after the next step, or may still move it in that step. It does
+/// neither with a disabled body.
 pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
-    let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
-    is_awake || body.position() != body.next_position()
+    let is_awake = !body.is_fixed() && !body.is_sleeping();
+    body.is_enabled() && (is_awake || body.position() != body.next_position())
 }

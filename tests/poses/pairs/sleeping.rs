@@ -224,6 +224,7 @@ fn a_body_that_becomes_nan_keeps_its_last_finite_pose() {
             assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
         }
         assert!(!simulation.physics.body(key).unwrap().is_enabled());
+        assert_eq!(simulation.frame().poses.movers, 1, "it does not rest");
         assert_near(current_pose(&simulation, other).unwrap().translation.x, 7.0);
     }
 }
