@@ -241,6 +241,10 @@ impl Physics {
     /// changes nothing. If the body's position is set through Rapier during the motion, the rest of the motion starts
     /// there. A target lasts until its last step has run. Then the body is at rest.
     ///
+    /// A disabled body stays where it is. If it is enabled before `time`, it continues from there and still arrives at
+    /// `time`, so it moves faster than before. If that is too fast, set another target when you enable it. If it is
+    /// enabled later, the target is over, and it stays.
+    ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};

@@ -53,7 +53,7 @@ impl Physics {
         (self.world).step(step, hooks, &mut self.event_log, events);
         self.stage = Stage::After(StepAtHand { step, pauses });
         self.forces.end_step(&mut self.world.physics);
-        self.targets.end_step(step);
+        self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
         if is_captured {

@@ -26,6 +26,9 @@ pub(crate) struct Targets {
     places: SecondaryMap<BodyKey, usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
     is_unsorted: bool,
+    /// The bodies whose targets were set and are reached in the current step. No bytes hold a current step.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    arriving: Vec<BodyKey>,
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +114,9 @@ impl Targets {
         if std::mem::take(&mut self.is_unsorted) {
             self.list.sort_unstable_by_key(|target| target.key);
         }
+        // Steps that were aborted may have listed the same bodies.
+        self.arriving.sort_unstable();
+        self.arriving.dedup();
         self.retain(|target| {
             let body = world.get_mut(target.key);
             body.is_some_and(|body| target.apply(body, step))
@@ -129,6 +135,7 @@ impl Targets {
     ) {
         if time <= end_of(step) {
             self.remove(key);
+            self.arriving.push(key);
             body.set_next_kinematic_position(pose);
         } else {
             self.set(key, pose, time);
@@ -136,10 +143,16 @@ impl Targets {
         }
     }
 
-    /// Ends the step: drops the targets that are reached.
-    pub fn end_step(&mut self, step: Step) {
+    /// Ends the step: drops the targets that are reached, and stops disabled bodies.
+    pub fn end_step(&mut self, world: &mut World, step: Step) {
+        for key in self.arriving.drain(..) {
+            stop_if_disabled(world, key);
+        }
         let end = end_of(step);
-        self.retain(|target| target.time > end);
+        self.retain(|target| {
+            stop_if_disabled(world, target.key);
+            target.time > end
+        });
     }
 
     /// Keeps some targets, and updates the index of each.
@@ -173,7 +186,7 @@ impl Target {
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.time, start) == pose => start,
-            // This is the first step, or the game has teleported the body or moved the world.
+            // This is the first step, the body was disabled, or the game has teleported it or moved the world.
             _ => TargetStart {
                 pose,
                 time: step.time,
@@ -207,6 +220,17 @@ impl Target {
         interpolate(&start.pose, &self.pose, fraction as f32)
             .rotation
             .normalize()
+    }
+}
+
+/// Stops a body that was disabled in the step. Rapier has not moved it, and would do so in the first step after it is
+/// enabled.
+fn stop_if_disabled(world: &mut World, key: BodyKey) {
+    if world.get(key).is_some_and(|body| !body.is_enabled())
+        && let Some(body) = world.get_mut(key)
+    {
+        let pose = *body.position();
+        body.set_next_kinematic_position(pose);
     }
 }
 
@@ -305,7 +329,7 @@ mod tests {
         let body = world.get_mut(other).unwrap();
         body.set_body_type(RigidBodyType::Dynamic, true);
         targets.apply(&mut world, step());
-        targets.end_step(step());
+        targets.end_step(&mut world, step());
         let left: Vec<BodyKey> = contents(&targets).into_keys().collect();
         assert_eq!(left, [keys[1], keys[2], keys[5], keys[7]]);
     }

@@ -1,5 +1,6 @@
 //! Kinematic bodies that the game moves to targets.
 
+mod disabled;
 mod edges;
 mod motion;
 

@@ -69,6 +69,8 @@ enum Deed {
     Teleport(usize, Vector),
     SetVelocity(usize, Vector),
     Enable(usize, bool),
+    /// A target that is reached after this many milliseconds.
+    Lead(usize, Vector, u64),
     SetKind(usize, RigidBodyType),
     Insert(Vector),
     Remove(usize, Way),
@@ -397,6 +399,12 @@ impl Run {
                 {
                     body.set_enabled(is_enabled);
                 }
+            }
+            Deed::Lead(index, to, ms) => {
+                let key = self.key(index);
+                let physics = &mut self.simulation.physics;
+                let time = physics.time() + Duration::from_millis(ms);
+                let _ = physics.set_kinematic_target(key, Pose::from_translation(to), time);
             }
             Deed::SetKind(index, kind) => {
                 // Rapier panics for a link that is not dynamic, unless it is the root.

@@ -69,6 +69,7 @@ fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
         (body(), vectors(5.0)).prop_map(|(i, to)| Deed::Teleport(i, to)),
         (body(), vectors(20.0)).prop_map(|(i, v)| Deed::SetVelocity(i, v)),
         (body(), any::<bool>()).prop_map(|(i, is)| Deed::Enable(i, is)),
+        (body(), vectors(5.0), 0..500u64).prop_map(|(i, to, ms)| Deed::Lead(i, to, ms)),
         (
             body(),
             prop_oneof![
