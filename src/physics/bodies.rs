@@ -186,6 +186,9 @@ impl Physics {
     }
 
     /// Returns Rapier's world, with all its sets, queries and parameters.
+    ///
+    /// Queries find some changes only after the next step: see [When queries find a
+    /// change](Self#when-queries-find-a-change).
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
         &self.world.physics
@@ -252,7 +255,8 @@ impl Physics {
     /// Returns Rapier's queries with mutable access, which character controllers
     /// ([`solve_character_collision_impulses`]) and vehicles (`update_vehicle`) need in every step.
     ///
-    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing.
+    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing. Like those of
+    /// [`rapier`](Self::rapier), they find some changes only after the next step.
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {

@@ -1,4 +1,4 @@
-//! Gravity, and waking the bodies that a change of the whole world affects.
+//! Gravity, and waking sleeping bodies after a change of the world.
 
 use super::Physics;
 use crate::step::World;

@@ -88,6 +88,25 @@ pub use gravity::VectorError;
 /// read from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign
 /// a sound value.
 ///
+/// # When queries find a change
+/// Ray casts and other queries, through [`rapier`](Self::rapier) or [`query_pipeline_mut`](Self::query_pipeline_mut),
+/// search a tree of bounding boxes that Rapier updates in each step. After a change in the hook before a step, 'the
+/// next step' is that step.
+///
+/// | change | queries find it |
+/// | --- | --- |
+/// | a step moves a body | right after that step |
+/// | a body or a collider is inserted | after the next step. One that replaces a removed one at the same position may be found at once |
+/// | a body or a collider is removed | at once |
+/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier | after the next step. Until then, it is found at its old position |
+/// | a collider is moved relative to its body | after the next step. Until then, it is found at its old position |
+/// | a collider without a body is moved, or a collider gets another shape | at once inside its old bounding box, outside after the next step |
+/// | a body or a collider is disabled | after the next step. Until then, it is found |
+/// | a body or a collider is enabled | after the next step |
+/// | a collider becomes a sensor, or gets other collision groups | at once |
+/// | the [origin](Self::shift_origin) is shifted | at once |
+/// | a state is assigned | at once |
+///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,
 /// new keys. Its tick and its time are restored with it.

@@ -32,6 +32,8 @@ mod preview;
 mod resources;
 // No allocation in a steady frame.
 mod allocations;
+// Queries after a change.
+mod queries;
 // Facts about Rapier that the code relies on.
 #[cfg(not(dim2))]
 mod rapier_facts;

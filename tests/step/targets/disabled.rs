@@ -70,7 +70,7 @@ fn a_body_enabled_before_its_targets_time_moves_evenly_and_arrives_in_time() {
 
 #[test]
 fn no_motion_of_the_step_in_which_a_body_is_disabled_is_left() {
-    // What the game does before the step, and first and second in its hook.
+    // The game's calls before the step, and then two in its hook.
     type Edit = fn(&mut Physics, BodyKey);
     let nothing: Edit = |_, _| ();
     let set_past: Edit = |physics, key| set_target(physics, key, 9.0, Duration::ZERO);
