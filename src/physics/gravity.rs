@@ -43,17 +43,17 @@ impl Physics {
     /// let floor = ColliderBuilder::cuboid(5.0, 5.0, 5.0);
     /// simulation.physics.insert(RigidBodyBuilder::fixed().translation(Vector::Y * -5.0), floor);
     /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
-    /// let crate_ = simulation.physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+    /// let block = simulation.physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
     /// for _ in 0..100 {
     ///     simulation.advance(Duration::from_millis(20), |_, _| ());
     /// }
-    /// assert!(simulation.physics.body(crate_).unwrap().is_sleeping());
+    /// assert!(simulation.physics.body(block).unwrap().is_sleeping());
     ///
     /// simulation.physics.set_gravity(Vector::Y * 9.81)?; // upwards
     /// for _ in 0..100 {
     ///     simulation.advance(Duration::from_millis(20), |_, _| ());
     /// }
-    /// assert!(simulation.pose(crate_).unwrap().translation.y > 10.0);
+    /// assert!(simulation.pose(block).unwrap().translation.y > 10.0);
     /// # Ok::<(), VectorError>(())
     /// ```
     ///

@@ -332,9 +332,8 @@ fn a_soft_body_without_gravity_sleeps_until_all_are_woken() {
     let soft_bodies = &mut simulation.physics.rapier_mut_except_bodies().soft_bodies;
     soft_bodies[cube].set_enabled(false);
     simulation.physics.wake_up_all();
-    advance(&mut simulation, 10);
-    let awake = simulation.frame().awake;
-    assert_eq!(awake, 0);
+    assert!(is_asleep(&simulation));
+    assert_eq!(advance(&mut simulation, 10).awake, 0);
 }
 
 #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
