@@ -40,20 +40,14 @@ impl Physics {
     /// # use evenstep::{Simulation, VectorError};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// let floor = ColliderBuilder::cuboid(5.0, 5.0, 5.0);
-    /// simulation.physics.insert(RigidBodyBuilder::fixed().translation(Vector::Y * -5.0), floor);
-    /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
-    /// let block = simulation.physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
-    /// for _ in 0..100 {
-    ///     simulation.advance(Duration::from_millis(20), |_, _| ());
-    /// }
-    /// assert!(simulation.physics.body(block).unwrap().is_sleeping());
+    /// let body = RigidBodyBuilder::dynamic().sleeping(true);
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// assert_eq!(simulation.pose(ball).unwrap().translation.y, 0.0);
     ///
     /// simulation.physics.set_gravity(Vector::Y * 9.81)?; // upwards
-    /// for _ in 0..100 {
-    ///     simulation.advance(Duration::from_millis(20), |_, _| ());
-    /// }
-    /// assert!(simulation.pose(block).unwrap().translation.y > 10.0);
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// assert!(simulation.pose(ball).unwrap().translation.y > 0.0);
     /// # Ok::<(), VectorError>(())
     /// ```
     ///
