@@ -100,11 +100,12 @@ impl Redo {
         if self.len() > 0 {
             return None;
         }
-        let then = self
+        let then: Vec<Event> = self
             .steps
             .iter()
-            .flat_map(|step| step.events.iter().cloned());
-        Some(EventChanges::between(then.collect(), events))
+            .flat_map(|step| step.events.iter().cloned())
+            .collect();
+        Some(EventChanges::between(&then, events))
     }
 
     /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue

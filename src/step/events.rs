@@ -92,8 +92,8 @@ pub enum Event {
 
 /// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, and a game
 /// changes that order merely by accessing a body mutably.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum EventOrder {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EventOrder {
     Collision([(u32, u32); 2]),
     ContactForce([(u32, u32); 2]),
     SoftBodyTear((u32, u32)),
@@ -130,10 +130,11 @@ impl Event {
         }
     }
 
-    /// Returns whether this is the same event in another run of the same step.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let started = |event: &Self| matches!(event, Self::Collision(it) if it.started);
-        (self.tick(), self.order(), started(self)) == (other.tick(), other.order(), started(other))
+    /// Returns what the same event has in common in each run of the same step: its tick, its kind and pair, and whether
+    /// it is a start.
+    pub(super) fn identity(&self) -> (u64, EventOrder, bool) {
+        let is_start = matches!(self, Self::Collision(it) if it.started);
+        (self.tick(), self.order(), is_start)
     }
 }
 
@@ -312,9 +313,9 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
-    /// The events found in the current step, each with the number of events found before it.
+    /// The events found in the current step, each with its order and the number of events found before it.
     #[cfg_attr(feature = "serde", serde(skip))]
-    found: Vec<(usize, Event)>,
+    found: Vec<(EventOrder, usize, Event)>,
     /// The owner of the collider at each index, recorded when the collider last began to touch something, or when its
     /// body got a key later. Rapier no longer knows the owner of a removed collider when its last event arrives.
     owners: Vec<Option<(ColliderHandle, Option<BodyKey>)>>,
@@ -340,12 +341,12 @@ impl EventLog {
         for body in quarantined {
             self.push(Event::Quarantined(Quarantined { tick, body }));
         }
-        (self.found).sort_unstable_by_key(|(number, event)| (event.order(), *number));
-        events.extend(self.found.drain(..).map(|(_, event)| event));
+        (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
+        events.extend(self.found.drain(..).map(|(.., event)| event));
     }
 
     fn push(&mut self, event: Event) {
-        self.found.push((self.found.len(), event));
+        self.found.push((event.order(), self.found.len(), event));
     }
 
     /// Records the key of a collider's body, which may have got it after the collider began to touch something.
