@@ -14,7 +14,16 @@ use rapier::pipeline::EventHandler;
 /// Two colliders started or stopped touching.
 ///
 /// Rapier reports the collision if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has
-/// by default.
+/// by default. Set the flag before the colliders touch.
+///
+/// # Starts and stops alternate
+/// The events of each pair of colliders alternate, and the first one is a start. So you can count the bodies in a zone:
+/// add one at each start, and subtract one at each stop. If the flag changes during a contact, Rapier reports only one
+/// end of it. The events still alternate:
+/// - If you set the flag while the colliders touch, this contact has no events. The same holds for a contact that began
+///   before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through Rapier.
+/// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in the
+///   same step.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,16 +318,28 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
-/// The events of the frame, and the data needed to name the bodies in them.
+/// The events of the current step, and what is known of colliders from earlier steps.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
     /// The events found in the current step, each with its order and the number of events found before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(EventOrder, usize, Event)>,
-    /// The owner of the collider at each index, recorded when the collider last began to touch something, or when its
-    /// body got a key later. Rapier no longer knows the owner of a removed collider when its last event arrives.
-    owners: Vec<Option<(ColliderHandle, Option<BodyKey>)>>,
+    /// The last collider at each index that touched something or whose body got a key.
+    known: Vec<Option<Known>>,
+}
+
+/// What is known of a collider, even after its removal, until another collider at its index touches something.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Known {
+    collider: ColliderHandle,
+    /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
+    /// knows the owner of a removed collider when its last event arrives.
+    owner: Option<BodyKey>,
+    /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
+    /// reported if the game turns events on or off during a contact.
+    touching: Vec<ColliderHandle>,
 }
 
 impl EventLog {
@@ -349,11 +370,46 @@ impl EventLog {
         self.found.push((event.order(), self.found.len(), event));
     }
 
+    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
+    fn push_collision(&mut self, collision: Collision) {
+        let was_touching = self.touch(collision.colliders, collision.started);
+        match (was_touching, collision.started) {
+            (false, false) => return,
+            (true, true) => self.push(Event::Collision(Collision {
+                started: false,
+                ..collision
+            })),
+            _ => {}
+        }
+        self.push(Event::Collision(collision));
+    }
+
+    /// Records that two colliders started or stopped touching. Returns whether their last event was a start.
+    fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
+        pair.sort_unstable_by_key(|it| index_of(*it));
+        let [lower, higher] = pair;
+        let known = self.known.get_mut(index_of(higher));
+        let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
+        let Some(Known { touching, .. }) = known else {
+            return false;
+        };
+        let place = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
+        // A removed collider with the same index may be in the list.
+        let was_touching = place.is_ok_and(|place| touching[place] == lower);
+        match place {
+            Err(place) if started => touching.insert(place, lower),
+            Ok(place) if started => touching[place] = lower,
+            Ok(place) if was_touching => drop(touching.remove(place)),
+            _ => {}
+        }
+        was_touching
+    }
+
     /// Records the key of a collider's body, which may have got it after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
-        match self.owners.get(index_of(handle)) {
+        match self.known.get(index_of(handle)) {
             // The slot is held by a removed collider, whose last event may still arrive.
-            Some(&Some((collider, _))) if collider != handle => {}
+            Some(Some(known)) if known.collider != handle => {}
             _ => self.remember(handle, Some(key)),
         }
     }
@@ -363,16 +419,25 @@ impl EventLog {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);
         }
-        let (collider, owner) = (*self.owners.get(index_of(of))?)?;
-        owner.filter(|_| collider == of)
+        let known = self.known.get(index_of(of))?.as_ref()?;
+        known.owner.filter(|_| known.collider == of)
     }
 
-    fn remember(&mut self, handle: ColliderHandle, owner: Option<BodyKey>) {
-        let index = index_of(handle);
-        if index >= self.owners.len() {
-            self.owners.resize(index + 1, None);
+    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>) {
+        let index = index_of(collider);
+        if index >= self.known.len() {
+            self.known.resize(index + 1, None);
         }
-        self.owners[index] = Some((handle, owner));
+        match &mut self.known[index] {
+            Some(known) if known.collider == collider => known.owner = owner,
+            slot => {
+                *slot = Some(Known {
+                    collider,
+                    owner,
+                    touching: Vec::new(),
+                });
+            }
+        }
     }
 }
 
@@ -408,14 +473,14 @@ impl EventHandler for Handler<'_> {
                 log.remember(pair[0], bodies[0]);
                 log.remember(pair[1], bodies[1]);
             }
-            log.push(Event::Collision(Collision {
+            log.push_collision(Collision {
                 tick: self.tick,
                 started: event.started(),
                 bodies,
                 colliders: pair,
                 sensor: event.sensor(),
                 removed: event.removed(),
-            }));
+            });
         });
     }
 

@@ -16,6 +16,8 @@ mod input;
 mod hooks;
 // Collisions and contact forces, each with its tick.
 mod events;
+// Starts and stops of each pair of colliders alternate.
+mod alternation;
 // Bodies edited through Rapier.
 mod edits;
 // Changes of gravity, and sleeping bodies.

@@ -5,6 +5,7 @@ use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::dynamics::RigidBodyActivation;
 use evenstep::rapier::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 #[test]
@@ -67,6 +68,32 @@ fn kinematic_fixed_collisions_need_the_flag_on_one_collider_only() {
     assert!(!is_reported(default, default));
     assert!(is_reported(both, default));
     assert!(is_reported(default, both));
+}
+
+// docs/upstream/collision-events-flag.md
+#[test]
+fn rapier_reports_only_one_end_of_a_contact_whose_events_are_turned_on_or_off() {
+    let mut world = PhysicsWorld::new();
+    world.gravity = Vector::ZERO;
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    let ball = RigidBodyBuilder::dynamic().translation(Vector::X * 0.9);
+    let (ball, collider) = world.insert(ball, ColliderBuilder::ball(0.5));
+    let mut step = |x: f32, flags| {
+        world.colliders[collider].set_active_events(flags);
+        world.bodies[ball].set_translation(Vector::X * x, true);
+        let ((collisions, events), forces, tears) = (channel(), channel().0, channel().0);
+        world.step_with_events(&(), &ChannelEventCollector::new(collisions, forces, tears));
+        let events = events.try_iter();
+        events
+            .map(|event: CollisionEvent| event.started())
+            .collect::<Vec<_>>()
+    };
+    let (none, all) = (ActiveEvents::empty(), ActiveEvents::COLLISION_EVENTS);
+    assert_eq!(step(0.9, none), []);
+    assert_eq!(step(9.0, all), [false], "a stop without a start");
+    assert_eq!(step(0.9, all), [true]);
+    assert_eq!(step(9.0, none), []);
+    assert_eq!(step(0.9, all), [true], "another start without a stop");
 }
 
 /// Returns the speed of 1 kg after a second, if each frame adds 1 N with Rapier's `add_force`.

@@ -104,7 +104,7 @@ fn truncated_foreign_and_incompatible_files_are_refused() {
         changed[at] = byte;
         refused(&changed)
     };
-    assert_eq!(with(8, 2), LoadError::Format { found: 2 });
+    assert_eq!(with(8, 3), LoadError::Format { found: 3 });
     assert_eq!(with(8, 5), LoadError::Format { found: 5 });
     assert_eq!(
         with(12, 9),
