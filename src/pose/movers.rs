@@ -196,6 +196,10 @@ impl Movers {
                 let has_moved = self.previous[place] != self.current[place];
                 trajectory.end(body, smoothing(self.keys[place]), dt, has_moved);
                 self.use_trajectory[place] = !trajectory.is_plain();
+                if trajectory.is_plain() {
+                    // The bytes of a saved state must not depend on which steps were captured.
+                    *trajectory = Trajectory::default();
+                }
             }
         }
     }
