@@ -318,7 +318,7 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
-/// The events of the current step, and what is known of colliders from earlier steps.
+/// The events of the current step, and data on colliders from earlier steps.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
@@ -329,7 +329,7 @@ pub(crate) struct EventLog {
     known: Vec<Option<Known>>,
 }
 
-/// What is known of a collider, even after its removal, until another collider at its index touches something.
+/// Data on a collider, kept after its removal until another collider at its index touches something.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Known {

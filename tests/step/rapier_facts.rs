@@ -237,6 +237,51 @@ fn a_multibody_with_a_disabled_link_panics_at_a_contact() {
     assert_eq!(panic_with_disabled(RigidBodyType::Fixed, 2), None);
 }
 
+// docs/upstream/multibody-disabled-link.md
+#[test]
+fn the_collider_of_a_disabled_link_stays_behind() {
+    let mut world = PhysicsWorld::new();
+    let bodies = rope(&mut world, 4, RigidBodyType::Fixed);
+    world.step();
+    world.bodies[bodies[3]].set_enabled(false);
+    let distance = |world: &PhysicsWorld| {
+        let body = &world.bodies[bodies[3]];
+        let collider = &world.colliders[body.colliders()[0]];
+        body.translation().distance(collider.translation())
+    };
+    for _ in 0..60 {
+        world.step();
+    }
+    assert!(distance(&world) > 3.0, "{} m", distance(&world));
+    world.bodies[bodies[3]].set_enabled(true);
+    world.step();
+    assert_eq!(distance(&world), 0.0);
+}
+
+// docs/upstream/disabled-body-joint.md
+#[test]
+fn a_joint_of_a_disabled_body_acts_once_its_other_body_is_enabled() {
+    let mut world = PhysicsWorld::new();
+    let hook = world.insert_body(RigidBodyBuilder::dynamic());
+    let lamp = RigidBodyBuilder::dynamic().translation(-Vector::Y);
+    let (lamp, _) = world.insert(lamp, ColliderBuilder::ball(0.4));
+    let joint = SphericalJointBuilder::new().local_anchor2(Vector::Y);
+    world.insert_impulse_joint(hook, lamp, joint);
+    world.step();
+    for body in [hook, lamp] {
+        world.bodies[body].set_enabled(false);
+    }
+    world.step();
+    world.bodies[lamp].set_enabled(true);
+    for _ in 0..20 {
+        world.step();
+    }
+    let height = world.bodies[lamp].translation().y;
+    assert!((height + 1.0).abs() < 0.01, "{height} m");
+    world.bodies[lamp].set_body_type(RigidBodyType::Fixed, false);
+    assert!(catch_unwind(AssertUnwindSafe(|| world.step())).is_err());
+}
+
 // docs/upstream/multibody-kinematic-root.md
 #[test]
 fn a_multibody_pendulum_falls_twice_as_fast_on_a_kinematic_root() {
