@@ -27,7 +27,7 @@ fn follow(mut run: Run, tick: u64) -> Vec<u64> {
 }
 
 /// Returns all bits after each step of a game, or `None` if Rapier panics in it. Rapier panics in some games whose
-/// links or fixed bodies have joints: see docs/upstream/multibody-disabled-link.md.
+/// links or fixed bodies have joints: see multibody-disabled-link.md and disabled-body-joint.md in docs/upstream.
 fn expected(game: &Game) -> Option<Vec<u64>> {
     let mut run = game.run();
     let mut all = Vec::new();
