@@ -268,8 +268,7 @@ fn queries_find_each_change_when_the_documentation_says() {
             |physics, scene| {
                 let mut copy = physics.clone();
                 copy.teleport(scene.body, there()).unwrap();
-                copy.step_ahead(1, |_, _| ());
-                *physics = copy;
+                *physics = copy.preview(1, |_, _| ());
             },
             moved,
             moved,
