@@ -131,13 +131,14 @@ pub use gravity::VectorError;
 /// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
 /// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
 /// last step; and the [`Resources`](crate::Resources). A clone that is made in a hook holds nothing of the current
-/// step: no step is begun in it, and it lacks the forces that were added for that step.
+/// step: no step is begun in it, and it lacks the forces that were added for that step. If it is made before the last step
+/// of a frame, it may hold one pose of each body instead of two, and is displayed at that pose until its next step.
 ///
 /// After an assignment the simulation continues from the new value. Clock, settings and frame do not change, except
 /// tick and time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The
 /// next picture compares all bodies, so that [`moved`](crate::Simulation::moved) and
 /// [`removed`](crate::Simulation::removed) list the differences. This happens even if the value is a clone of the
-/// present one. If you `std::mem::take` the value and put it back before you use the simulation, nothing changes. An
+/// present one. If you `std::mem::take` the value and put it back before any simulation uses it, nothing changes. An
 /// assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
 /// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. A restarted level is therefore
 /// the same run at every frame rate:

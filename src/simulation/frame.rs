@@ -46,7 +46,8 @@ pub struct Frame {
     pub poses: PoseCounts,
     /// How far the origin moved between the previous picture and this one, in metres: see
     /// [`shift_origin`](crate::Physics::shift_origin). Subtract it from the position of a camera, and from everything
-    /// else that you keep in world space. After a rollback or a restored state, it moves the camera back.
+    /// else that you keep in world space. After a rollback or a restored state, it moves the camera back. It is zero in
+    /// the first picture.
     pub origin_shift: Vector,
 }
 
