@@ -17,17 +17,16 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Physics, Rate, Simulation, Smoothing, interpolate_all, write_matrices_4x4,
-};
+use evenstep::render::{interpolate_all, write_matrices_4x4};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 use scenes::NO_STEP;
 use scenes::testing::{spin, vector};
 
 // The matrices that are smaller than 4x4.
 #[cfg(dim2)]
-use evenstep::write_matrices_3x3 as write_small_matrices;
+use evenstep::render::write_matrices_3x3 as write_small_matrices;
 #[cfg(not(dim2))]
-use evenstep::write_matrices_3x4 as write_small_matrices;
+use evenstep::render::write_matrices_3x4 as write_small_matrices;
 
 /// Slightly more than a step of 1/60 s, so every such frame has one step.
 const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -46,7 +45,7 @@ const SCENES: [Scene; 3] = [
 ];
 
 fn build(scene: &Scene, count: usize) -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
+    let mut simulation = scenes::with_floor(Rate::hz(60));
     let keys = scene.1(&mut simulation, count);
     if scene.2 {
         scenes::keep_awake(&mut simulation, &keys);
@@ -257,7 +256,7 @@ fn movement(c: &mut Criterion) {
         let (mut simulation, _) = between_states(1_000);
         scenes::sleepers(&mut simulation, sleepers);
         simulation.advance(Duration::from_secs(1), |_, _| ());
-        assert_eq!(simulation.advance(NO_STEP, |_, _| ()).poses.movers, 1_000);
+        assert_eq!(simulation.advance(NO_STEP, |_, _| ()).movers, 1_000);
         simulation
     };
     let (mut among, mut alone) = (build(100_000), build(0));

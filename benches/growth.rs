@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
-use evenstep::entities::Entities;
+use evenstep::ecs::hecs::Entities;
 use evenstep::rapier::prelude::*;
 use growth_picture::{Cache, Growth, Point};
 use scenes::NO_STEP;

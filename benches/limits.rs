@@ -8,8 +8,9 @@ mod scenes;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use evenstep::forces::{ForceGenerator, ForceGeneratorKey, Wrench};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Physics, Simulation, Wrench};
+use evenstep::{BodyKey, Physics, Simulation};
 
 /// Longer than a frame with a single step, so targets stay in progress.
 const LATER: Duration = Duration::from_secs(3_600);

@@ -18,7 +18,7 @@ use evenstep::{BodyKey, Physics, Rate, Simulation};
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 fn build(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> Simulation {
-    let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
+    let mut simulation = scenes::with_floor(Rate::hz(60));
     let keys = scene(&mut simulation, count);
     scenes::keep_awake(&mut simulation, &keys);
     simulation

@@ -8,6 +8,7 @@ mod compare;
 #[path = "../tests/scenes/mod.rs"]
 mod scenes;
 
+use evenstep::rewind::Kept;
 use std::time::Duration;
 
 use compare::compare;
@@ -37,8 +38,14 @@ fn rollback(
 ) -> Option<String> {
     let what = format!("{name}, {bodies} bodies, {steps} steps, interval {interval}");
     let mut running = simulation.clone();
-    running.set_rewind_limits(steps, usize::MAX);
-    running.set_rewind_interval(interval);
+    running.keep(Kept {
+        ticks: steps,
+        ..Kept::default()
+    });
+    running.keep(Kept {
+        interval,
+        ..Kept::default()
+    });
     let mut without = simulation.clone();
     let (_, ordinary) = compare(
         c,
@@ -122,7 +129,10 @@ fn partial(c: &mut Criterion) {
         let mut near = scene(scenes::heap, NEAR);
         let mut full = whole.clone();
         for predicted in [&mut near, &mut full] {
-            predicted.set_rewind_limits(STEPS, usize::MAX);
+            predicted.keep(Kept {
+                ticks: STEPS,
+                ..Kept::default()
+            });
             predicted.advance(Duration::from_millis(200), |_, _| ());
         }
         compare(

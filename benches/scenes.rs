@@ -286,7 +286,8 @@ fn frames(c: &mut Criterion) {
         let mut bodies = (scene.build)(&mut bare);
         let mut theirs = PhysicsWorld::default();
         let handles = (scene.build)(&mut theirs);
-        let mut simulation = Simulation::with_physics(rate, Physics::from_rapier(theirs));
+        let mut simulation = Simulation::new(rate);
+        simulation.physics = Physics::from_rapier(theirs);
         simulation.physics.track_all();
         let keys = handles
             .into_iter()

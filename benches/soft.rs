@@ -12,8 +12,9 @@ use std::hint::black_box;
 
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
+use evenstep::Rate;
 use evenstep::rapier::prelude::*;
-use evenstep::{Interpolated, Rate};
+use evenstep::render::Interpolated;
 
 /// Returns bodies that fall onto a floor.
 fn bodies() -> [(&'static str, SoftBodyBuilder); 4] {

@@ -49,17 +49,17 @@ fn state(c: &mut Criterion) {
         );
         let running = RefCell::new(simulation.clone());
         let mut step = simulation.clone();
-        let mut make_step = || {
+        let mut run_step = || {
             step.begin_frame(step.clock().settings().rate().period() * 2);
             step.next_step();
-            step.make_step();
+            step.run_step();
             step.end_frame();
         };
         compare(
             c,
             &format!("save, {name}"),
             ("clone", || drop(black_box(running.borrow().clone()))),
-            ("one step", &mut make_step),
+            ("one step", &mut run_step),
         );
         let saved = simulation.clone();
         compare(
@@ -74,7 +74,7 @@ fn state(c: &mut Criterion) {
             c,
             &format!("restore, {name}"),
             ("clone_from", || running.borrow_mut().clone_from(&saved)),
-            ("one step", make_step),
+            ("one step", run_step),
         );
     }
 }

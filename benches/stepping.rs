@@ -14,7 +14,7 @@ use scenes::strategies::{STRATEGIES, Strategy};
 
 /// Returns a pile that is kept awake, so that all seconds cost the same.
 fn start(strategy: &Strategy) -> Simulation {
-    let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).unwrap());
+    let mut simulation = scenes::with_floor(Rate::hz(strategy.hz));
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);

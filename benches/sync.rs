@@ -12,7 +12,7 @@ use std::time::Duration;
 use compare::{compare, compare_after};
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
-use evenstep::entities::{Entities, RenderPose};
+use evenstep::ecs::hecs::{Entities, RenderPose};
 use scenes::NO_STEP;
 
 struct Game {

@@ -136,7 +136,7 @@ fn movers(hz: u32, sleepers: usize) -> Simulation {
     settings.set_max_frame_time(Duration::MAX);
     let step = settings.rate().period();
     simulation.advance(step, |_, _| ());
-    assert_eq!(simulation.advance(step, |_, _| ()).poses.movers, 1_000);
+    assert_eq!(simulation.advance(step, |_, _| ()).movers, 1_000);
     simulation
 }
 

@@ -11,8 +11,9 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
+use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Physics, Simulation, Step, Wrench};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 
 const HALF: u64 = 300;
 
@@ -94,9 +95,11 @@ fn read_and_go_on(path: &Path) -> Result<u64, Box<dyn Error>> {
     let len = u32::from_le_bytes(*len) as usize;
     let (crates, state) = rest.split_at_checked(len).ok_or("the file is too short")?;
     let mut game = Match {
-        simulation: Simulation::load_with(state, |name| (name == "wind").then(wind))?,
+        simulation: Simulation::load(state)?,
         crates: serde_json::from_slice(crates)?,
     };
+    let physics = &mut game.simulation.physics;
+    physics.bind_forces(|name| (name == "wind").then(wind));
     game.play(2 * HALF);
     Ok(game.simulation.physics.checksum())
 }

@@ -8,9 +8,10 @@
 
 use std::time::Duration;
 
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::math::Pose;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Owners, Rate, Simulation, Step};
+use evenstep::{BodyKey, Rate, Simulation, Step};
 use slotmap::{SecondaryMap, SlotMap, new_key_type};
 
 new_key_type! {
@@ -29,7 +30,7 @@ struct Ecs {
     poses: SecondaryMap<Entity, Pose>,
     /// The resources: the simulation and the map from bodies to entities.
     simulation: Simulation,
-    owners: Owners<Entity>,
+    map: EntityMap<Entity>,
 }
 
 impl Ecs {
@@ -38,7 +39,7 @@ impl Ecs {
         self.poses.insert(entity, body.position);
         let key = self.simulation.physics.insert(body, collider);
         self.bodies.insert(entity, key);
-        self.owners.insert(key, entity);
+        self.map.insert(key, entity);
         entity
     }
 
@@ -47,7 +48,7 @@ impl Ecs {
         self.poses.remove(entity);
         if let Some(key) = self.bodies.remove(entity) {
             let physics = &mut self.simulation.physics;
-            self.owners.release(physics, key, entity);
+            self.map.remove_body(physics, key, entity);
         }
     }
 
@@ -55,7 +56,7 @@ impl Ecs {
         self.simulation.begin_frame(time);
         while let Some(step) = self.simulation.next_step() {
             drop_crates(self, step);
-            self.simulation.make_step();
+            self.simulation.run_step();
         }
         self.simulation.end_frame();
         self.sync();
@@ -63,10 +64,10 @@ impl Ecs {
 
     /// Runs once per frame, after the frame has ended.
     fn sync(&mut self) {
-        for entity in self.owners.removed(&mut self.simulation) {
+        for entity in self.map.take_removed(&self.simulation) {
             self.bodies.remove(entity);
         }
-        for (entity, pose) in self.owners.moved(&self.simulation) {
+        for (entity, pose) in self.map.moved(&self.simulation) {
             self.poses.insert(entity, pose);
         }
     }
@@ -89,9 +90,9 @@ fn drop_crates(ecs: &mut Ecs, step: Step) {
     }
 }
 
-fn main() -> Result<(), evenstep::RateError> {
+fn main() -> Result<(), evenstep::time::RateError> {
     let mut ecs = Ecs {
-        simulation: Simulation::new(Rate::hz(60)?),
+        simulation: Simulation::new(Rate::hz(60)),
         ..Ecs::default()
     };
     // The floor has no entity, because nothing is drawn for it.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation};
 
-fn main() -> Result<(), evenstep::RateError> {
-    let mut simulation = Simulation::new(Rate::hz(60)?);
+fn main() -> Result<(), evenstep::time::RateError> {
+    let mut simulation = Simulation::new(Rate::hz(60));
     simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(10.0, 0.1, 10.0),

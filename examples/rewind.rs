@@ -4,15 +4,20 @@
 //! `cargo run --example rewind`
 
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
 const FRAME: Duration = Duration::from_millis(16);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut simulation = Simulation::new(Rate::hz(60)?);
+    let mut simulation = Simulation::new(Rate::hz(60));
     // Keeps five seconds, in at most 64 MiB.
-    simulation.set_rewind_limits(300, 64 << 20);
+    simulation.keep(Kept {
+        ticks: 300,
+        bytes: 64 << 20,
+        ..Kept::default()
+    });
     let ball = table_with_ball(&mut simulation.physics);
 
     while height(&simulation.physics, ball) > -1.0 {
@@ -70,7 +75,7 @@ fn show(
     simulation: &mut Simulation,
     ball: BodyKey,
     tick: u64,
-) -> Result<(), evenstep::RewindError> {
+) -> Result<(), evenstep::rewind::RewindError> {
     simulation.rewind(tick)?;
     simulation.advance(Duration::ZERO, |_, _| ());
     let at = simulation.pose(ball).unwrap_or_default().translation;

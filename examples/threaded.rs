@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use evenstep::entities::{Entities, RenderPose};
+use evenstep::ecs::hecs::{Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
@@ -198,7 +198,7 @@ fn main() -> ExitCode {
 }
 
 fn play(options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut simulation = Simulation::new(Rate::hz(options.rate)?);
+    let mut simulation = Simulation::new(Rate::hz(options.rate));
     let (mut game, autopilot) = Game::new(&mut simulation.physics, options.bodies);
     let mut runner = Runner::new(simulation, autopilot, RunnerSettings::default())?;
     let mut report = Report::default();

@@ -1,12 +1,13 @@
 //! The two ids that a game holds, and the table between a body's id and Rapier's handle.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use rapier::dynamics::RigidBodyHandle;
 use slotmap::{Key, SlotMap};
 
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
+use rapier::dynamics::RigidBodyHandle;
 
 slotmap::new_key_type! {
     /// The id of one body for the body's lifetime.
@@ -206,6 +207,30 @@ fn index_of(handle: RigidBodyHandle) -> usize {
 )]
 pub(crate) fn slot_of(key: BodyKey) -> usize {
     key.data().as_ffi() as u32 as usize
+}
+
+/// A number that is unique in the process. A copy gets a new one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Id(u64);
+
+impl Id {
+    /// Returns the number, which is never 0.
+    pub fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Id {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Id {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 //! use evenstep::{Rate, Simulation};
 //! use std::time::Duration;
 //!
-//! let mut simulation = Simulation::new(Rate::hz(60)?);
+//! let mut simulation = Simulation::new(Rate::hz(60));
 //! let ball = simulation.physics.insert(
 //!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
 //!     ColliderBuilder::ball(0.5),
@@ -38,7 +38,6 @@
 //!     // Write each pose that changed to wherever the renderer reads it.
 //!     assert_eq!((*key, pose.translation.y), (ball, 10.0));
 //! }
-//! # Ok::<(), evenstep::RateError>(())
 //! ```
 //!
 //! # Data flow
@@ -58,32 +57,33 @@
 //! | topic | see |
 //! | --- | --- |
 //! | the loop: one call per frame, or your game asks for each step | [Choosing a loop](Simulation#choosing-a-loop) |
-//! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
+//! | rate, pause, speed, long and noisy frames | [`Rate`], [`Stepping`], the module [`time`] |
 //! | inserting, changing and removing bodies | [`Physics`] |
-//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; for your own values, [`Interpolated`] |
+//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`], the module [`render`] |
 //! | a body's exact state, for game logic | [`physics.body(key)`](Physics::body) |
-//! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`TickSender`] for an input delay, [`Button`] |
-//! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
+//! | input, each in exactly one step | [which queue?](input#which-queue) |
+//! | forces | [`Physics::add_force`] for one step, [`forces`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
-//! | collisions and other events | [`Events`] |
+//! | collisions and other events, each with its step | the module [`events`] |
 //! | joints, queries, controllers: full access to Rapier | [Choosing access](Physics#choosing-access) |
-//! | your own ECS | [`Owners`]; for hecs, [`entities`] |
-//! | saved states and rollback, including your game's state | [`Resources`], [The state as a value](Physics#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
-//! | replays, crash reports | [`recording`] |
-//! | threads | [`threads`] |
+//! | your own ECS, or hecs | the module [`ecs`] |
+//! | keeping states for a rollback, rewinding, earlier poses | [Back in time](Simulation#back-in-time), the module [`rewind`] |
+//! | a copy of the state, with your game's data | [The state as a value](Physics#the-state-as-a-value), [`Resources`] |
+//! | saved games, replays, crash reports | the modules [`saving`] and [`recording`] |
+//! | physics on another thread | the module [`threads`] |
 //! | where the time goes | [`Frame`], and spans for a profiler with the feature `tracing` |
 //!
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits,
 //!   whether they run at 15 or at 1,000 frames per second. This holds for one build on one machine. Across machines, it
-//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells
+//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](saving::fingerprint) tells
 //!   whether two machines agree.
 //! - **A frame displays the past.** An interpolated pose is up to one step behind the latest state. Interpolated poses
 //!   never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
 //!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a
-//!   state](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
+//!   state](Simulation::keep). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
 //!   default, is longer than a step.
 //!
 //! # Features
@@ -91,9 +91,9 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `hecs` | [`entities`]: components for the hecs ECS |
+//! | `hecs` | [`ecs::hecs`]: components for the hecs ECS |
 //! | `serde` | states as bytes, [`recording`], serde's traits on plain types; enables `checksum` |
-//! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](fingerprint()) |
+//! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](saving::fingerprint) |
 //! | `enhanced-determinism` | Rapier's feature: the same bits after a state is loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
 //! | `parallel` | Rapier's feature: steps that use all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
@@ -137,78 +137,88 @@ mod dim;
 // Spans for profilers, used in all modules.
 #[macro_use]
 mod span;
-// Maps with keys of any type, serialised as lists.
-#[cfg(feature = "serde")]
-mod map_as_list;
-// A slotmap as plain data.
+// Slotmaps and maps as plain data.
 #[cfg(feature = "serde")]
 mod slots;
-// Numbers that distinguish equal values.
-mod id;
-// Keys of bodies and force generators.
+// Keys of bodies and force generators, and numbers that distinguish equal values.
 mod key;
-// Keys with the frame in which something happened to them.
-mod key_log;
 // Frame times in, due steps out.
-mod time;
-// Input and forces in, a step of Rapier, events out.
+pub mod time;
+// Input of the steps.
+pub mod input;
+// What happened in the steps.
+pub mod events;
+// Forces on bodies.
+pub mod forces;
+// A step of Rapier's world.
 mod step;
-// A hash of the machine's float results.
-#[cfg(feature = "checksum")]
-mod fingerprint;
 // States and recordings as bytes.
-#[cfg(feature = "serde")]
+#[cfg(feature = "checksum")]
 mod bytes;
 // Two states in, poses to draw out.
 mod pose;
-// The game's values.
-mod resources;
-// Everything that the next step depends on.
+// The poses that frames display.
+mod screen;
+// The game's values, and everything else that the next step depends on.
 mod physics;
 // The order of time, steps and poses in a frame.
 mod simulation;
-// Which entity has which body, for any ECS.
-mod owners;
+// Which entity has which body.
+pub mod ecs;
 // Recorded runs.
 #[cfg(feature = "serde")]
 pub mod recording;
 // Physics on a separate thread.
 pub mod threads;
-// Components and synchronisation for hecs.
-#[cfg(feature = "hecs")]
-pub mod entities;
 
-#[cfg(feature = "serde")]
-pub use bytes::{LoadError, SaveError};
-pub use dim::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices::*, pose_floats};
-#[cfg(feature = "checksum")]
-pub use fingerprint::fingerprint;
 #[cfg(feature = "hecs")]
-pub use hecs;
-pub use key::{BodyKey, ForceGeneratorKey};
+pub use ::hecs;
+pub use forces::BodyError;
+pub use key::BodyKey;
 pub use nalgebra;
-pub use owners::{Bodies, Host, Owners, Unmatched};
-#[cfg(feature = "serde")]
-pub use physics::fingerprint_of;
-pub use physics::{Physics, VectorError};
+pub use physics::{Physics, Resources, VectorError};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, RenderData, Smoothing};
+pub use pose::{Correction, ErrorDecay, Smoothing};
 pub use rapier;
-pub use resources::Resources;
-pub use simulation::{
-    CorrectError, DisplayedWorld, Frame, FrameChanges, Hooks, ResimulateError, RewindError,
-    Simulation,
-};
-pub use step::{
-    BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
-    ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
-    TickError, TickQueue, TickSender, Wrench,
-};
-pub use time::{
-    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTime, FrameTimer,
-    Headroom, Rate, RateError, SpeedError, Step, Stepping,
-};
+pub use simulation::{Frame, Hooks, Simulation};
+pub use time::{clock::Step, rate::Rate, stepping::Stepping};
+
+/// Going back in time: the limits of the kept states and poses, and the errors.
+///
+/// [`Simulation::keep`] keeps earlier states and poses. [`Simulation`](crate::Simulation#back-in-time) goes back to
+/// them: [`rewind`](Simulation::rewind) to stay there, [`roll_back`](Simulation::roll_back) to run the steps again,
+/// [`pose_at`](Simulation::pose_at) and [`world_at`](Simulation::world_at) to look.
+pub mod rewind {
+    pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
+}
+
+/// States as bytes: why they cannot be saved or loaded, and whether two machines compute the same.
+///
+/// [`Simulation::save`](crate::Simulation::save) writes a saved game, and [`Physics::save`](crate::Physics::save) a state
+/// for another machine. Recordings of runs are in the module `recording`.
+#[cfg(feature = "checksum")]
+pub mod saving {
+    pub use crate::bytes::fingerprint;
+    #[cfg(feature = "serde")]
+    pub use crate::bytes::{LoadError, SaveError};
+    #[cfg(feature = "serde")]
+    pub use crate::physics::fingerprint_of;
+}
+
+/// Poses for renderers: lists of changes, pairs of poses to blend on the GPU, matrices, and interpolation of values of your game.
+pub mod render {
+    #[cfg(dim2)]
+    pub use crate::dim::parts::write_matrices_3x3;
+    #[cfg(not(dim2))]
+    pub use crate::dim::parts::write_matrices_3x4;
+    pub use crate::dim::parts::write_matrices_4x4;
+    pub use crate::dim::parts::{BLEND_WGSL, PoseFloats, pose_floats};
+    pub use crate::dim::{interpolate, interpolate_all};
+    pub use crate::pose::Interpolated;
+    pub use crate::screen::RenderData;
+    pub use crate::simulation::{DisplayedWorld, FrameChanges};
+}
 
 // The programs of the README and the book, run as tests.
 #[cfg(doctest)]

@@ -28,7 +28,7 @@
 ///
 /// Except for `log2f`, Rapier needs none of these functions for a body whose only collider is a ball, cuboid, capsule,
 /// cylinder, cone or a rounded version of one, or for joints without angular limits and motors.
-/// [`fingerprint`](crate::fingerprint) tells whether two machines agree.
+/// [`fingerprint`](crate::saving::fingerprint) tells whether two machines agree.
 ///
 /// # How
 /// The standard library calls these functions by their C names, and a program's own definition takes precedence over a

@@ -1,8 +1,10 @@
 //! A slotmap as plain data. A map that is read back assigns the same keys to later values as the original. slotmap's
 //! own format does not preserve the order in which vacant slots are reused.
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use slotmap::{Key, KeyData, SlotMap};
 
 /// The contents of a slotmap.
@@ -105,6 +107,28 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
 fn parts(key: impl Key) -> (u32, u32) {
     let number = key.data().as_ffi();
     (number as u32, (number >> 32) as u32)
+}
+
+/// Serialises maps as lists of pairs, because JSON allows only text as keys.
+pub mod map_as_list {
+    use super::{BTreeMap, Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        let pairs = Vec::<(K, V)>::deserialize(deserializer)?;
+        Ok(pairs.into_iter().collect())
+    }
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
     let minutes = hours * 60;
     let bar = progress(minutes, "minutes");
     let mut runs = [1, 2, 3].map(|seed| {
-        let mut simulation = with_floor(Rate::hz(60).unwrap());
+        let mut simulation = with_floor(Rate::hz(60));
         let keys = pile(&mut simulation, 12);
         (simulation, keys, Random(seed))
     });
@@ -288,7 +288,10 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
                 simulation.pause();
             } else {
                 simulation.resume();
-                simulation.set_speed(speed).expect("the speed is valid");
+                simulation
+                    .clock_settings_mut()
+                    .set_speed(speed)
+                    .expect("the speed is valid");
             }
             let settings = simulation.clock().settings();
             let speed = if settings.is_paused() {

@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use evenstep::entities::Entities;
+use evenstep::ecs::hecs::Entities;
+use evenstep::input::{Button, Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Button, Delivery, Hooks, InputQueue, Physics, Step};
+use evenstep::{BodyKey, Hooks, Physics, Step};
 use hecs::{Entity, World};
 
 /// The drone's speed in m/s, and the radius of its circle in metres.
@@ -126,7 +127,7 @@ impl Game {
     }
 
     fn fly_drone(&mut self, physics: &mut Physics, step: Step) {
-        let angle = DRONE_SPEED / DRONE_RADIUS * step.time.as_secs_f32();
+        let angle = DRONE_SPEED / DRONE_RADIUS * step.start_time.as_secs_f32();
         let velocity = Rotation::from_rotation_y(-angle) * Vector::Z * DRONE_SPEED;
         let drone = physics.body_mut(self.drone_body).unwrap();
         drone.set_linvel(velocity, true);

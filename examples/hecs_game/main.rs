@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let run = play(&recorded_with_a_stall(), Rate::hz(options.rate)?);
+    let run = play(&recorded_with_a_stall(), Rate::hz(options.rate));
     println!("{run}");
 
     let file = &options.picture;
@@ -70,7 +70,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// Returns the picture of a run with 144 even frames per second.
 fn picture(rate: u32) -> Result<String, Box<dyn Error>> {
     let frame_times = [Duration::from_secs(1) / 144; 300];
-    play(&frame_times, Rate::hz(rate)?).picture()
+    play(&frame_times, Rate::hz(rate)).picture()
 }
 
 /// Runs the game loop. A game with a window would measure the frame time, and draw where this one records data.
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn interpolated_motion_is_more_even_than_the_latest_step() {
-        let run = play(&uneven(), Rate::hz(50).unwrap());
+        let run = play(&uneven(), Rate::hz(50));
         let [latest, interpolated] = RENDERERS.map(|(_, _, renderer)| run.errors(renderer));
         let [median, largest] = [0, 1].map(|i| latest[i] / interpolated[i]);
         assert!(
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn steps_overstep_and_dropped_time_add_up_to_the_frame_times() {
         let times = uneven();
-        let run = play(&times, Rate::hz(50).unwrap());
+        let run = play(&times, Rate::hz(50));
         let clock = run.simulation.clock();
         let steps = u32::try_from(clock.tick()).unwrap();
         let dropped = clock.dropped().frame_time;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_summary_reports_the_stall_and_draws_evenstep_as_a_flat_line() {
-        let summary = play(&uneven(), Rate::hz(50).unwrap()).to_string();
+        let summary = play(&uneven(), Rate::hz(50)).to_string();
         let [times, latest, interpolated] = ["frame time", "latest step", "evenstep"].map(|name| {
             let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
             line.chars().skip(14).collect::<String>()

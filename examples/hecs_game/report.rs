@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use evenstep::entities::{Body, RenderPose};
+use evenstep::ecs::hecs::{Body, RenderPose};
 use evenstep::rapier::math::Vector;
 use evenstep::{Frame, Simulation};
 use plotters::prelude::*;

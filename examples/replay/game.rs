@@ -103,7 +103,7 @@ impl Game {
             let input = Input::at(step.tick);
             recorder.input(step, &input)?;
             self.step(&mut simulation.physics, step, input);
-            simulation.make_step();
+            simulation.run_step();
             recorder.end_step(&simulation.physics)?;
         }
         simulation.end_frame();
@@ -112,9 +112,11 @@ impl Game {
 
     /// Changes the clock's settings between frames, as a menu would. The game is in slow motion now and then. The
     /// recording contains these settings.
-    pub fn set_clock(simulation: &mut Simulation) -> Result<(), evenstep::SpeedError> {
+    pub fn set_clock(simulation: &mut Simulation) -> Result<(), evenstep::time::SpeedError> {
         let is_slow = simulation.clock().real_time().as_secs() % 10 == 9;
-        simulation.set_speed(if is_slow { 0.25 } else { 1.0 })
+        simulation
+            .clock_settings_mut()
+            .set_speed(if is_slow { 0.25 } else { 1.0 })
     }
 
     /// Returns the frame time of a slightly uneven display.

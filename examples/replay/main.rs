@@ -125,7 +125,7 @@ fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     let bar = ProgressBar::new(ticks.end).with_style(ProgressStyle::with_template(
         "{bar:40} tick {pos} of {len}  {per_sec}",
     )?);
-    while let Some((mut simulation, mut game)) = replay.next_run(|_| None)? {
+    while let Some((mut simulation, mut game)) = replay.next_run()? {
         while play_frame(&mut replay, &mut simulation, &mut game, options)? {
             bar.set_position(simulation.physics.tick());
         }
@@ -162,7 +162,7 @@ fn play_frame(
         if options.break_at == Some(step.tick) {
             game.break_a_bit(&mut simulation.physics);
         }
-        simulation.make_step();
+        simulation.run_step();
         replay.end_step(&mut simulation.physics)?;
     }
     simulation.end_frame();

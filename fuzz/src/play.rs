@@ -1,5 +1,6 @@
 //! A game that plays a loaded state.
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
                 break;
             };
             deed(&mut simulation.physics, &mut keys, step.tick);
-            simulation.make_step();
+            simulation.run_step();
             strange.extend(
                 keys.iter()
                     .filter(|key| simulation.physics.body(**key).is_some_and(is_strange)),
@@ -53,7 +54,7 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
         if made == 0 {
             // The clock may be paused or have speed zero.
             simulation.resume();
-            let _ = simulation.set_speed(1.0);
+            let _ = simulation.clock_settings_mut().set_speed(1.0);
         }
     }
     let _ = (simulation.save(), simulation.physics.checksum());
@@ -84,7 +85,11 @@ fn moderate(simulation: &mut Simulation) {
             .rapier_mut_except_bodies()
             .integration_parameters = IntegrationParameters::default();
     }
-    simulation.set_rewind_limits(10, 1 << 20);
+    simulation.keep(Kept {
+        ticks: 10,
+        bytes: 1 << 20,
+        ..simulation.kept()
+    });
 }
 
 fn deed(physics: &mut Physics, keys: &mut Vec<BodyKey>, tick: u64) {
@@ -102,7 +107,7 @@ fn deed(physics: &mut Physics, keys: &mut Vec<BodyKey>, tick: u64) {
             }
         }
         (8, Some(key)) if tick.is_multiple_of(2) => drop(physics.remove(key)),
-        (9, Some(key)) => drop(physics.set_previous_from_velocity(key)),
+        (9, Some(key)) => drop(physics.start_in_motion(key)),
         (10, _) if tick.is_multiple_of(3) => drop(physics.shift_origin(Vector::X)),
         _ => (),
     }

@@ -1,10 +1,12 @@
 //! The worlds of the first inputs. They are small, and together have most features of Rapier and evenstep.
 
+use evenstep::rewind::Kept;
 use std::time::Duration;
 
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::parry::utils::Array2;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Physics, Rate, Simulation, Smoothing};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 
 const FRAME: Duration = Duration::from_millis(17);
 
@@ -155,7 +157,10 @@ fn meshes() -> Simulation {
 /// Returns a world with evenstep's own features.
 fn ours() -> Simulation {
     let mut simulation = floor();
-    simulation.set_history(4);
+    simulation.keep(Kept {
+        poses: 4,
+        ..simulation.kept()
+    });
     let lift = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
         ColliderBuilder::ball(0.5),
@@ -189,6 +194,6 @@ fn ours() -> Simulation {
     simulation.advance(FRAME * 3, |_, _| ());
     simulation
         .clock_settings_mut()
-        .set_rate(Rate::fraction(60_000, 1_001).expect("the rate is valid"));
+        .set_rate(Rate::fraction(60_000, 1_001));
     simulation
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint::fingerprint;
+use crate::bytes::fingerprint;
 use crate::key::ForceGeneratorKey;
 
 use super::start::{NoStart, Start, checksum, decode};
@@ -87,7 +87,7 @@ pub enum SaveError {
     /// frame with one.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
-    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::ForceGenerator::named).
+    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::forces::ForceGenerator::named).
     #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
     UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.

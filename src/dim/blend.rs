@@ -1,9 +1,12 @@
 //! Interpolation of poses: pure functions, without storage and without time.
 
+use std::ops::{Add, Mul, Sub};
+
+use wide::f32x4;
+
 use rapier::math::Pose;
 
 use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
-use super::lanes::{Floats, LANES, chosen};
 
 /// The number of pairs whose distances are computed before the first pair is blended, so that the processor waits for
 /// memory once for all of them. It is small enough that they stay in the L1 cache.
@@ -136,9 +139,71 @@ fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     others.iter().rev().fold(last, |sum, term| sum * x + *term)
 }
 
+/// The number of bodies.
+pub(crate) const LANES: usize = 4;
+
+/// One number for each body.
+pub(crate) type Floats = f32x4;
+
+/// A vector with this many components for each body.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]);
+
+/// Returns the indices of the bodies whose bit is set.
+pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |i| bits >> i & 1 == 1)
+}
+
+impl<const COMPONENTS: usize> Lanes<COMPONENTS> {
+    #[inline]
+    pub fn length_squared(self) -> Floats {
+        self.dot(self)
+    }
+
+    #[inline]
+    pub fn dot(self, other: Self) -> Floats {
+        let mut sum = self.0[0] * other.0[0];
+        for i in 1..COMPONENTS {
+            sum += self.0[i] * other.0[i];
+        }
+        sum
+    }
+}
+
+impl<const COMPONENTS: usize> Add for Lanes<COMPONENTS> {
+    type Output = Self;
+
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
+    }
+}
+
+impl<const COMPONENTS: usize> Sub for Lanes<COMPONENTS> {
+    type Output = Self;
+
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] - other.0[i]))
+    }
+}
+
+impl<const COMPONENTS: usize, Factor: Copy> Mul<Factor> for Lanes<COMPONENTS>
+where
+    Floats: Mul<Factor, Output = Floats>,
+{
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, by: Factor) -> Self {
+        Self(self.0.map(|component| component * by))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::dimension::{BLEND_WGSL, PoseFloats, interpolate, pose_floats};
+    use super::super::dimension::blend::interpolate;
+    use super::super::dimension::parts::{BLEND_WGSL, PoseFloats, pose_floats};
     use super::*;
     use crate::dim::testing::{pose, spin, vector};
 

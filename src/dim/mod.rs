@@ -7,18 +7,18 @@
 #[cfg_attr(dim2, path = "dim2/mod.rs")]
 #[cfg_attr(not(dim2), path = "dim3/mod.rs")]
 mod dimension;
-// Interpolation of two poses.
+// Arithmetic on four bodies at once, and interpolation of their poses.
 mod blend;
-// Arithmetic on four bodies at once.
-mod lanes;
 
-pub(crate) use blend::{Blend, is_near};
+pub(crate) use blend::{Blend, Floats, LANES, chosen, is_near};
 #[cfg(test)]
 pub(crate) use dimension::testing;
-pub use dimension::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices, pose_floats};
 pub(crate) use dimension::{
     Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
 };
+pub use dimension::{
+    blend::{interpolate, interpolate_all},
+    parts,
+};
 #[cfg(feature = "checksum")]
 pub(crate) use dimension::{rotation_to_array, spin_to_array, world_of_all_shapes};
-pub(crate) use lanes::{Floats, LANES, chosen};

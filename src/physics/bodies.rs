@@ -1,7 +1,11 @@
 //! Bodies and their keys, and access to Rapier's world.
 
+use std::sync::Arc;
+
+use crate::forces::BodyError;
 use crate::key::BodyKey;
-use crate::step::{BodyError, World};
+use crate::pose::{Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
+use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::{Collider, ColliderHandle};
 use rapier::math::Pose;
@@ -29,13 +33,13 @@ impl Physics {
     /// assert_eq!(simulation.moved(), [(ball, Pose::from_translation(Vector::Y))]);
     /// ```
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
-        let (handle, _) = self.world.physics.insert(body, collider);
+        let (handle, _) = self.world.rapier.insert(body, collider);
         self.key_for(handle)
     }
 
     /// Inserts a body without a collider, such as an anchor for joints or a body that will get several colliders.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
-        let handle = self.world.physics.insert_body(body);
+        let handle = self.world.rapier.insert_body(body);
         self.key_for(handle)
     }
 
@@ -53,7 +57,7 @@ impl Physics {
         let parent = self.try_handle(key)?;
         // The body's centre of mass may differ from now on.
         self.edits.bodies.push(key);
-        Ok(self.world.physics.insert_collider(collider, Some(parent)))
+        Ok(self.world.rapier.insert_collider(collider, Some(parent)))
     }
 
     /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already.
@@ -65,20 +69,20 @@ impl Physics {
             self.expect_motion_of_neighbours(body);
         }
         self.edits.bodies.extend(body);
-        self.world.physics.remove_collider(handle)
+        self.world.rapier.remove_collider(handle)
     }
 
     /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key. Returns
     /// `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        if !self.world.physics.bodies.contains(handle) {
+        if !self.world.rapier.bodies.contains(handle) {
             return None;
         }
         if let Some(key) = self.world.key(handle) {
             return Some(key);
         }
         let key = self.key_for(handle);
-        for collider in self.world.physics.bodies[handle].colliders() {
+        for collider in self.world.rapier.bodies[handle].colliders() {
             self.event_log.name_owner(*collider, key);
         }
         Some(key)
@@ -89,8 +93,8 @@ impl Physics {
     /// The call reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert
     /// bodies during the run, [`track`](Self::track) only the new ones.
     pub fn track_all(&mut self) {
-        let World { physics, keys, .. } = &self.world;
-        let handles = physics.bodies.iter().map(|(handle, _)| handle);
+        let World { rapier, keys, .. } = &self.world;
+        let handles = rapier.bodies.iter().map(|(handle, _)| handle);
         let new: Vec<_> = handles.filter(|it| keys.key(*it).is_none()).collect();
         for handle in new {
             self.track(handle);
@@ -99,7 +103,7 @@ impl Physics {
 
     /// Returns all bodies that have a key, with their keys, in no particular order.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
-        let bodies = &self.world.physics.bodies;
+        let bodies = &self.world.rapier.bodies;
         let keys = self.world.keys.iter();
         keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
     }
@@ -116,7 +120,7 @@ impl Physics {
         if let Some(dead) = dead {
             self.forget_body(dead);
         }
-        let position = *self.world.physics.bodies[handle].position();
+        let position = *self.world.rapier.bodies[handle].position();
         let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
         self.pairs.insert(key, handle, position);
     }
@@ -130,7 +134,7 @@ impl Physics {
         self.forget_body(key);
         self.expect_motion_of_neighbours(handle);
         self.world.has_unwritten_changes |= self.world.has_joints(handle);
-        self.world.physics.remove_body(handle)
+        self.world.rapier.remove_body(handle)
     }
 
     /// Returns the body with this key, or `None` if it was removed.
@@ -191,7 +195,7 @@ impl Physics {
     /// change](Self#when-queries-find-a-change).
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
-        &self.world.physics
+        &self.world.rapier
     }
 
     /// Returns Rapier's world, to change anything in it.
@@ -249,7 +253,7 @@ impl Physics {
     /// ```
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.world.has_unwritten_changes = true;
-        &mut self.world.physics
+        &mut self.world.rapier
     }
 
     /// Returns Rapier's queries with mutable access, which character controllers
@@ -266,8 +270,84 @@ impl Physics {
             bodies,
             colliders,
             ..
-        } = &mut self.world.physics;
+        } = &mut self.world.rapier;
         let dispatcher = narrow_phase.query_dispatcher();
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
+    }
+}
+
+/// # Smoothing of single bodies
+///
+/// Set these where you insert the body, because they belong to the body. A rollback to before the insertion undoes
+/// them, and the resimulated steps set them again.
+impl Physics {
+    /// Returns the smoothing that was set for this body, or `None` if there is none or the body was removed.
+    #[must_use]
+    pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
+        self.handle(key)?;
+        self.smoothing.body(key).smoothing
+    }
+
+    /// Sets how a frame between two steps displays a body. With `None` it follows the [general
+    /// setting](crate::Simulation::smoothing) again.
+    ///
+    /// The change takes effect with the next step.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_smoothing(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        let handle = self.try_handle(key)?;
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).smoothing = smoothing;
+        self.pairs.recheck(key, handle);
+        Ok(())
+    }
+
+    /// Returns the correction that was set for this body, or `None` if there is none or the body was removed.
+    #[must_use]
+    pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
+        self.handle(key)?;
+        self.smoothing.body(key).correction
+    }
+
+    /// Sets how the visual error of a body decays. With `None` it follows the [general
+    /// setting](crate::Simulation::correction) again.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_correction(
+        &mut self,
+        key: BodyKey,
+        correction: Option<Correction>,
+    ) -> Result<(), BodyError> {
+        self.try_handle(key)?;
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).correction = correction;
+        Ok(())
+    }
+
+    /// Returns the settings of all bodies.
+    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
+        &self.smoothing
+    }
+
+    /// Adopts the settings of the loop. If the smoothing changed, the paths of all bodies are checked again.
+    pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
+        if self.smoothing.general != general {
+            if self.smoothing.general.smoothing != general.smoothing {
+                self.pairs.recheck_all();
+            }
+            Arc::make_mut(&mut self.smoothing).general = general;
+        }
+    }
+
+    pub(super) fn forget_smoothing(&mut self, key: BodyKey) {
+        if self.smoothing.has(key) {
+            Arc::make_mut(&mut self.smoothing).remove(key);
+        }
     }
 }

@@ -39,7 +39,7 @@ impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key, in Rapier's order:
     /// their handles, types, poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
-    /// It does not include the [overstep](crate::Clock::overstep), which depends on each machine's frames, nor
+    /// It does not include the [overstep](crate::time::Clock::overstep), which depends on each machine's frames, nor
     /// colliders, joints, contacts, damping or mass. A difference in the latter changes the checksum once it changes a
     /// motion. The call costs about 15 ns per body, sleeping or not.
     #[must_use]

@@ -1,9 +1,8 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
-use rapier::dynamics::RigidBodyHandle;
-
 use crate::key::BodyKey;
-use crate::pose::ErrorChange;
+use crate::pose::{ErrorChange, Pairs, PoseLog};
+use rapier::dynamics::RigidBodyHandle;
 
 use super::Physics;
 
@@ -27,7 +26,7 @@ impl Physics {
                 if pairs.notice(key, handle, position, tick) {
                     put.push(key);
                 }
-                pairs.list_if_awake(key, handle, &world.physics.bodies[handle]);
+                pairs.list_if_awake(key, handle, &world.rapier.bodies[handle]);
             }
             pairs.recheck_all();
         }
@@ -93,7 +92,6 @@ impl Physics {
 
     /// Records a teleport of the body, which clears its visual error.
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
-        self.log.counts.teleported += 1;
         self.log.errors.push(ErrorChange::Clear(key));
     }
 
@@ -104,5 +102,51 @@ impl Physics {
         let neighbours = world.sleeping_neighbours(handle).into_iter();
         let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
         edits.woken.extend(keys);
+    }
+}
+
+/// # For the display
+impl Physics {
+    /// Takes the log for a reader whose last displayed state is `displayed`.
+    pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
+        let mut log = std::mem::take(&mut self.log);
+        log.epoch = Some(self.epoch.number());
+        if log.epoch == displayed {
+            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            let removed = std::mem::take(&mut log.removed);
+            log.drop_rest_of(&removed);
+            log.removed = removed;
+        } else {
+            log.rest = self.pairs.resting().collect();
+        }
+        log
+    }
+
+    /// Returns the poses before and after the last step, if it was captured.
+    pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
+        Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
+    }
+
+    /// Sets both poses of each body to the current one if the last step was not captured. Returns whether it did so.
+    pub(crate) fn resync_if_outdated(&mut self) -> bool {
+        (self.pairs).resync_if_outdated(&self.world, self.tick)
+    }
+
+    /// Ends a frame: takes bodies that came to rest off the movers.
+    pub(crate) fn settle(&mut self) {
+        self.pairs.settle(&self.world, &mut self.log);
+    }
+
+    /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept.
+    pub(crate) fn continue_log(
+        &mut self,
+        left: PoseLog,
+        errors: impl IntoIterator<Item = ErrorChange>,
+    ) {
+        self.log = PoseLog {
+            rest: Vec::new(),
+            ..left
+        };
+        self.log.errors.extend(errors);
     }
 }

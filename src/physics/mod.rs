@@ -1,25 +1,17 @@
 //! Everything that the next step depends on, as a value.
 
-// Bodies and their keys.
+// Bodies and their keys, and their smoothing.
 mod bodies;
 // Teleports, targets and shifts of the origin.
 mod placing;
-// Forces for one step, and lasting forces.
+// Forces for one step, lasting forces, and gravity.
 mod forces;
-// Gravity, and waking bodies.
-mod gravity;
-// Detects the game's changes through Rapier's types.
+// Detects the game's changes through Rapier's types, for the display.
 mod edits;
-// A step, from its beginning to its end.
-mod steps;
-// Poses and their changes, for the display.
-mod display;
-// Smoothing and correction of single bodies.
-mod smoothing;
-// The resources of the game.
+// The game's values in the state.
 mod resources;
-// The size of a snapshot in memory.
-mod size;
+// A step, from its beginning to its end, and the size of a snapshot.
+mod steps;
 // The state as bytes.
 #[cfg(feature = "serde")]
 mod saving;
@@ -33,16 +25,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::id::Id;
+use crate::events::{EventLog, Events, SharedEvents};
+use crate::forces::Forces;
 use crate::key::BodyKey;
+use crate::key::Id;
 use crate::pose::{Origin, Pairs, PoseLog, SmoothingSettings};
-use crate::resources::Resources;
-use crate::step::{EventLog, Events, Forces, SharedEvents, Targets, World};
+use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
 
-pub use gravity::VectorError;
+pub use forces::VectorError;
+pub use resources::Resources;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
@@ -162,7 +156,7 @@ pub use gravity::VectorError;
 /// To adopt another machine's state of the same tick smoothly, use [`correct`](crate::Simulation::correct).
 ///
 /// A snapshot does not hold what your game keeps outside of it: input queues, your components, values that a
-/// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
+/// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
 /// Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
 ///
 /// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
@@ -264,14 +258,15 @@ impl Physics {
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Physics, Rate, Simulation};
+    /// # use evenstep::{Physics, Simulation};
     /// let mut world = PhysicsWorld::new();
     /// let handle = world.insert_body(RigidBodyBuilder::dynamic());
     /// let mut physics = Physics::from_rapier(world);
     /// assert_eq!(physics.key(handle), None);
     /// physics.track_all();
     /// assert!(physics.key(handle).is_some());
-    /// let simulation = Simulation::with_physics(Rate::default(), physics);
+    /// let mut simulation = Simulation::default();
+    /// simulation.physics = physics;
     /// ```
     #[must_use]
     pub fn from_rapier(world: PhysicsWorld) -> Self {
@@ -463,12 +458,12 @@ impl Physics {
 #[cfg(feature = "parallel")]
 impl Physics {
     pub(crate) fn pool(&self) -> Option<Arc<rayon::ThreadPool>> {
-        self.world.physics.thread_pool()
+        self.world.rapier.thread_pool()
     }
 
     pub(crate) fn set_pool_if_none(&mut self, pool: Option<Arc<rayon::ThreadPool>>) {
         if pool.is_some() && self.pool().is_none() {
-            self.world.physics.set_thread_pool(pool);
+            self.world.rapier.set_thread_pool(pool);
         }
     }
 }
@@ -479,8 +474,8 @@ impl fmt::Debug for Physics {
         f.debug_struct("Physics")
             .field("tick", &self.tick)
             .field("time", &self.time())
-            .field("bodies", &self.world.physics.bodies.len())
-            .field("colliders", &self.world.physics.colliders.len())
+            .field("bodies", &self.world.rapier.bodies.len())
+            .field("colliders", &self.world.rapier.colliders.len())
             .finish_non_exhaustive()
     }
 }

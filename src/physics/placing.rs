@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::dim::normalized;
+use crate::forces::BodyError;
 use crate::key::BodyKey;
 use crate::pose::ErrorChange;
-use crate::step::BodyError;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
@@ -47,7 +47,7 @@ impl Physics {
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let pose = self.placeable(key, handle, pose)?;
-        self.world.physics.bodies[handle].set_position(pose, true);
+        self.world.rapier.bodies[handle].set_position(pose, true);
         self.targets.remove(key);
         self.show_teleported(key, handle, pose);
         self.place_links(handle);
@@ -64,7 +64,7 @@ impl Physics {
         if self.world.is_dependent(handle) {
             return Err(BodyError::Dependent(key));
         }
-        let bodies = &self.world.physics.bodies;
+        let bodies = &self.world.rapier.bodies;
         if self
             .world
             .links(handle)
@@ -144,7 +144,6 @@ impl Physics {
             if self.pairs.transport(key, handle, &by, tick) {
                 self.turn_error(key, &by);
             }
-            self.log.counts.teleported += 1;
         }
         Ok(())
     }
@@ -154,17 +153,17 @@ impl Physics {
     ///
     /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, the poses
     /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
-    /// [`ForceGenerator::Spring`](crate::ForceGenerator::Spring). Joints move with their bodies, and the colliders of
+    /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the colliders of
     /// soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep after the next
     /// step. Your game has to move what it keeps in world space itself, such as its camera, and what a
-    /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
+    /// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured.
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) has the distance, in the frame that displays the new origin.
     ///
     /// If you use rollback, shift the origin in a hook, so that [resimulation repeats the
     /// shift](crate::Simulation#what-is-resimulated). [`pose_at`](crate::Simulation::pose_at) and
     /// [`world_at`](crate::Simulation::world_at) then return earlier ticks in the coordinates of those ticks. A shift
-    /// outside of a hook discards the [states](crate::Simulation::set_rewind_limits) and
-    /// [poses](crate::Simulation::set_history) of earlier ticks. They are also discarded if the step in which you shift
+    /// outside of a hook discards the [states and poses](crate::Simulation::keep) of
+    /// earlier ticks. They are also discarded if the step in which you shift
     /// the origin is dropped, because no step would shift it again.
     ///
     /// ```
@@ -224,9 +223,9 @@ impl Physics {
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
     /// `pose` is in world space. Its rotation is normalised. The body turns along the shorter arc. `time` is simulated
-    /// time, like [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stops during a pause
+    /// time, like [`Clock::time`](crate::time::Clock::time) and [`Step::start_time`](crate::Step::start_time): it stops during a pause
     /// and is slower in slow motion. For the end of the frame that is about to be advanced, use
-    /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
+    /// [`Clock::time_after`](crate::time::Clock::time_after). A time in the past means the next step.
     ///
     /// Set a target once for a motion of any length, or once per frame. The motion is spread evenly over the steps
     /// until `time`, so passengers and pushed bodies feel the velocity that the player sees. (If you gave Rapier a
@@ -249,7 +248,7 @@ impl Physics {
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::new(Rate::hz(60)?);
+    /// # let mut simulation = Simulation::new(Rate::hz(60));
     /// let lift = simulation.physics.insert(
     ///     RigidBodyBuilder::kinematic_position_based(),
     ///     ColliderBuilder::capsule_x(2.0, 0.1),
@@ -279,7 +278,7 @@ impl Physics {
         let handle = self.try_handle(key)?;
         let pose = checked(key, pose)?;
         let Self { world, targets, .. } = self;
-        let bodies = &mut world.physics.bodies;
+        let bodies = &mut world.rapier.bodies;
         if bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
             return Err(BodyError::NotKinematic(key));
         }
@@ -311,7 +310,7 @@ impl Physics {
     ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     ///     simulation.physics.insert(body, ColliderBuilder::ball(0.01))
     /// });
-    /// simulation.physics.set_previous_from_velocity(rifle)?;
+    /// simulation.physics.start_in_motion(rifle)?;
     /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
     /// let x = |key| simulation.pose(key).unwrap().translation.x;
     /// assert!((x(rifle) + 0.2).abs() < 1e-3); // moving, 0.2 steps in the past
@@ -321,25 +320,21 @@ impl Physics {
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
-    pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
+    pub fn start_in_motion(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         // Earlier edits of its position must not be detected after this call.
         self.notice_edits();
         let PhysicsWorld {
             bodies, colliders, ..
-        } = &mut self.world.physics;
+        } = &mut self.world.rapier;
         // Rapier would compute the mass properties only in the next step.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
         if let Some(pair) = self.pairs.of_step(key) {
             self.past_edits.previous.push((key, pair.previous));
         }
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
-        let Self {
-            pairs, world, log, ..
-        } = self;
-        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt) {
-            log.counts.set_from_velocity += 1;
-        }
+        let Self { pairs, world, .. } = self;
+        pairs.start_in_motion(key, handle, world, smoothing, dt);
         Ok(())
     }
 

@@ -1,10 +1,176 @@
-//! The game's part of the state.
+//! The game's values that are part of the state.
 
-use std::any::Any;
-
-use crate::resources::Resources;
+use std::any::{Any, TypeId, type_name};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Physics;
+
+/// Your game's values that are part of a simulation's state, such as scores, timers, a random generator or a whole ECS
+/// world. There is at most one value of each type.
+///
+/// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
+/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. If everything that your steps depend on is a
+/// resource, you have nothing to save or restore for a rollback. Resources work in every loop.
+///
+/// ```
+/// # use evenstep::rewind::Kept;
+/// # use evenstep::{Physics, Simulation};
+/// # use std::time::Duration;
+/// #[derive(Clone)]
+/// struct Score(u64);
+///
+/// let mut simulation = Simulation::default();
+/// simulation.keep(Kept { ticks: 60, ..Kept::default() });
+/// simulation.physics.resources_mut().insert(Score(0));
+/// let points = |physics: &mut Physics, points| {
+///     physics.resources_mut().get_mut::<Score>().unwrap().0 += points;
+/// };
+/// simulation.advance(Duration::from_millis(100), |physics, _| points(physics, 1));
+/// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 6);
+///
+/// // Late input: each step from tick 2 on was worth ten points.
+/// simulation.resimulate(2, |physics, _| points(physics, 10))?;
+/// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
+/// # Ok::<(), evenstep::rewind::RewindError>(())
+/// ```
+///
+/// To use a value and the physics at the same time, call [`Physics::resource_scope`](crate::Physics::resource_scope).
+/// To use a value and the whole simulation, outside of hooks, call
+/// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+///
+/// # Cost
+/// While states are kept, each step clones all values once. If a value is large and seldom changes, share it in an
+/// `Arc` and change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
+///
+/// # Limits
+/// Saved states, recordings and checksums do not include resources: save, record and hash them separately. A loaded
+/// state has none, so insert them before you use it. [`correct`](crate::Simulation::correct) keeps the resources that
+/// the new state lacks.
+#[derive(Clone, Default)]
+pub struct Resources(BTreeMap<TypeId, Resource>);
+
+struct Resource {
+    name: &'static str,
+    /// `None` while the value is in a scope.
+    value: Option<Box<dyn AnyClone>>,
+}
+
+trait AnyClone: Any + Send + Sync {
+    fn clone_boxed(&self) -> Box<dyn AnyClone>;
+}
+
+impl<T: Any + Clone + Send + Sync> AnyClone for T {
+    fn clone_boxed(&self) -> Box<dyn AnyClone> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Resource {
+    fn clone(&self) -> Self {
+        self.check_there();
+        Self {
+            name: self.name,
+            value: self.value.as_deref().map(AnyClone::clone_boxed),
+        }
+    }
+}
+
+impl Resources {
+    /// Inserts a value. Returns the previous value of that type.
+    pub fn insert<T: Any + Clone + Send + Sync>(&mut self, value: T) -> Option<T> {
+        let resource = Resource {
+            name: type_name::<T>(),
+            value: Some(Box::new(value)),
+        };
+        let before = self.0.insert(TypeId::of::<T>(), resource);
+        before.and_then(Resource::into_value)
+    }
+
+    /// Returns the value of that type, or `None` if none exists or it is in a [scope](crate::Physics::resource_scope).
+    #[must_use]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        let value: &dyn Any = self.0.get(&TypeId::of::<T>())?.value.as_deref()?;
+        value.downcast_ref()
+    }
+
+    /// Returns a mutable reference to the value of that type, like [`get`](Self::get).
+    #[must_use]
+    pub fn get_mut<T: Any>(&mut self) -> Option<&mut T> {
+        let value: &mut dyn Any = (self.0.get_mut(&TypeId::of::<T>())?.value).as_deref_mut()?;
+        value.downcast_mut()
+    }
+
+    /// Removes and returns the value of that type.
+    pub fn remove<T: Any>(&mut self) -> Option<T> {
+        self.0.remove(&TypeId::of::<T>())?.into_value()
+    }
+
+    /// Takes a value out for a scope.
+    fn lend<T: Any>(&mut self) -> Option<Box<T>> {
+        let value: Box<dyn Any> = self.0.get_mut(&TypeId::of::<T>())?.value.take()?;
+        value.downcast().ok()
+    }
+
+    /// Puts the value back, unless the scope has removed or replaced it.
+    fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
+        if let Some(resource) = self.0.get_mut(&TypeId::of::<T>()) {
+            resource.value.get_or_insert(value);
+        }
+    }
+
+    /// Calls `f` with the owner of the resources and one of the values, which is taken out until `f` returns or
+    /// unwinds.
+    pub(crate) fn scope<H, T: Any + Clone + Send + Sync, R>(
+        host: &mut H,
+        of: fn(&mut H) -> &mut Self,
+        f: impl FnOnce(&mut H, &mut T) -> R,
+    ) -> Option<R> {
+        let mut value = of(host).lend::<T>()?;
+        let result = catch_unwind(AssertUnwindSafe(|| f(host, &mut value)));
+        of(host).put_back(value);
+        Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
+    }
+
+    /// Adds the values whose types are missing here.
+    pub(crate) fn keep(&mut self, others: Self) {
+        for (id, value) in others.0 {
+            self.0.entry(id).or_insert(value);
+        }
+    }
+
+    /// Checks that no value is taken out.
+    ///
+    /// # Panics
+    /// If a value is in a scope.
+    pub(crate) fn check_whole(&self) {
+        self.0.values().for_each(Resource::check_there);
+    }
+}
+
+impl Resource {
+    fn check_there(&self) {
+        assert!(
+            self.value.is_some(),
+            "`{}` is in `resource_scope`: copy the state, run steps and go back in time outside of it",
+            self.name
+        );
+    }
+
+    fn into_value<T: Any>(self) -> Option<T> {
+        let value: Box<dyn Any> = self.value?;
+        value.downcast().ok().map(|value| *value)
+    }
+}
+
+impl fmt::Debug for Resources {
+    /// Lists the types.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.values().map(|resource| resource.name);
+        f.debug_list().entries(names).finish()
+    }
+}
 
 /// # Resources
 impl Physics {

@@ -9,8 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use twox_hash::XxHash3_64;
 
 use crate::bytes::{Layout, LoadError, SaveError, StateType, read, read_fingerprint, write};
+use crate::events::EventLog;
+use crate::forces::{ForceGenerator, Forces};
 use crate::pose::{Origin, Pairs, SmoothingSettings};
-use crate::step::{EventLog, ForceGenerator, Forces, Targets, World};
+use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate};
 use rapier::dynamics::RigidBodyBuilder;
 use rapier::geometry::ColliderBuilder;
@@ -133,22 +135,32 @@ impl Physics {
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
-        Self::load_with(bytes, |_| None)
+        read(StateType::Physics, Self::layout(), bytes)
     }
 
-    /// Reads a state with [named](crate::ForceGenerator::named) forces, as [`load`](Self::load) does. `force` returns
-    /// the force generator of each name. If it returns `None`, as it does for `load`, that generator exerts no force
-    /// until it is removed or the state is [adopted](crate::Simulation::correct) by a simulation that has it.
+    /// Gives [named](crate::forces::ForceGenerator::named) forces the functions that `force` returns for their names. Call
+    /// it after a state was loaded, because bytes hold no functions. Until then, or if it returns `None`, such a generator
+    /// exerts no force, unless the state is [adopted](crate::Simulation::correct) by a simulation that has it.
     ///
-    /// # Errors
-    /// The errors of [`load`](Self::load).
-    pub fn load_with(
-        bytes: &[u8],
-        force: impl FnMut(&str) -> Option<ForceGenerator>,
-    ) -> Result<Self, LoadError> {
-        let mut physics: Self = read(StateType::Physics, Self::layout(), bytes)?;
-        physics.forces.bind(force);
-        Ok(physics)
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use evenstep::forces::{ForceGenerator, Wrench};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
+    /// simulation.physics.insert_force_generator(ball, ForceGenerator::named("push", push))?;
+    /// let bytes = simulation.save()?;
+    ///
+    /// let mut loaded = Simulation::load(&bytes)?;
+    /// loaded.physics.bind_forces(|name| (name == "push").then(|| ForceGenerator::named(name, push)));
+    /// loaded.advance(Duration::from_millis(20), |_, _| ());
+    /// assert!(loaded.physics.body(ball).unwrap().linvel().x > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
+        self.forces.bind(force);
     }
 
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
@@ -183,7 +195,7 @@ impl Physics {
     }
 }
 
-/// Returns the [`fingerprint`](crate::fingerprint()) of the machine that [saved](crate::Simulation::save) a [`Simulation`](crate::Simulation)
+/// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a [`Simulation`](crate::Simulation)
 /// or a [`Physics`](crate::Physics). Requires
 /// the feature `serde`.
 ///
@@ -193,7 +205,7 @@ impl Physics {
 /// ```
 /// # use evenstep::Simulation;
 /// let bytes = Simulation::default().save()?;
-/// assert_eq!(evenstep::fingerprint_of(&bytes)?, evenstep::fingerprint());
+/// assert_eq!(evenstep::saving::fingerprint_of(&bytes)?, evenstep::saving::fingerprint());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::events::clear_events;
 use crate::pose::PoseLog;
-use crate::step::{World, clear_events};
+use crate::step::World;
 use crate::time::Step;
-use rapier::pipeline::PhysicsHooks;
+use rapier::dynamics::{ImpulseJoint, RigidBody};
+use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
+use rapier::math::Pose;
+use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
 use super::{PastEdits, Physics, Stage, StepAtHand, StepPlan};
 
@@ -25,7 +29,7 @@ impl Physics {
     pub(crate) fn abort_step(&mut self) -> bool {
         let is_before = matches!(self.stage, Stage::Before(_));
         if is_before {
-            self.forces.abort_step(&mut self.world.physics.bodies);
+            self.forces.abort_step(&mut self.world.rapier.bodies);
             self.world.keys.limit_births(self.tick);
             self.stage = Stage::Idle;
         }
@@ -33,14 +37,14 @@ impl Physics {
     }
 
     /// Steps the world. Returns the number of forces that were ignored because they were not finite.
-    pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
+    pub(crate) fn run_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
         let StepPlan {
             step,
             end,
             is_captured,
         } = plan;
-        let World { physics, keys, .. } = &mut self.world;
-        let rejected = self.forces.apply(&mut physics.bodies, keys, step);
+        let World { rapier, keys, .. } = &mut self.world;
+        let rejected = self.forces.apply(&mut rapier.bodies, keys, step);
         if is_captured {
             span!("take_poses");
             self.list_movers();
@@ -52,7 +56,7 @@ impl Physics {
         let events = Arc::make_mut(&mut self.events);
         (self.world).step(step, hooks, &mut self.event_log, events);
         self.stage = Stage::After(StepAtHand { step, pauses });
-        self.forces.end_step(&mut self.world.physics);
+        self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
@@ -113,7 +117,7 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step.
+    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step.
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
         let mut copy = self.clone();
@@ -133,7 +137,7 @@ impl Physics {
                     end,
                     is_captured,
                 };
-                copy.make_step(plan, &());
+                copy.run_step(plan, &());
             }
         }
         copy.leave_step();
@@ -152,3 +156,43 @@ impl Physics {
         );
     }
 }
+
+impl Physics {
+    /// Returns an estimate of the size in bytes, from the sizes of Rapier's sets.
+    pub(crate) fn bytes(&self) -> usize {
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            impulse_joints,
+            narrow_phase,
+            ..
+        } = &self.world.rapier;
+        let manifolds = (narrow_phase.contact_pairs()).flat_map(ContactPair::manifolds);
+        let contacts: usize = manifolds
+            .map(|manifold| {
+                let solved = manifold.data.solver_contacts.len();
+                BYTES_PER_MANIFOLD + solved * BYTES_PER_CONTACT
+            })
+            .sum();
+        // A state that was read may claim any length for these.
+        let counted = [
+            bodies.len().saturating_mul(BYTES_PER_BODY),
+            colliders.len().saturating_mul(BYTES_PER_COLLIDER),
+            impulse_joints
+                .len()
+                .saturating_mul(size_of::<ImpulseJoint>()),
+        ];
+        counted.into_iter().fold(contacts, usize::saturating_add)
+    }
+}
+
+// The extra bytes beyond the size of each type were measured with a counting allocator.
+
+/// Includes the body's poses, its key and its entry in the islands.
+const BYTES_PER_BODY: usize = size_of::<RigidBody>() + 12 * size_of::<Pose>() + 316;
+/// Includes the collider's leaf in the broad phase.
+const BYTES_PER_COLLIDER: usize = size_of::<Collider>() + 500;
+/// Includes the contact pair, because most pairs have one manifold.
+const BYTES_PER_MANIFOLD: usize = size_of::<ContactManifold>() + size_of::<ContactPair>() + 100;
+/// Includes the solver's copies of the contact.
+const BYTES_PER_CONTACT: usize = 4 * size_of::<SolverContact>();

@@ -57,7 +57,7 @@ impl Correction {
 
     /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large to be
     /// smoothed. A smaller addition never makes it jump, even if the sum is at its limit.
-    pub(super) fn added(&self, error: &Pose, by: &Pose) -> (Pose, bool) {
+    pub(crate) fn added(&self, error: &Pose, by: &Pose) -> (Pose, bool) {
         let is_near = by.is_finite() && distance(by) <= self.position.max;
         if !is_near {
             return (Pose::IDENTITY, true);
@@ -93,7 +93,7 @@ impl Correction {
     }
 
     /// Returns the remaining error after `elapsed`.
-    pub(super) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
+    pub(crate) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
         let whole = Pose::from_rotation(error.rotation);
         let rest = self.rotation.rest(elapsed);
         let rotation = interpolate(&Pose::IDENTITY, &whole, rest).rotation;
@@ -129,19 +129,19 @@ impl ErrorDecay {
 }
 
 /// Returns the error of a body that is displayed at `shown` while its pose is `pose`.
-pub(super) fn difference(shown: &Pose, pose: &Pose) -> Pose {
+pub(crate) fn difference(shown: &Pose, pose: &Pose) -> Pose {
     let rotation = (shown.rotation * pose.rotation.inverse()).normalize();
     Pose::from_parts(shown.translation - pose.translation, rotation)
 }
 
 /// Returns the displayed pose of a body at `pose`. With an error as `pose`, returns the sum of both errors.
-pub(super) fn with_error(error: &Pose, pose: &Pose) -> Pose {
+pub(crate) fn with_error(error: &Pose, pose: &Pose) -> Pose {
     let rotation = (error.rotation * pose.rotation).normalize();
     Pose::from_parts(pose.translation + error.translation, rotation)
 }
 
 /// Returns the error of a body that was turned together with its error.
-pub(super) fn turned(error: &Pose, by: Rotation) -> Pose {
+pub(crate) fn turned(error: &Pose, by: Rotation) -> Pose {
     Pose::from_parts(by * error.translation, by * error.rotation * by.inverse())
 }
 

@@ -9,7 +9,8 @@ const KEPT: usize = 64;
 /// animation, the angle of a wheel, a counter.
 ///
 /// ```
-/// use evenstep::{Interpolated, Simulation};
+/// use evenstep::Simulation;
+/// use evenstep::render::Interpolated;
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();

@@ -6,8 +6,6 @@ use rapier::math::{Pose, Rotation};
 
 use crate::key::BodyKey;
 
-use super::counts::PoseCounts;
-
 /// Changes that a [`Screen`](super::Screen) reads together with the [`Movers`](super::Movers). All code that changes a
 /// body writes to the log. One reader takes it: the frame that displays the changes, or the publisher that sends them
 /// to another thread.
@@ -23,8 +21,6 @@ pub(crate) struct PoseLog {
     /// Bodies that were removed, by any means.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
-    /// The counts of the frame.
-    pub counts: PoseCounts,
 }
 
 /// A change of the visual error of a body.

@@ -1,10 +1,13 @@
 //! The motion of a body from one state to the next: the displayed poses between the two, or beyond.
 
+use slotmap::SecondaryMap;
+
+use crate::dim::{LANES, capped_spin};
+use crate::key::BodyKey;
 use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
-use crate::dim::{LANES, capped_spin};
-
+use super::correction::Correction;
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// How a frame between two steps displays bodies. Set it for all bodies with
@@ -210,12 +213,6 @@ impl Trajectory {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }
 
-    /// Returns whether the displayed pose is beyond the two states.
-    pub fn goes_beyond(&self, lead: Option<f32>) -> bool {
-        let goes_on = self.smoothing == Smoothing::Extrapolate && lead > Some(0.0);
-        goes_on && self.after != RigidBodyVelocity::default()
-    }
-
     /// Turns the velocities with the body.
     pub fn turn(&mut self, by: Rotation) {
         self.velocities().for_each(|it| *it = it.transformed(&by));
@@ -308,4 +305,60 @@ fn capped(body: &RigidBody, max_linear_velocity: Real, dt: Real) -> RigidBodyVel
         }
     }
     velocity
+}
+
+/// The general settings belong to the loop, which passes them to each capture. The settings of a body belong to the
+/// state.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SmoothingSettings {
+    pub general: GeneralSmoothing,
+    bodies: SecondaryMap<BodyKey, BodySmoothing>,
+}
+
+/// The settings for all bodies that have no setting themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct GeneralSmoothing {
+    pub smoothing: Smoothing,
+    pub correction: Correction,
+}
+
+/// The settings of one body. `None` is the general setting.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct BodySmoothing {
+    pub smoothing: Option<Smoothing>,
+    pub correction: Option<Correction>,
+}
+
+impl SmoothingSettings {
+    pub fn body(&self, key: BodyKey) -> BodySmoothing {
+        self.bodies.get(key).copied().unwrap_or_default()
+    }
+
+    /// Returns the settings of a body that is alive, to change them.
+    pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
+        if !self.bodies.contains_key(key) {
+            self.bodies.insert(key, BodySmoothing::default());
+        }
+        &mut self.bodies[key]
+    }
+
+    pub fn remove(&mut self, key: BodyKey) {
+        self.bodies.remove(key);
+    }
+
+    /// Returns whether something was set for this body.
+    pub fn has(&self, key: BodyKey) -> bool {
+        self.bodies.contains_key(key)
+    }
+
+    pub fn of(&self, key: BodyKey) -> Smoothing {
+        self.body(key).smoothing.unwrap_or(self.general.smoothing)
+    }
+
+    pub fn correction_of(&self, key: BodyKey) -> Correction {
+        self.body(key).correction.unwrap_or(self.general.correction)
+    }
 }

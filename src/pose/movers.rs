@@ -6,8 +6,8 @@ use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation, Vector};
 
 use crate::dim::LANES;
-use crate::id::Id;
 use crate::key::BodyKey;
+use crate::key::Id;
 use crate::step::World;
 
 use super::motion::{Motions, Pair, Smoothing, Trajectory};
@@ -164,8 +164,8 @@ impl Movers {
             self.current[place] = position;
         }
         for (place, uses_trajectory) in self.use_trajectory.iter().enumerate() {
-            if *uses_trajectory && let Some(body) = world.physics.bodies.get(self.handles[place]) {
-                let parameters = &world.physics.integration_parameters;
+            if *uses_trajectory && let Some(body) = world.rapier.bodies.get(self.handles[place]) {
+                let parameters = &world.rapier.integration_parameters;
                 let max_linear_velocity = parameters.max_linear_velocity();
                 self.trajectories[place].begin(body, max_linear_velocity, dt, tick);
             }
@@ -177,12 +177,12 @@ impl Movers {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
         shared::for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
-                *current = *world.physics.bodies[*handle].position();
+                *current = *world.rapier.bodies[*handle].position();
             }
         });
         // Rapier has just checked that these are finite, except for links that a joint has moved to a pose that is not
         // finite.
-        let is_finite = world.physics.quarantine().bodies().is_empty();
+        let is_finite = world.rapier.quarantine().bodies().is_empty();
         let first = if is_finite { self.awake } else { 0 };
         // Bodies that fell asleep in this step are read too, because it may still have moved them.
         for place in first..self.keys.len() {
@@ -190,7 +190,7 @@ impl Movers {
         }
         for place in 0..self.keys.len() {
             if self.use_trajectory[place]
-                && let Some(body) = world.physics.bodies.get(self.handles[place])
+                && let Some(body) = world.rapier.bodies.get(self.handles[place])
             {
                 let trajectory = &mut self.trajectories[place];
                 let has_moved = self.previous[place] != self.current[place];
@@ -213,7 +213,7 @@ impl Movers {
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
     pub fn is_settled(&self, place: usize, world: &World) -> bool {
         self.previous[place] == self.current[place]
-            && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
+            && !(world.rapier.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
     }
 
     /// Renumbers the steps.
@@ -344,9 +344,8 @@ impl Movers {
 
 /// # Displayed poses
 impl Movers {
-    /// Computes the displayed poses of the bodies from `start` on. Returns how many of them are displayed beyond their
-    /// last state.
-    pub(super) fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
+    /// Computes the displayed poses of the bodies from `start` on.
+    pub fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let places = start..start + poses.len();
         let (previous, current) = (
             &self.previous[places.clone()],
@@ -358,14 +357,13 @@ impl Movers {
             .iter()
             .fold(false, |any, is| any | is)
         {
-            return self.blend_special(start, weights, poses);
+            self.blend_special(start, weights, poses);
         }
-        0
     }
 
     /// Computes poses as [`blend`](Self::blend) does, for bodies that need more than the two poses.
     #[inline(never)]
-    fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
+    fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();
         let rest_start = start + fours.len() * LANES;
         for (n, four) in fours.iter_mut().enumerate() {
@@ -374,10 +372,6 @@ impl Movers {
         for (place, pose) in (rest_start..).zip(rest) {
             *pose = self.pair(place).weighted(weights);
         }
-        let goes_beyond = |place: &usize| {
-            self.use_trajectory[*place] && self.trajectories[*place].goes_beyond(weights.lead)
-        };
-        (start..start + poses.len()).filter(goes_beyond).count()
     }
 
     /// Blends the four bodies from `start` on, with every smoothing that any of them has.

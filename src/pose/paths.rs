@@ -7,7 +7,7 @@ use rapier::math::{Pose, Real, Vector};
 use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns};
 
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     pub alpha: f32,
     /// How far ahead of the last state extrapolated bodies are, in seconds. Without it, they are ahead by `alpha` of the
     /// last step.
@@ -53,7 +53,7 @@ impl Way {
 /// Returns `plain`, which is interpolated about the bodies' origins, corrected so that `centers` move in straight
 /// lines.
 #[inline]
-pub(super) fn about_centers(
+pub(crate) fn about_centers(
     plain: &[Pose; LANES],
     ends: [&[Pose; LANES]; 2],
     centers: [Vector; LANES],
@@ -70,7 +70,7 @@ pub(super) fn about_centers(
 
 /// Returns poses on curves that have the `velocities` of both ends, which are `dt` seconds apart.
 #[inline]
-pub(super) fn hermite(
+pub(crate) fn hermite(
     ends: [&[Pose; LANES]; 2],
     velocities: [[&RigidBodyVelocity<Real>; LANES]; 2],
     centers: [Vector; LANES],

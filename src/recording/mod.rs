@@ -1,22 +1,19 @@
 //! Records runs while they are played, and replays them with checks, for crash reports, tests and demos. Requires the
 //! feature `serde`.
 //!
-//! A [`Recorder`] writes a run to any `Write`: a file, or a [`FlightRecorder`] that keeps the last seconds in memory. A
-//! [`Recording`] is read from these bytes, and a [`Replay`] plays it from any keyframe. The docs of [`Recorder`] have a
-//! complete program, and so does the example `replay`.
+//! A [`Recorder`] writes a run to any `Write`: a file, or memory. A [`Recording`] is read from these bytes, and a
+//! [`Replay`] plays it from any keyframe. The docs of [`Recorder`] have a complete program, and so does the example
+//! `replay`.
 
 // The parts of a recording as bytes.
 mod chunk;
 // Writing a run.
 mod recorder;
-// The last seconds of a run, in memory.
-mod flight;
 // Playing a run again, with checks.
 mod replay;
 // Reading a recording.
 mod reading;
 
-pub use flight::FlightRecorder;
 pub use reading::{RecordedRun, Recording, RecordingEnd};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
 pub use replay::{Divergence, Replay, ReplayError};

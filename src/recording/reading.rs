@@ -24,7 +24,7 @@ use super::replay::{Replay, ReplayError};
 /// # simulation.begin_frame(frame_time);
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
-/// #     simulation.make_step();
+/// #     simulation.run_step();
 /// #     recorder.end_step(&simulation.physics)?;
 /// # }
 /// let mut bytes = recorder.finish()?;
@@ -157,7 +157,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         &self.runs
     }
 
-    /// Returns the [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded, or `None` if it has
+    /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine on which it was recorded, or `None` if it has
     /// no state. If it differs from this machine's fingerprint, a replay may differ even though the game is the same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {

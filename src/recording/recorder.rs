@@ -107,7 +107,7 @@ pub enum RecordError {
 ///         let input = due.tick as f32;
 ///         recorder.input(due, &input)?;
 ///         step(&mut simulation, &mut game, input);
-///         simulation.make_step();
+///         simulation.run_step();
 ///         recorder.end_step(&simulation.physics)?;
 ///     }
 ///     simulation.end_frame();
@@ -117,13 +117,13 @@ pub enum RecordError {
 /// // Replay it from the start.
 /// let recording = Recording::read(bytes)?;
 /// let mut replay = recording.replay();
-/// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>(|_| None)? {
+/// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>()? {
 ///     while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
 ///         simulation.begin_frame(frame_time);
 ///         while let Some(due) = simulation.next_step() {
 ///             let Some(input) = replay.input(due)? else { break };
 ///             step(&mut simulation, &mut game, input);
-///             simulation.make_step();
+///             simulation.run_step();
 ///             replay.end_step(&mut simulation.physics)?;
 ///         }
 ///         simulation.end_frame();

@@ -9,7 +9,6 @@ use crate::bytes::{LoadError, decode};
 use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::simulation::Simulation;
-use crate::step::ForceGenerator;
 use crate::time::{ClockSettings, FrameTime, Requests, Step};
 
 use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk};
@@ -105,12 +104,12 @@ pub struct Divergence {
 /// # simulation.begin_frame(frame_time);
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
-/// #     simulation.make_step();
+/// #     simulation.run_step();
 /// #     recorder.end_step(&simulation.physics)?;
 /// # }
 /// # let recording = Recording::read(recorder.finish()?)?;
 /// # let mut replay = recording.replay();
-/// # let (mut simulation, ()) = replay.next_run(|_| None)?.unwrap();
+/// # let (mut simulation, ()) = replay.next_run()?.unwrap();
 /// # let frame_time = replay.begin_frame(&mut simulation)?.unwrap();
 /// # simulation.begin_frame(frame_time);
 /// // This time the game pushes the ball in the step of tick 2.
@@ -119,7 +118,7 @@ pub struct Divergence {
 ///     if step.tick == 2 {
 ///         simulation.physics.add_force(ball, Vector::X)?;
 ///     }
-///     simulation.make_step();
+///     simulation.run_step();
 ///     replay.end_step(&mut simulation.physics)?;
 /// }
 /// let first = &replay.differences()[0];
@@ -158,19 +157,18 @@ impl<'r> Replay<'r> {
     /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
     /// call `next_run` before that, it skips to the next keyframe.
     ///
-    /// `force` returns the generator for each name, as in [`Simulation::load_with`].
+    /// If the run has named forces, [bind](crate::Physics::bind_forces) them first.
     ///
     /// # Errors
     /// [`ReplayError::State`], [`ReplayError::Game`] or [`ReplayError::Contents`].
     pub fn next_run<G: DeserializeOwned>(
         &mut self,
-        force: impl FnMut(&str) -> Option<ForceGenerator>,
     ) -> Result<Option<(Simulation, G)>, ReplayError> {
         while let Some(chunk) = self.take() {
             if chunk.kind.is_state() {
                 self.is_different = false;
                 let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
-                let simulation = Simulation::load_with(state.simulation, force)?;
+                let simulation = Simulation::load(state.simulation)?;
                 let game = decode(state.game).ok_or(ReplayError::Game)?;
                 return Ok(Some((simulation, game)));
             }
@@ -417,12 +415,12 @@ mod tests {
         let recording = Recording::read(bytes)?;
         let mut replay = recording.replay();
         let mut steps = 0;
-        while let Some((mut simulation, ())) = replay.next_run(|_| None)? {
+        while let Some((mut simulation, ())) = replay.next_run()? {
             while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
                 simulation.begin_frame(frame_time);
                 while let Some(step) = simulation.next_step() {
                     let Some(()) = replay.input(step)? else { break };
-                    simulation.make_step();
+                    simulation.run_step();
                     steps += 1;
                     replay.end_step(&mut simulation.physics)?;
                 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::pose::PoseCounts;
 use crate::time::Dropped;
 use rapier::math::Vector;
 
@@ -25,7 +24,7 @@ pub struct Frame {
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
-    /// [`Clock::alpha`](crate::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`,
+    /// [`Clock::alpha`](crate::time::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`,
     /// and in a frame that ended before its last step. The frame then displays the current state.
     pub alpha: f32,
     /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of the
@@ -36,14 +35,14 @@ pub struct Frame {
     pub dropped: Dropped,
     /// The number of dynamic and kinematic bodies that were awake after the last step.
     pub awake: usize,
-    /// The number of values of [`ForceGenerator`](crate::ForceGenerator)s that were ignored because they were not
+    /// The number of values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were ignored because they were not
     /// finite.
     pub rejected_forces: u64,
     /// The number of forces and impulses that were added since the previous frame, and discarded because time stopped:
     /// see [Forces](crate::Physics#forces).
     pub forgotten_forces: u64,
-    /// Counts of changes to poses.
-    pub poses: PoseCounts,
+    /// The number of bodies that this frame processed, because they moved or might have moved. All others cost nothing.
+    pub movers: usize,
     /// How far the origin moved between the previous picture and this one, in metres: see
     /// [`shift_origin`](crate::Physics::shift_origin). Subtract it from the position of a camera, and from everything
     /// else that you keep in world space. After a rollback or a restored state, it moves the camera back. It is zero in

@@ -1,14 +1,17 @@
 //! The poses that a frame displays, and the changes since earlier frames.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, RenderData};
-use rapier::geometry::ColliderHandle;
+use crate::screen::{Moment, RenderData};
+use crate::step::{World, refresh_leaf};
+use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
+use rapier::pipeline::{QueryFilter, QueryPipeline};
 
-use super::displayed_world::DisplayedWorld;
-use super::root::Simulation;
+use super::simulation::Simulation;
 
 /// The changes since an earlier frame, from [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
@@ -58,20 +61,6 @@ impl Simulation {
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.pose(key);
         displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
-    }
-
-    /// Returns the pose at which to draw a collider in this frame: the displayed pose of its body times the collider's
-    /// pose relative to the body. For a collider without a body, returns its pose in the world.
-    ///
-    /// Returns `None` if the collider was removed, or if its body has no key.
-    #[must_use]
-    pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
-        let collider = self.physics.world.physics.colliders.get(handle)?;
-        let Some(parent) = collider.parent() else {
-            return Some(*collider.position());
-        };
-        let pose = self.pose(self.physics.key(parent)?)?;
-        Some(pose * collider.position_wrt_parent()?)
     }
 
     /// Returns the world as this frame displays it, for a mouse ray that hits what the player sees, and for debug lines
@@ -146,16 +135,8 @@ impl Simulation {
         self.screen.removed()
     }
 
-    /// Keeps [`render_data`](Self::render_data) from the next picture on, for a renderer that blends poses on the GPU
-    /// or needs motion vectors.
-    ///
-    /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
-    /// body that moved. A clone keeps the data too, but saved bytes do not.
-    pub fn keep_render_data(&mut self, is_kept: bool) {
-        self.has_render_data = is_kept;
-    }
-
-    /// Returns the data of this picture for renderers, or `None` unless it is [kept](Self::keep_render_data).
+    /// Returns the data of this picture for renderers, or `None` unless
+    /// [`keeps_render_data`](Self::keeps_render_data) is set.
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()
@@ -208,11 +189,107 @@ impl Simulation {
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,
-            has_render_data: self.has_render_data,
+            has_render_data: self.keeps_render_data,
         };
         let movers = self.physics.pairs.movers();
-        self.frame.poses.extrapolated = screen.show(movers, log, &moment);
-        self.frame.poses.corrected = screen.errors_len();
+        screen.show(movers, log, &moment);
         self.frame.origin_shift = screen.origin_shift();
+    }
+}
+
+/// The world as a frame displayed it, for queries and for Rapier's debug renderer.
+/// [`Simulation::displayed_world`](crate::Simulation::displayed_world) returns it for the last frame, and
+/// [`Simulation::world_at`](crate::Simulation::world_at) for an earlier one.
+pub struct DisplayedWorld<'s> {
+    world: &'s World,
+    /// The bodies whose displayed pose differs from the state.
+    poses: Vec<(RigidBodyHandle, Pose)>,
+    colliders: Cow<'s, ColliderSet>,
+    broad_phase: Cow<'s, BroadPhaseBvh>,
+}
+
+impl<'s> DisplayedWorld<'s> {
+    /// Creates the world with bodies at these poses. All others keep the pose of the state.
+    pub(super) fn new(
+        world: &'s World,
+        poses: impl Iterator<Item = (RigidBodyHandle, Pose)>,
+    ) -> Self {
+        let mut displayed = Self {
+            world,
+            poses: Vec::new(),
+            colliders: Cow::Borrowed(&world.rapier.colliders),
+            broad_phase: Cow::Borrowed(&world.rapier.broad_phase),
+        };
+        for (handle, pose) in poses {
+            if let Some(body) = world.rapier.bodies.get(handle) {
+                displayed.move_colliders(body, pose);
+                if *body.position() != pose {
+                    displayed.poses.push((handle, pose));
+                }
+            }
+        }
+        displayed
+    }
+}
+
+impl DisplayedWorld<'_> {
+    /// Returns Rapier's queries.
+    ///
+    /// Filters can read their [bodies](QueryPipeline::bodies), which are in the state after the step.
+    #[must_use]
+    pub fn query_pipeline<'a>(&'a self, filter: QueryFilter<'a>) -> QueryPipeline<'a> {
+        let physics = &self.world.rapier;
+        let dispatcher = physics.narrow_phase.query_dispatcher();
+        (self.broad_phase).as_query_pipeline(dispatcher, &physics.bodies, &self.colliders, filter)
+    }
+
+    /// Returns the key of the body that a collider is attached to.
+    #[must_use]
+    pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
+        self.world.key_of_collider(handle)
+    }
+
+    /// Returns the colliders at their displayed poses.
+    #[must_use]
+    pub fn colliders(&self) -> &ColliderSet {
+        &self.colliders
+    }
+
+    /// Returns a copy of Rapier's bodies at their displayed poses, for Rapier's debug renderer: pass it to
+    /// `render_rigid_bodies`, with [`colliders`](Self::colliders) to `render_colliders`, and with the joints of
+    /// [`Physics::rapier`](crate::Physics::rapier) to `render_joints`. The lines are then where the models are.
+    #[must_use]
+    pub fn bodies(&self) -> RigidBodySet {
+        let mut bodies = self.world.rapier.bodies.clone();
+        for (handle, pose) in &self.poses {
+            if let Some(body) = bodies.get_mut(*handle) {
+                body.set_position(*pose, false);
+            }
+        }
+        bodies
+    }
+
+    fn move_colliders(&mut self, body: &RigidBody, pose: Pose) {
+        for handle in body.colliders() {
+            let Some(collider) = self.colliders.get(*handle) else {
+                continue;
+            };
+            let place = collider.position_wrt_parent().map(|place| pose * *place);
+            let Some(place) = place.filter(|place| place != collider.position()) else {
+                continue;
+            };
+            let collider = &mut self.colliders.to_mut()[*handle];
+            collider.set_position(place);
+            let parameters = &self.world.rapier.integration_parameters;
+            refresh_leaf(self.broad_phase.to_mut(), parameters, *handle, collider);
+        }
+    }
+}
+
+impl fmt::Debug for DisplayedWorld<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DisplayedWorld")
+            .field("colliders", &self.colliders.len())
+            .finish_non_exhaustive()
     }
 }

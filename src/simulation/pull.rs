@@ -1,12 +1,12 @@
 //! The loop, driven by the game: the beginning and the end of frames, and the steps in between.
 
+use crate::events::{clear_events, replace_events};
 use crate::physics::{Physics, Stage, StepPlan};
-use crate::step::{clear_events, replace_events};
 use crate::time::{ExactTime, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::frame::Frame;
-use super::root::{OpenFrame, Simulation};
+use super::simulation::{OpenFrame, Simulation};
 
 /// # Frames and steps
 ///
@@ -26,7 +26,7 @@ use super::root::{OpenFrame, Simulation};
 /// world.simulation.begin_frame(Duration::from_millis(40));
 /// while let Some(_step) = world.simulation.next_step() {
 ///     systems(&mut world);
-///     world.simulation.make_step();
+///     world.simulation.run_step();
 /// }
 /// let frame = world.simulation.end_frame();
 /// assert_eq!((frame.steps, world.simulation.physics.tick()), (2, 2));
@@ -35,17 +35,17 @@ use super::root::{OpenFrame, Simulation};
 /// # Misuse
 /// | what happens | what follows |
 /// | --- | --- |
-/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted). |
-/// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), and the frame displays the latest state. |
+/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). |
+/// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted), and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
-/// | `next_step` twice before `make_step` | It returns the same step again. |
+/// | `next_step` twice before `run_step` | It returns the same step again. |
 /// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
-/// | `make_step` without `next_step` | It does nothing and returns `false`. |
+/// | `run_step` without `next_step` | It does nothing and returns `false`. |
 /// | `end_frame` outside of a frame | It does nothing and returns the last frame's counts again. |
 /// | the simulation is replaced within a frame | The new simulation has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
-/// | its [`physics`](Self::physics) is replaced within a frame | The current step is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) start again from there. |
-/// | [`advance`](Self::advance) between `next_step` and `make_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
-/// | Rapier panics in `make_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
+/// | its [`physics`](Self::physics) is replaced within a frame | The current step is dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted), `run_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) start again from there. |
+/// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
+/// | Rapier panics in `run_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
 /// In a debug build, evenstep prints one message to standard error if 60 frames in a row were begun but not ended, or
 /// if 60 steps in a row were returned by `next_step` but not run.
@@ -59,7 +59,6 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
     /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
-        self.forgotten.begin_frame(self.open.is_some());
         self.open_frame(frame_time.into());
     }
 
@@ -114,13 +113,13 @@ impl Simulation {
     }
 
     /// Returns the next step that is due in this frame. Run your game's code for the step, and then call
-    /// [`make_step`](Self::make_step).
+    /// [`run_step`](Self::run_step).
     ///
     /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, even outside of a frame.
     /// Returns `None` if no step is due, or if Rapier panicked in an earlier step.
     ///
     /// # Panics
-    /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::set_rewind_limits).
+    /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {
@@ -128,7 +127,6 @@ impl Simulation {
         }
         self.release_redo();
         if let Some(step) = self.physics.current_step() {
-            self.forgotten.leave_step();
             return Some(step);
         }
         self.leave_step();
@@ -178,18 +176,18 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. If a force panicked, you can still run the
+    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. If a force panicked, you can still run the
     /// same step. If Rapier panicked, see [`begin_frame`](Self::begin_frame).
-    pub fn make_step(&mut self) -> bool {
-        self.make_step_with(&())
+    pub fn run_step(&mut self) -> bool {
+        self.run_step_with(&())
     }
 
-    /// Runs the step like [`make_step`](Self::make_step), with Rapier's hooks, which are called inside the step. They
+    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which are called inside the step. They
     /// can filter and modify contacts, for one-way platforms or conveyor belts.
     ///
     /// # Panics
-    /// Like [`make_step`](Self::make_step). A panic in these hooks counts as a panic of Rapier.
-    pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+    /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
+    pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.make_captured_step(Capture::LastStep, hooks)
     }
 
@@ -204,7 +202,7 @@ impl Simulation {
             return false;
         };
         let plan = self.plan_step(step, capture);
-        let rejected = self.physics.make_step(plan, hooks);
+        let rejected = self.physics.run_step(plan, hooks);
         self.end_step(step, rejected);
         true
     }
@@ -237,7 +235,6 @@ impl Simulation {
         let ticks = step.tick..self.physics.tick();
         replace_events(&mut self.run.events, ticks, events.as_slice());
         self.run.past.end_step(step.tick, &events);
-        self.forgotten.make_step();
         if let Some(redo) = &mut self.run.redo {
             if let Some(changes) = redo.end_step(&self.run.events) {
                 self.run.event_changes = changes;
@@ -261,9 +258,6 @@ impl Simulation {
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
     /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
-        if self.physics.current_step().is_some() {
-            self.forgotten.leave_step();
-        }
         self.close_frame()
     }
 
@@ -315,7 +309,8 @@ impl Simulation {
             }
             self.physics.notice_edits();
             self.physics.forces.end_frame();
-            report.poses = self.physics.settle();
+            report.movers = self.physics.pairs.movers().len();
+            self.physics.settle();
         }
         self.frame = report;
     }

@@ -2,10 +2,16 @@
 
 use std::ops::Range;
 
-use super::past::{Past, RewindError};
-use super::root::Simulation;
+use crate::events::clear_events;
+use crate::key::BodyKey;
 use crate::physics::Stage;
-use crate::step::clear_events;
+use crate::pose::Pair;
+use crate::simulation::Kept;
+use rapier::math::Pose;
+
+use super::past::{Past, RewindError};
+use super::picture::DisplayedWorld;
+use super::simulation::Simulation;
 
 /// # Back in time
 ///
@@ -13,12 +19,14 @@ use crate::step::clear_events;
 /// debugger, or for rollback: to [resimulate steps](Self::resimulate) with late input.
 ///
 /// ```
+/// # use evenstep::rewind::Kept;
 /// # use evenstep::rapier::prelude::*;
-/// # use evenstep::{Physics, RewindError, Simulation};
+/// # use evenstep::{Physics, Simulation};
+/// # use evenstep::rewind::RewindError;
 /// # use std::collections::BTreeMap;
 /// # use std::time::Duration;
 /// let mut simulation = Simulation::default();
-/// simulation.set_rewind_limits(20, 64 << 20); // a third of a second, in at most 64 MiB
+/// simulation.keep(Kept { ticks: 20, bytes: 64 << 20, ..Kept::default() }); // a third of a second, in at most 64 MiB
 /// let ship = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 ///
 /// // The other player's input for each tick. The input of tick 3 is late.
@@ -55,7 +63,7 @@ use crate::step::clear_events;
 ///
 /// # What is resimulated
 /// evenstep resimulates steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on,
-/// before and after [`make_step`](Self::make_step), until it asks for the next step. So it includes the hooks. The
+/// before and after [`run_step`](Self::run_step), until it asks for the next step. So it includes the hooks. The
 /// state before a step includes everything that the game did until then, even outside of hooks: between frames, or in a
 /// frame before its first step or after its last one. Later changes outside of hooks (spawn, teleport, a pending force,
 /// a change of gravity) are not repeated. So do everything in the hooks, based on the input of that tick. The exception
@@ -64,8 +72,8 @@ use crate::step::clear_events;
 /// the smoothing and correction of a single body are.
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or even a whole
-/// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. If your game keeps state outside of the
-/// resources, restore it yourself: [`Owners::unmatched`](crate::Owners::unmatched), called right after
+/// ECS world that can be cloned, such as `ecs::hecs::RollbackWorld` for hecs. If your game keeps state outside of the
+/// resources, restore it yourself: [`EntityMap::unmatched`](crate::ecs::EntityMap::unmatched), called right after
 /// [`roll_back`](Self::roll_back), finds bodies without an entity, and entities without a body.
 ///
 /// In the hooks of a resimulated step, the [`Step`](crate::Step) and the whole [`Physics`](crate::Physics) belong to
@@ -76,46 +84,42 @@ use crate::step::clear_events;
 /// another order, it may get a key that belonged to another body.
 ///
 /// # Cost
-/// While states are kept, each step saves one, including the sleeping bodies. With
-/// [`set_rewind_interval`](Self::set_rewind_interval) only every n-th step does. With 200 moving bodies, this makes a
+/// While states are kept, each step saves one, including the sleeping bodies. With an
+/// [`interval`](crate::rewind::Kept::interval) only every n-th step does. With 200 moving bodies, this makes a
 /// frame with a step take 1.7 to 2.2 times as long, or 1.1 to 1.2 times if every eighth step saves a state. Going back
 /// costs as much as saving a state. `cargo bench --bench rollback` measures these figures.
 impl Simulation {
-    /// Keeps the states before the last `ticks` steps, as long as they fit into `bytes` together. The default, 0 ticks,
-    /// keeps none. The heap memory of [resources](crate::Physics::resources) does not count.
-    ///
-    /// The size of a state is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](Self::set_tick), when the
-    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
-    /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
-    /// until the next step, and does not count towards these limits. A clone and a saved state hold no kept states.
-    pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
-        self.notice_physics();
-        (self.run.past).limit_snapshots(ticks, bytes, self.physics.tick());
-    }
-
-    /// Keeps only states whose tick is a multiple of `ticks`. The default is 1, and 0 counts as 1. The interval is at
-    /// most the limit in ticks. It reduces the memory, and the time that saving adds to a step, by that factor.
-    ///
-    /// A rollback to a tick between two states goes back to the earlier state. The steps from there on are resimulated
-    /// too, so repeat in them what your game did the first time. [`rewind`](Self::rewind) and
-    /// [`world_at`](Self::world_at) only accept the ticks of kept states.
+    /// Keeps states and poses of the past within these limits, which replace the previous ones. Kept states and poses
+    /// beyond the new limits are discarded at once. Within a step, the call takes effect with the next step.
     ///
     /// ```
+    /// # use evenstep::rewind::{Kept, RewindError};
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// simulation.set_rewind_limits(20, usize::MAX);
-    /// simulation.set_rewind_interval(4);
+    /// simulation.keep(Kept { ticks: 20, interval: 4, ..Kept::default() });
     /// simulation.advance(Duration::from_millis(200), |_, _| ());
     /// let mut ticks = Vec::new();
     /// simulation.resimulate(10, |_, step| ticks.push(step.tick))?;
     /// assert_eq!(ticks, [8, 9, 10, 11]);
     /// assert!(simulation.rewind(10).is_err() && simulation.rewind(4).is_ok());
-    /// # Ok::<(), evenstep::RewindError>(())
+    /// # Ok::<(), RewindError>(())
     /// ```
-    pub fn set_rewind_interval(&mut self, ticks: u64) {
-        self.run.past.set_interval(ticks);
+    ///
+    /// All kept states and poses are discarded when ticks are [renumbered](Self::set_tick), when the
+    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
+    /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
+    /// until the next step, and does not count towards the limits. A [clone](Self#a-copy) of the simulation holds no
+    /// kept states and poses, and keeps as much from then on. Saved bytes hold neither: call this again after loading.
+    pub fn keep(&mut self, kept: Kept) {
+        self.notice_physics();
+        self.run.past.keep(kept, self.physics.tick());
+    }
+
+    /// Returns the limits in use, for example to change one of them.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        self.run.past.kept()
     }
 
     /// Returns the ticks of the kept states, to which a [rollback](Self::roll_back) can go back. After a
@@ -144,10 +148,11 @@ impl Simulation {
     /// even if its state is not kept, unless Rapier has panicked.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// let mut simulation = Simulation::default();
-    /// simulation.set_rewind_limits(60, usize::MAX);
+    /// simulation.keep(Kept { ticks: 60, ..Kept::default() });
     /// simulation.advance(Duration::from_millis(200), |_, _| ());
     /// assert_eq!(simulation.physics.tick(), 12);
     /// for tick in [3, 12, 5] {
@@ -156,7 +161,7 @@ impl Simulation {
     /// }
     /// simulation.advance(Duration::from_millis(20), |_, _| ()); // a different run from here on
     /// assert!(simulation.rewind(12).is_err());
-    /// # Ok::<(), evenstep::RewindError>(())
+    /// # Ok::<(), evenstep::rewind::RewindError>(())
     /// ```
     ///
     /// Rewinding can look as smooth as normal motion: during a pause, also set the
@@ -165,12 +170,13 @@ impl Simulation {
     /// display the state itself.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::new(Rate::hz(10)?);
+    /// # let mut simulation = Simulation::new(Rate::hz(10));
     /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    /// # simulation.set_rewind_limits(100, usize::MAX);
+    /// # simulation.keep(Kept { ticks: 100, ..Kept::default() });
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0); // 1 m in each step
     /// let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// simulation.advance(Duration::from_millis(1_000 / 4), |_, _| ());
@@ -254,4 +260,121 @@ impl Simulation {
         ask(&copy);
         self.run.past = copy.run.past;
     }
+}
+
+/// # Earlier poses
+impl Simulation {
+    /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
+    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit.
+    ///
+    /// Use it for a click or a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that is on
+    /// the screen and ask for the poses in it. You can also pass any other time: the pose is at `alpha` between the
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. If the
+    /// steps of a frame were aborted, the pose at its tick is the latest one, whatever `alpha` is.
+    ///
+    /// The pose is in the coordinates of that tick, in which the next step begins, as in [`world_at`](Self::world_at).
+    /// A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after the
+    /// step, nor does a later [shift of the origin](crate::Physics::shift_origin). To see an earlier pose from beyond a
+    /// portal, apply the same isometry to it.
+    ///
+    /// Returns `None` if the body was removed or did not exist yet, or if that time is not kept. Only the last tick is
+    /// kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). Without it, no tick may be kept between two steps of
+    /// a frame, because only the last step of a frame has to be displayed. For a body that was removed since,
+    /// [`world_at`](Self::world_at) has the colliders.
+    ///
+    /// ```
+    /// # use evenstep::rewind::Kept;
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// simulation.keep(Kept { poses: 60, ..Kept::default() });
+    /// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
+    /// let seen = simulation.pose(ball); // and clicked
+    /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the click has arrived
+    /// assert_eq!(simulation.pose_at(ball, frame.tick, frame.alpha), seen);
+    /// assert_ne!(simulation.pose(ball), seen);
+    /// ```
+    #[must_use]
+    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
+        self.physics.handle(key)?;
+        let alpha = clamp_alpha(alpha);
+        let pair = match self.known_past() {
+            Some(past) => past.pair(&self.physics, key, tick)?,
+            None if tick == self.physics.tick() => self.physics.pairs_of_step()?.of_step(key)?,
+            None => return None,
+        };
+        Some(pair)
+            .filter(Pair::is_finite)
+            .map(|pair| pair.at(alpha))
+    }
+
+    /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
+    ///
+    /// The time is the same as for [`pose_at`](Self::pose_at): colliders are where a frame with this
+    /// [`tick`](crate::Frame::tick) and [`alpha`](crate::Frame::alpha) displayed them. Colliders of bodies that were
+    /// removed in a later step are included. Colliders that were inserted since are not. At `alpha` 1 the result of a
+    /// query is, bit for bit, the result right after that step.
+    ///
+    /// ```
+    /// # use evenstep::rewind::Kept;
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.keep(Kept { ticks: 30, ..Kept::default() }); // half a second
+    /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
+    /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ());
+    /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is displayed at x = 3.5
+    /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the shot has arrived
+    /// simulation.physics.remove(target);
+    ///
+    /// let past = simulation.world_at(frame.tick, frame.alpha)?;
+    /// let ray = Ray::new(Vector::X * 3.5 + Vector::Y * 5.0, Vector::NEG_Y);
+    /// let shot = past.query_pipeline(QueryFilter::default()).cast_ray(&ray, 100.0, true);
+    /// assert_eq!(past.key_of_collider(shot.unwrap().0), Some(target));
+    /// # Ok::<(), evenstep::rewind::RewindError>(())
+    /// ```
+    ///
+    /// # Cost
+    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and
+    /// updates the tree for each collider that moved in that step. Use one returned value for all queries at that time.
+    /// The memory is that of the [states that are kept](Self::keep).
+    ///
+    /// # Limits
+    /// Shapes change at once and are not interpolated. Soft bodies and colliders without a body are where the state has
+    /// them. A collider is found from the first step after its insertion on, as in all of Rapier's queries. At the
+    /// present tick, the collider of a body that was moved since the step is where Rapier has it until the next step:
+    /// after a [correction](Self::correct) this may differ from [`pose_at`](Self::pose_at). No query finds the collider
+    /// of a disabled body. In the [`colliders`](rapier::pipeline::QueryPipeline::colliders) of the pipeline it may be
+    /// far from its body: Rapier moves a disabled link with its multibody, and leaves the link's collider behind.
+    ///
+    /// Colliders that are removed after that step and before the next one begins (in
+    /// [`after_step`](crate::Hooks::after_step), or between two frames) are missing. All other colliders are where they
+    /// were at that time, in the coordinates of that tick, as in [`pose_at`](Self::pose_at), even if they were
+    /// teleported or went through a portal since, or if a hook has [shifted the origin](crate::Physics::shift_origin).
+    ///
+    /// # Errors
+    /// [`RewindError::NotKept`] if the state of that tick is not kept.
+    pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
+        let kept = self.known_past().and_then(|past| past.snapshot(tick));
+        let state = kept.unwrap_or(&self.physics);
+        let Some(pairs) = state.pairs_of_step().filter(|_| state.tick() == tick) else {
+            let kept = self.rewindable();
+            return Err(RewindError::NotKept { tick, kept });
+        };
+        let alpha = clamp_alpha(alpha);
+        let poses = pairs.moved();
+        let poses =
+            poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
+        Ok(DisplayedWorld::new(&state.world, poses))
+    }
+}
+
+/// Clamps alpha to [0, 1]; NaN becomes 0.
+fn clamp_alpha(alpha: f32) -> f32 {
+    if alpha > 0.0 { alpha.min(1.0) } else { 0.0 }
 }

@@ -1,14 +1,18 @@
 //! Rollback: going back in time to resimulate the steps since then.
 
-use crate::step::EventChanges;
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, clear_events};
+use crate::key::BodyKey;
+use crate::physics::{PastEdits, Physics, Stage};
+use crate::pose::{Origin, Pairs, PoseLog};
+use crate::step::{Birth, World};
 use crate::time::Step;
 
 use super::hooks::{BeforeStep, Hooks};
-use super::past::RewindError;
+use super::past::{Record, RewindError};
 use super::pull::Capture;
-use super::redo::Left;
-use super::root::Simulation;
-use crate::physics::{PastEdits, Physics, Stage};
+use super::simulation::Simulation;
 
 /// Why [`Simulation::resimulate_with`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +51,7 @@ impl Simulation {
     /// [`next_step`](Self::next_step) returns these steps before any new one. [`resimulate`](Self::resimulate) does
     /// both.
     ///
-    /// With an [interval](Self::set_rewind_interval), it goes back to the nearest state at or before that tick.
+    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick.
     /// [`tick`](crate::Physics::tick) then returns the tick of that state.
     ///
     /// It does nothing if the steps from `tick` on are due already: if `tick` is ahead of
@@ -63,10 +67,11 @@ impl Simulation {
     /// tick` with the number of steps that a frame has time for.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// simulation.set_rewind_limits(60, usize::MAX);
+    /// simulation.keep(Kept { ticks: 60, ..Kept::default() });
     /// simulation.advance(Duration::from_millis(100), |_, _| ());
     /// simulation.roll_back(4)?; // of six
     /// assert_eq!(simulation.steps_to_resimulate(), 2);
@@ -74,11 +79,11 @@ impl Simulation {
     /// let mut ticks = Vec::new();
     /// while let Some(step) = simulation.next_step() {
     ///     ticks.push((step.tick, step.is_resimulated));
-    ///     simulation.make_step();
+    ///     simulation.run_step();
     /// }
     /// assert_eq!(ticks, [(4, true), (5, true), (6, false)]);
     /// assert_eq!(simulation.end_frame().steps, 1);
-    /// # Ok::<(), evenstep::RewindError>(())
+    /// # Ok::<(), evenstep::rewind::RewindError>(())
     /// ```
     ///
     /// # Errors
@@ -161,11 +166,12 @@ impl Simulation {
     /// did not happen after all. The result is available from the last of these steps until the next rollback ends.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # simulation.set_rewind_limits(60, usize::MAX);
+    /// # simulation.keep(Kept { ticks: 60, ..Kept::default() });
     /// # simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
     /// # let ball = simulation.physics.insert(
     /// #     RigidBodyBuilder::dynamic().translation(Vector::Y),
@@ -183,7 +189,7 @@ impl Simulation {
     /// let changes = simulation.event_changes();
     /// assert_eq!(changes.retracted.collisions().count(), 1); // stop the sound
     /// assert!(changes.new.is_empty() && changes.confirmed.is_empty());
-    /// # Ok::<(), evenstep::RewindError>(())
+    /// # Ok::<(), evenstep::rewind::RewindError>(())
     /// ```
     #[must_use]
     pub fn event_changes(&self) -> EventChanges {
@@ -195,7 +201,7 @@ impl Simulation {
     /// state without smoothing, [assign](crate::Physics#the-state-as-a-value) it.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
-    /// from it. With an [interval](Self::set_rewind_interval), steps before that tick are skipped. In a frame,
+    /// from it. With an [interval](crate::rewind::Kept::interval), steps before that tick are skipped. In a frame,
     /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states,
     /// which a [`rewind`](Self::rewind) has kept, are discarded.
     ///
@@ -203,14 +209,15 @@ impl Simulation {
     /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
     /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
-    /// [named](crate::ForceGenerator::named) forces use the functions that those names have in the old state.
+    /// [named](crate::forces::ForceGenerator::named) forces use the functions that those names have in the old state.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut client = Simulation::default();
-    /// client.set_rewind_limits(60, usize::MAX);
+    /// client.keep(Kept { ticks: 60, ..Kept::default() });
     /// # let ball = client.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// # let mut server = client.clone();
     /// client.advance(Duration::from_millis(100), |_, _| ());
@@ -273,5 +280,121 @@ impl Simulation {
         }
         self.correct_picture(left, u64::MAX);
         Ok(())
+    }
+}
+
+/// The steps from the first one that is resimulated up to the present.
+#[derive(Clone)]
+pub(super) struct Redo {
+    /// The steps as they first ran.
+    steps: VecDeque<Record>,
+    /// How many of them have been resimulated.
+    done: usize,
+    pub left: Left,
+    /// The events of the frame up to the rollback.
+    pub events: SharedEvents,
+}
+
+/// The displayed poses at the moment when the first rollback left the present.
+#[derive(Clone)]
+pub(super) struct Left {
+    pub pairs: Pairs,
+    pub origin: Origin,
+    pub log: PoseLog,
+    /// The bodies that steps which a rollback can resimulate have inserted.
+    births: Vec<(BodyKey, Birth)>,
+    /// Whether the pairs were those of an earlier step, and now hold only the last pose.
+    pub is_resynced: bool,
+}
+
+impl Left {
+    /// Leaves a state. No rollback goes back further than to the tick `oldest`.
+    pub fn new(mut physics: Physics, oldest: u64) -> Self {
+        physics.notice_edits();
+        Self {
+            births: physics.world.births_after(oldest).collect(),
+            is_resynced: physics.resync_if_outdated(),
+            pairs: physics.pairs,
+            origin: physics.origin,
+            log: physics.log,
+        }
+    }
+
+    /// Returns the keys that now belong to other bodies, because the steps from the tick `first` on have inserted bodies
+    /// in another order.
+    pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
+        let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
+        let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
+        others.map(|(key, _)| *key).collect()
+    }
+}
+
+impl Redo {
+    pub fn new(left: Left, events: SharedEvents) -> Self {
+        Self {
+            steps: VecDeque::new(),
+            done: 0,
+            left,
+            events,
+        }
+    }
+
+    /// Returns the tick of the first step that became due again.
+    pub fn first_tick(&self) -> Option<u64> {
+        self.steps.front().map(|record| record.step.tick)
+    }
+
+    /// Returns the next step, as it first ran, or `None` once all have run.
+    pub fn next(&self) -> Option<&Record> {
+        self.steps.get(self.done)
+    }
+
+    pub fn step(&self) -> Option<Step> {
+        let step = self.next()?.step;
+        Some(Step {
+            is_resimulated: true,
+            ..step
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.steps.len() - self.done
+    }
+
+    /// Discards the events of the frame so far, because another frame begins.
+    pub fn begin_frame(&mut self) {
+        clear_events(&mut self.events);
+    }
+
+    /// Records that a step has run, with the `events` so far. After the last step, returns how the events of the first
+    /// run changed.
+    pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
+        self.done += 1;
+        if self.len() > 0 {
+            return None;
+        }
+        let then: Vec<Event> = self
+            .steps
+            .iter()
+            .flat_map(|step| step.events.iter().cloned())
+            .collect();
+        Some(EventChanges::between(&then, events))
+    }
+
+    /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue
+    /// has the records of their first run.
+    pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
+        let first = self.first_tick();
+        let new = later.into_iter().rev();
+        for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
+            self.steps.push_front(step);
+        }
+        self.skip_to(tick);
+    }
+
+    /// Continues with the step of this tick.
+    pub fn skip_to(&mut self, tick: u64) {
+        let before = |step: &Record| step.step.tick < tick;
+        self.done = self.steps.partition_point(before);
     }
 }

@@ -1,10 +1,13 @@
 //! What the loop knows about its state.
 
-use crate::id::Id;
-use crate::step::{ChangedEvents, SharedEvents};
+use crate::events::{ChangedEvents, SharedEvents, clear_events, replace_events};
+use crate::key::Id;
+use crate::physics::{PastEdits, Physics};
+use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog};
 
 use super::past::Past;
-use super::redo::Redo;
+use super::roll_back::{Left, Redo};
+use super::simulation::Simulation;
 
 /// Everything of the loop that is about the state that it runs. The loop begins another run when it takes over a state
 /// that the game has assigned.
@@ -63,5 +66,183 @@ impl Run {
     /// Begins a timeline that is later than all others.
     pub fn begin_timeline(&mut self) {
         self.timeline = Id::default();
+    }
+}
+
+/// # The state that the loop knows
+impl Simulation {
+    /// Returns whether the loop knows the state, and the game has not assigned another one.
+    pub(crate) fn knows_physics(&self) -> bool {
+        self.run.is_of(self.physics.epoch.number())
+    }
+
+    /// Detects what the game did to the state, and to the settings of the picture, since the last call of the loop.
+    pub(crate) fn notice_physics(&mut self) {
+        if !self.knows_physics() {
+            self.take_over();
+        }
+        let edits = std::mem::take(&mut self.physics.past_edits);
+        let tick = self.physics.first_known_tick();
+        self.run.past.apply_edits(edits, tick);
+        self.stamp_physics();
+    }
+
+    /// Continues with a state that the game has assigned.
+    fn take_over(&mut self) {
+        self.run = self.run.another();
+        self.adopt();
+        self.physics.leave_step();
+        self.physics.past_edits = PastEdits::default();
+        self.jump_from(PoseLog::default());
+        // Pending forces of the new state wait for its next step, even during a pause.
+        self.physics.forces.end_frame();
+        let dropped = self.clock.abort_handed_out();
+        self.follow_tick();
+        if let Some(open) = &mut self.open {
+            open.report.dropped += dropped;
+        }
+        self.restart_report();
+    }
+
+    /// Counts the steps of the open frame from this state on, because steps of other ticks came before.
+    pub(super) fn restart_report(&mut self) {
+        if let Some(open) = &mut self.open {
+            (open.report.steps, open.report.tick) = (0, self.physics.tick());
+        }
+    }
+
+    /// Draws an epoch for the state, and knows it. Whatever else has seen the state, such as another loop, a screen or a
+    /// recorder, finds another one from now on.
+    pub(crate) fn adopt(&mut self) {
+        self.physics.epoch = Id::default();
+        self.run.adopt(self.physics.epoch.number());
+        #[cfg(feature = "parallel")]
+        self.physics.set_pool_if_none(self.pool.clone());
+    }
+
+    /// Replaces the state with another one. Returns the previous state.
+    pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
+        let left = std::mem::replace(&mut self.physics, physics);
+        self.adopt();
+        self.stamp_physics();
+        left
+    }
+
+    /// Numbers the state as the clock does.
+    pub(super) fn renumber(&mut self) {
+        self.physics.renumber(self.clock.tick());
+        self.run.past.clear();
+        self.adopt();
+    }
+
+    /// Sets the clock to the tick and the time of the state.
+    pub(super) fn follow_tick(&mut self) {
+        (self.clock).go_to(self.physics.tick(), self.physics.exact_time());
+    }
+
+    /// Passes the settings of the loop to the state.
+    pub(super) fn stamp_physics(&mut self) {
+        self.physics.set_general_smoothing(GeneralSmoothing {
+            smoothing: self.smoothing,
+            correction: self.correction,
+        });
+        self.physics.set_rate(self.clock.settings().rate());
+    }
+}
+
+/// # Back in time
+impl Simulation {
+    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back), before
+    /// [`next_step`](Self::next_step) returns a new one. A frame that ends before they have run repeats the last
+    /// picture.
+    #[must_use]
+    pub fn steps_to_resimulate(&self) -> u64 {
+        let redo = self.run.redo.as_ref().filter(|_| self.knows_physics());
+        redo.map_or(0, |redo| redo.len() as u64)
+    }
+
+    /// Returns whether a rollback is unfinished. The poses to display are then unknown.
+    pub(crate) fn is_redoing(&self) -> bool {
+        self.run.redo.is_some()
+    }
+
+    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
+    pub(super) fn make_due_again(&mut self, tick: u64) {
+        self.physics.resources.check_whole();
+        let oldest = self.run.past.rewindable().start;
+        // The current step of a frame has not run, so it is not a recorded step.
+        let Some((snapshot, later)) = self.run.past.take(tick, self.clock.tick()) else {
+            return;
+        };
+        let left = self.replace_physics(snapshot);
+        if self.run.redo.is_some() {
+            // Steps before `tick` were already resimulated, and their events are kept.
+            replace_events(&mut self.run.events, tick..u64::MAX, &[]);
+        }
+        let events = &mut self.run.events;
+        let new = || Box::new(Redo::new(Left::new(left, oldest), std::mem::take(events)));
+        let redo = self.run.redo.get_or_insert_with(new);
+        redo.go_back(tick, later);
+        self.clock.take_back_step();
+        // If only the current step is begun again, no recorded step is due.
+        self.release_redo();
+    }
+
+    /// Ends the last resimulated step once all have run. Frames then display the corrected motion.
+    pub(super) fn release_redo(&mut self) {
+        if let Some(redo) = self.run.redo.take_if(|redo| redo.len() == 0) {
+            self.physics.leave_step();
+            let present = self.clock.tick();
+            let first = redo.first_tick().unwrap_or(present);
+            let of_frame = self.frame().ticks().start.max(first)..present;
+            let events = std::mem::replace(&mut self.run.events, redo.events);
+            replace_events(&mut self.run.events, of_frame, &events);
+            // Forces that the game added in the last of these steps wait for the next one.
+            self.physics.forces.end_frame();
+            self.correct_picture(redo.left, first);
+        }
+    }
+
+    /// Leaves the physics where it is, and drops the steps that are still to be resimulated, with the current step.
+    pub(super) fn drop_redo(&mut self) {
+        if let Some(redo) = self.run.redo.take() {
+            self.abort_step();
+            self.physics.leave_step();
+            clear_events(&mut self.run.events);
+            self.follow_tick();
+            self.jump_from(redo.left.log);
+        }
+    }
+
+    /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
+    /// displayed yet.
+    pub(super) fn jump_from(&mut self, log: PoseLog) {
+        self.physics.notice_edits();
+        self.physics.resync_if_outdated();
+        self.physics.continue_log(log, [ErrorChange::ClearAll]);
+    }
+
+    /// Displays a corrected state from now on. For each body, the visual error is the old pose relative to the new one.
+    /// The steps from the tick `first` on were run again.
+    pub(super) fn correct_picture(&mut self, left: Left, first: u64) {
+        self.physics.notice_edits();
+        let is_outdated = self.physics.resync_if_outdated();
+        // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
+        // On a thread, the last state is the one that both pictures have in common.
+        let alpha = if left.is_resynced || is_outdated {
+            1.0
+        } else {
+            self.screen.alpha().unwrap_or(1.0)
+        };
+        let shift = self.physics.origin.from(&left.origin);
+        let others = left.others(&self.physics.world, first);
+        let differences = (self.physics.pairs).differences(&left.pairs, alpha, shift);
+        let errors: Vec<_> = differences
+            .filter(|(key, _)| !others.contains(key))
+            .map(|(key, difference)| ErrorChange::Add(key, difference))
+            .collect();
+        let renewed = others.iter().map(|key| ErrorChange::Renew(*key));
+        let errors: Vec<_> = renewed.chain(errors).collect();
+        self.physics.continue_log(left.log, errors);
     }
 }

@@ -8,12 +8,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::{LoadError, SaveError, StateType, read, write};
 use crate::physics::Physics;
-use crate::pose::{GeneralSmoothing, PoseLog, Screen};
-use crate::step::ForceGenerator;
+use crate::pose::{GeneralSmoothing, PoseLog};
+use crate::screen::Screen;
 use crate::time::Clock;
 
 use super::frame::Frame;
-use super::root::Simulation;
+use super::simulation::Simulation;
 
 /// The parts of a simulation that are written. No frame is open.
 #[derive(Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Simulation {
 /// A saved state has everything that a [clone](Simulation#a-copy) has, with these exceptions:
 /// - the [`Resources`](crate::Resources);
 /// - the events of the last frame, which you should read before saving;
-/// - the limits of the past ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which you have
+/// - the [limits of the past](Simulation::keep), which you have
 ///   to set again.
 ///
 /// [`Simulation`] also implements serde's traits, for your own format without the header.
@@ -150,7 +150,8 @@ impl Simulation {
     /// Returns the state as bytes, to be read by [`load`](Self::load).
     ///
     /// ```
-    /// # use evenstep::{SaveError, Simulation};
+    /// # use evenstep::Simulation;
+    /// # use evenstep::saving::SaveError;
     /// # let mut simulation = Simulation::default();
     /// let rapier = simulation.physics.rapier_mut_except_bodies();
     /// rapier.integration_parameters.num_solver_iterations = 8;
@@ -167,56 +168,22 @@ impl Simulation {
         write(StateType::Simulation, Physics::layout(), self)
     }
 
-    /// Reads a state that was written by [`save`](Self::save) of the same build.
+    /// Reads a state that was written by [`save`](Self::save) of the same build. Named forces need
+    /// [`bind_forces`](Physics::bind_forces).
     ///
     /// ```
-    /// # use evenstep::{LoadError, Simulation};
+    /// # use evenstep::Simulation;
+    /// # use evenstep::saving::LoadError;
     /// let mut bytes = Simulation::default().save()?;
     /// *bytes.last_mut().unwrap() ^= 1;
     /// assert!(matches!(Simulation::load(&bytes), Err(LoadError::Checksum)));
-    /// # Ok::<(), evenstep::SaveError>(())
+    /// # Ok::<(), evenstep::saving::SaveError>(())
     /// ```
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
-        Self::load_with(bytes, |_| None)
-    }
-
-    /// Reads a state with [named](crate::ForceGenerator::named) forces, as [`load`](Self::load) does. `force` returns
-    /// the force generator of each name.
-    ///
-    /// If it returns `None`, as it does for `load`, that generator exerts no force until it is removed.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{ForceGenerator, Simulation, Wrench};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
-    /// simulation.physics.insert_force_generator(ball, ForceGenerator::named("push", push))?;
-    /// let bytes = simulation.save()?;
-    ///
-    /// let named = |name: &str| (name == "push").then(|| ForceGenerator::named(name, push));
-    /// for (mut loaded, is_pushed) in
-    ///     [(Simulation::load_with(&bytes, named)?, true), (Simulation::load(&bytes)?, false)]
-    /// {
-    ///     loaded.advance(Duration::from_millis(20), |_, _| ());
-    ///     assert_eq!(loaded.physics.body(ball).unwrap().linvel().x > 0.0, is_pushed);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`load`](Self::load).
-    pub fn load_with(
-        bytes: &[u8],
-        force: impl FnMut(&str) -> Option<ForceGenerator>,
-    ) -> Result<Self, LoadError> {
-        let mut simulation: Self = read(StateType::Simulation, Physics::layout(), bytes)?;
-        simulation.physics.forces.bind(force);
-        Ok(simulation)
+        read(StateType::Simulation, Physics::layout(), bytes)
     }
 
     fn check_savable(&self) -> Result<(), SaveError> {

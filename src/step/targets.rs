@@ -185,11 +185,11 @@ impl Target {
     /// Returns the next pose of a body that is now at `pose`.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
-            Some(start) if self.pose_at(step.time, start) == pose => start,
+            Some(start) if self.pose_at(step.start_time, start) == pose => start,
             // This is the first step, the body was disabled, or the game has teleported it or moved the world.
             _ => TargetStart {
                 pose,
-                time: step.time,
+                time: step.start_time,
             },
         };
         self.start = Some(start);
@@ -256,7 +256,7 @@ mod tests {
         let keys = (0..bodies)
             .map(|_| {
                 let body = RigidBodyBuilder::kinematic_position_based();
-                let handle = world.physics.insert_body(body);
+                let handle = world.rapier.insert_body(body);
                 world.keys.insert(handle, 0).0
             })
             .collect();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn step() -> Step {
-        let mut clock = Clock::new(Rate::hz(100).unwrap());
+        let mut clock = Clock::new(Rate::hz(100));
         clock.begin_frame(Duration::from_millis(10));
         clock.next_step().unwrap()
     }
@@ -325,7 +325,7 @@ mod tests {
         // These include targets of bodies that are removed or have another type.
         let (gone, other) = (keys[4], keys[8]);
         let handle = world.handle(gone).unwrap();
-        world.physics.remove_body(handle);
+        world.rapier.remove_body(handle);
         let body = world.get_mut(other).unwrap();
         body.set_body_type(RigidBodyType::Dynamic, true);
         targets.apply(&mut world, step());

@@ -13,11 +13,11 @@ use rapier::pipeline::{
 };
 use rapier::utils::SimdLength;
 
-use super::events::{Event, EventLog};
+use crate::events::{Event, EventLog};
 
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct World {
-    pub physics: PhysicsWorld,
+    pub rapier: PhysicsWorld,
     pub keys: Keys,
     /// Whether everything has been translated since the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -42,7 +42,7 @@ pub(crate) struct Birth {
 impl Clone for World {
     fn clone(&self) -> Self {
         Self {
-            physics: copy(&self.physics),
+            rapier: copy(&self.rapier),
             keys: self.keys.clone(),
             is_translated: self.is_translated,
             has_unwritten_changes: self.has_unwritten_changes,
@@ -52,10 +52,10 @@ impl Clone for World {
 }
 
 impl World {
-    pub fn new(physics: PhysicsWorld) -> Self {
-        let has_unwritten_changes = !physics.bodies.is_empty();
+    pub fn new(rapier: PhysicsWorld) -> Self {
+        let has_unwritten_changes = !rapier.bodies.is_empty();
         Self {
-            physics,
+            rapier,
             keys: Keys::default(),
             is_translated: false,
             has_unwritten_changes,
@@ -72,18 +72,18 @@ impl World {
         events: &mut Vec<Event>,
     ) {
         span!("rapier", tick = step.tick);
-        self.physics.integration_parameters.dt = step.dt;
+        self.rapier.integration_parameters.dt = step.dt;
         if std::mem::take(&mut self.has_unwritten_changes) || self.are_joints_in_doubt {
             self.prepare_joints_anew();
         }
         let handler = log.handler(step.tick, &self.keys);
         if std::mem::take(&mut self.is_translated) {
-            step_translated(&mut self.physics, hooks, &handler);
+            step_translated(&mut self.rapier, hooks, &handler);
         } else {
-            step_physics(&mut self.physics, hooks, &handler);
+            step_rapier(&mut self.rapier, hooks, &handler);
         }
         drop(handler);
-        let quarantined = self.physics.quarantine().bodies().iter();
+        let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys);
         self.are_joints_in_doubt = self.are_joints_in_doubt();
@@ -92,7 +92,7 @@ impl World {
     /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline. Any call that removes a joint
     /// does this, even if there is no such joint.
     fn prepare_joints_anew(&mut self) {
-        (self.physics.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
+        (self.rapier.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
 
     /// Returns whether the joint data cached by Rapier's pipeline may be out of date.
@@ -107,7 +107,7 @@ impl World {
             islands,
             impulse_joints,
             ..
-        } = &self.physics;
+        } = &self.rapier;
         let stands = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
         !impulse_joints.is_empty()
             && (islands.active_bodies()).any(|handle| {
@@ -125,7 +125,7 @@ impl World {
             impulse_joints,
             multibody_joints,
             ..
-        } = &self.physics;
+        } = &self.rapier;
         let parent = |collider: &ColliderHandle| colliders.get(*collider)?.parent();
         let has_its_colliders = |handle| {
             let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
@@ -148,7 +148,7 @@ impl World {
     /// Returns the handle of a living body.
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         let handle = self.keys.handle(key)?;
-        self.physics.bodies.contains(handle).then_some(handle)
+        self.rapier.bodies.contains(handle).then_some(handle)
     }
 
     /// Returns the key of the body to which a collider is attached.
@@ -167,27 +167,27 @@ impl World {
     }
 
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        self.key(self.physics.colliders.get(handle)?.parent()?)
+        self.key(self.rapier.colliders.get(handle)?.parent()?)
     }
 
     /// Returns the key of a living body that has one.
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let key = self.keys.key(handle)?;
-        self.physics.bodies.contains(handle).then_some(key)
+        self.rapier.bodies.contains(handle).then_some(key)
     }
 
     pub fn get(&self, key: BodyKey) -> Option<&RigidBody> {
-        self.physics.bodies.get(self.keys.handle(key)?)
+        self.rapier.bodies.get(self.keys.handle(key)?)
     }
 
     pub fn get_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        self.physics.bodies.get_mut(self.keys.handle(key)?)
+        self.rapier.bodies.get_mut(self.keys.handle(key)?)
     }
 
     /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, to which Rapier
     /// moves the link in the next step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        let position = *self.physics.bodies.get(handle)?.position();
+        let position = *self.rapier.bodies.get(handle)?.position();
         Some(self.link_position(handle).unwrap_or(position))
     }
 
@@ -197,7 +197,7 @@ impl World {
             bodies,
             multibody_joints,
             ..
-        } = &self.physics;
+        } = &self.rapier;
         let link = multibody_joints.rigid_body_link(handle)?;
         let multibody = multibody_joints.get_multibody(link.multibody)?;
         let root = bodies.get(multibody.root().rigid_body_handle())?.position();
@@ -211,7 +211,7 @@ impl World {
 
     /// Returns the links of the multibody whose root is this body, or none if the body is not a root.
     pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
-        let joints = &self.physics.multibody_joints;
+        let joints = &self.rapier.multibody_joints;
         let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
         let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
         let links = multibody
@@ -227,7 +227,7 @@ impl World {
             colliders,
             narrow_phase,
             ..
-        } = &self.physics;
+        } = &self.rapier;
         let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
         let pairs = (attached.iter()).flat_map(|it| narrow_phase.contact_pairs_with(*it));
         let ends = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
@@ -243,7 +243,7 @@ impl World {
             multibody_joints,
             soft_bodies,
             ..
-        } = &self.physics;
+        } = &self.rapier;
         impulse_joints.attached_joints(handle).next().is_some()
             || multibody_joints.rigid_body_link(handle).is_some()
             || soft_bodies.iter().next().is_some()
@@ -251,8 +251,8 @@ impl World {
 
     /// Returns whether the body's pose follows from that of others, so that Rapier would undo a change of it.
     pub fn is_dependent(&self, handle: RigidBodyHandle) -> bool {
-        let link = self.physics.multibody_joints.rigid_body_link(handle);
-        let body = self.physics.bodies.get(handle);
+        let link = self.rapier.multibody_joints.rigid_body_link(handle);
+        let body = self.rapier.bodies.get(handle);
         link.is_some_and(|link| link.id != 0)
             || body.is_some_and(|body| body.body_type() == RigidBodyType::SoftFrame)
     }
@@ -265,7 +265,7 @@ impl World {
             bodies,
             multibody_joints,
             ..
-        } = &mut self.physics;
+        } = &mut self.rapier;
         if let Some(multibody) = root_of(multibody_joints, root) {
             multibody.forward_kinematics(bodies, true);
             multibody.update_rigid_bodies(bodies, true);
@@ -285,7 +285,7 @@ impl World {
             bodies,
             multibody_joints,
             ..
-        } = &mut self.physics;
+        } = &mut self.rapier;
         let multibody = root_of(multibody_joints, handle);
         let all = || links.iter().chain([&handle]);
         let leads_somewhere = |handle: &RigidBodyHandle| {
@@ -320,7 +320,7 @@ impl World {
             colliders,
             soft_bodies,
             ..
-        } = &mut self.physics;
+        } = &mut self.rapier;
         for (_, body) in bodies.iter_mut() {
             let next = body.next_position().append_translation(by);
             body.set_position(body.position().append_translation(by), false);
@@ -355,7 +355,7 @@ impl World {
             broad_phase,
             integration_parameters,
             ..
-        } = &mut self.physics;
+        } = &mut self.rapier;
         bodies.propagate_modified_body_positions_to_colliders(colliders);
         for (handle, collider) in colliders.iter() {
             refresh_leaf(broad_phase, integration_parameters, handle, collider);
@@ -382,7 +382,7 @@ pub(crate) fn refresh_leaf(
 /// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows. Their cached joint data is
 /// [prepared again](World::prepare_joints_anew) where it may be out of date. With a pipeline that has continued, a
 /// restored world can panic. Each field is named, so that a field added in a later version of Rapier is not forgotten.
-fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
+fn copy(world: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
         gravity,
         integration_parameters,
@@ -397,7 +397,7 @@ fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
         multibody_joints,
         soft_bodies,
         ccd_solver,
-    } = physics;
+    } = world;
     PhysicsWorld {
         gravity: *gravity,
         integration_parameters: *integration_parameters,
@@ -440,7 +440,7 @@ fn turn_root(multibody: &mut Multibody, by: Rotation) {
 }
 
 /// Runs Rapier's step.
-fn step_physics(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
+fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     #[cfg(feature = "parallel")]
     super::pool::step(world, |world| world.step_with_events(hooks, events));
     #[cfg(not(feature = "parallel"))]
@@ -460,7 +460,7 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
         .map(|(handle, _)| handle)
         .collect();
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
-    step_physics(world, hooks, events);
+    step_rapier(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;
     let length_unit = world.integration_parameters.length_unit;
     for handle in sleepers {

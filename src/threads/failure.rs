@@ -25,7 +25,7 @@ pub enum Failure<E> {
         payload: Box<dyn Any + Send>,
     },
     /// A question panicked, so it has no answer. Physics continues.
-    Question {
+    Ask {
         /// The number of steps run.
         tick: u64,
         /// The payload of the panic.
@@ -38,7 +38,7 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
         match self {
             Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
             Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
-            Self::Question { tick, .. } => write!(f, "Question {{ tick: {tick}, .. }}"),
+            Self::Ask { tick, .. } => write!(f, "Ask {{ tick: {tick}, .. }}"),
         }
     }
 }
@@ -54,7 +54,7 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
                 "physics panicked in the step of tick {tick}{}: call `recover` or `stop`",
                 message(&**payload)
             ),
-            Self::Question { tick, payload } => write!(
+            Self::Ask { tick, payload } => write!(
                 f,
                 "a question panicked after {tick} steps{}: it has no answer, physics continues",
                 message(&**payload)
@@ -75,9 +75,9 @@ fn message(payload: &(dyn Any + Send)) -> String {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
-    /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
+    /// The queue is full: see [`RunnerSettings::call_capacity`](super::RunnerSettings::call_capacity).
     #[error(
-        "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::commands`"
+        "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::call_capacity`"
     )]
     Full(T),
     /// The thread has ended, which is a bug in this crate. [`Runner::stop`](super::Runner::stop) panics with the cause.
@@ -186,11 +186,11 @@ mod tests {
                 tick: 12,
                 payload: Box::new("oh no"),
             },
-            Failure::Question {
+            Failure::Ask {
                 tick: 12,
                 payload: Box::new(String::from("of no use")),
             },
-            Failure::Question {
+            Failure::Ask {
                 tick: 12,
                 payload: Box::new(1),
             },

@@ -1,13 +1,13 @@
 //! Makes a runner a host of entities' bodies, and a view a picture of them.
 
+use crate::ecs::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
 use crate::key::BodyKey;
-use crate::owners::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
-use crate::pose::Screen;
+use crate::screen::Screen;
 use crate::simulation::Hooks;
 use rapier::math::Pose;
 
+use super::overlap::Overlap;
 use super::runner::Runner;
-use super::view::View;
 
 impl<H> Bodies for Runner<H>
 where
@@ -38,13 +38,8 @@ where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
-    fn remove(&mut self, _: BodyKey) -> bool {
-        // One order per body would fill the queue when a level is cleared.
-        false
-    }
-
-    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
-        Self::remove_all(self, keys)
+    fn remove(&mut self, key: BodyKey) {
+        self.remove_body(key);
     }
 }
 
@@ -54,34 +49,44 @@ where
     H::Error: Send + 'static,
 {
     fn run(&self) -> Option<u64> {
-        self.view().run()
+        None
     }
 
     fn screen(&self) -> Option<&Screen> {
-        Picture::screen(self.view())
+        Some(self.view().screen())
     }
 
     fn is_after(&self, spawned: &Spawned) -> bool {
         self.view().is_after(spawned)
     }
-}
 
-impl<E> Poses for View<E> {
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.pose(key)
+    fn bodies(&mut self) -> Option<&mut dyn BodyStore> {
+        Some(self)
     }
 }
 
-impl<E> Picture for View<E> {
+impl Host for Overlap {}
+
+impl Poses for Overlap {
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.view().pose(key)
+    }
+}
+
+impl Picture for Overlap {
     fn run(&self) -> Option<u64> {
         None
     }
 
     fn screen(&self) -> Option<&Screen> {
-        Some(self.screen())
+        Some(self.view().screen())
     }
 
     fn is_after(&self, spawned: &Spawned) -> bool {
-        self.is_after(spawned)
+        self.view().is_after(spawned)
+    }
+
+    fn bodies(&mut self) -> Option<&mut dyn BodyStore> {
+        None
     }
 }

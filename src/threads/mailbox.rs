@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::events::Event;
 use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
-use crate::step::Event;
-use crate::time::Headroom;
+use crate::time::StepCost;
 
 use super::failure::Failure;
-use super::runner_settings::RunnerSettings;
+use super::settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
 /// The delay before retrying a handover that failed because the other side was using the box.
@@ -77,7 +77,7 @@ pub(super) struct Mail<E> {
     /// The last few states, oldest first. The changes before a dropped state are handed over with the next one.
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
-    pub headroom: Headroom,
+    pub step_cost: StepCost,
     /// The events of each step that had any, oldest first.
     pub events: VecDeque<(u64, Vec<Event>)>,
     /// The number of events that were dropped because nobody took them in time, oldest steps first.
@@ -94,7 +94,7 @@ impl<E> Default for Mail<E> {
         Self {
             states: VecDeque::new(),
             reading: ClockReading::default(),
-            headroom: Headroom::default(),
+            step_cost: StepCost::default(),
             events: VecDeque::new(),
             lost_events: 0,
             failures: VecDeque::new(),
@@ -122,7 +122,7 @@ impl<E> Mail<E> {
             .map(|(_, lost)| lost.len() as u64)
             .sum::<u64>();
         self.reading = later.reading;
-        self.headroom = later.headroom;
+        self.step_cost = later.step_cost;
         self.failures.append(&mut later.failures);
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         discard(self.failures.drain(..old));

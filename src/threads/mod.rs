@@ -7,21 +7,21 @@
 //! A browser starts no threads, so both return a [`StartError`] there, which contains the simulation.
 
 // Settings.
-mod runner_settings;
+mod settings;
 // Errors and panics.
 mod failure;
-// The types of std that tests replace.
-mod sync;
+// The types that the two threads share. A model checker replaces them: see `tests/handover`.
+mod sync {
+    pub use std::sync::{Mutex, TryLockError};
+}
 // The start of a thread, where the system has threads.
 mod start;
 // Data from the physics to the game.
 mod mailbox;
-// Orders from the game to the physics.
-mod orders;
 // Copies of states, for the view.
 mod publisher;
 // The physics' side of a `Runner`.
-mod physics;
+mod worker;
 // The game's side of `Runner` and `Overlap`.
 mod view;
 // Runs steps by the wall clock.
@@ -31,10 +31,10 @@ mod host;
 // Runs steps by the game's frames.
 mod overlap;
 
-pub use crate::owners::Spawned;
+pub use crate::ecs::Spawned;
 pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
-pub use physics::Call;
-pub use runner::{Answer, Runner};
-pub use runner_settings::RunnerSettings;
+pub use runner::{Asked, Runner};
+pub use settings::RunnerSettings;
 pub use view::View;
+pub use worker::Call;

@@ -34,7 +34,7 @@ impl Published {
             epoch: physics.epoch.number(),
             version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
-            has_render_data: simulation.has_render_data(),
+            has_render_data: simulation.keeps_render_data,
         }
     }
 
@@ -133,7 +133,7 @@ impl Snapshot {
         self.origin = physics.origin;
         self.movers.copy_shown(physics.pairs.movers());
         self.smoothing = Arc::clone(physics.smoothing_settings());
-        self.has_render_data = simulation.has_render_data();
+        self.has_render_data = simulation.keeps_render_data;
     }
 }
 

@@ -2,31 +2,30 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::ecs::{Inserter, Spawned};
+use crate::events::Event;
 use crate::key::BodyKey;
-use crate::owners::{Inserter, Spawned};
 use crate::simulation::{Hooks, Simulation};
-use crate::step::Event;
-use crate::time::Headroom;
+use crate::time::StepCost;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
 use super::failure::{Failure, SendError, StartError};
 use super::mailbox::{Mailbox, discard};
-use super::orders::{OrderSender, orders};
-use super::physics::{Call, Order, Worker};
-use super::runner_settings::RunnerSettings;
+use super::settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
+use super::worker::{Call, Message, Removals, Worker, lock};
 
 /// The future answer to a question, from [`Runner::ask`].
 #[derive(Debug)]
-pub struct Answer<T>(Receiver<(u64, T)>);
+pub struct Asked<T>(Receiver<(u64, T)>);
 
-impl<T> Answer<T> {
+impl<T> Asked<T> {
     /// Returns the answer, with the number of steps run when it was given. Returns `None` while there is no answer,
     /// even if there will never be one because the step or the question panicked, or the thread has ended.
     #[must_use]
@@ -76,12 +75,12 @@ impl<T> Answer<T> {
 /// ```
 ///
 /// # Entities
-/// With the feature `hecs`, `entities::Entities` keeps a world's components up to date, as it does for a
+/// With the feature `hecs`, `ecs::hecs::Entities` keeps a world's components up to date, as it does for a
 /// [`Simulation`]. Call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
 /// # Levels
 /// [`spawn`](Self::spawn) is for single bodies while the game runs: at most as many at a time as the
-/// [queue](RunnerSettings::commands) holds. To load a level with thousands of bodies, stop the thread and start it
+/// [queue](RunnerSettings::call_capacity) holds. To load a level with thousands of bodies, stop the thread and start it
 /// again. This only waits for the current step, the keys are known at once, and no simulated time passes. Read the
 /// [events](Self::events) first.
 ///
@@ -130,18 +129,22 @@ impl<T> Answer<T> {
 /// # Determinism
 /// The same calls before the same steps give the same bits as a simulation in one thread. However, the step before
 /// which a call runs depends on when the call is sent. If runs must be equal, send input with its tick, and let the
-/// hooks read it from a [`TickQueue`](crate::TickQueue).
+/// hooks read it from a [`TickQueue`](crate::input::TickQueue).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
     H::Error: Send,
 {
     /// `None` once the thread is to end.
-    orders: Option<OrderSender<Order<H>>>,
+    sender: Option<SyncSender<Message<H>>>,
     thread: Option<JoinHandle<Option<Ended<H>>>>,
     pub(super) mailbox: Arc<Mailbox<H::Error>>,
     pub(super) view: View<H::Error>,
     clock: WallClock,
+    /// The bodies to be removed, with the physics.
+    removals: Removals,
+    /// Whether the queue was full when they were sent.
+    has_unsent_removals: bool,
 }
 
 /// The values that remain when a thread has ended.
@@ -221,14 +224,16 @@ where
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(now);
-        let (sender, orders) = orders(settings.commands);
-        let physics = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
+        let (sender, receiver) = sync_channel(settings.call_capacity.max(1));
+        let physics = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), receiver);
         let mut runner = Self {
-            orders: Some(sender),
+            sender: Some(sender),
             thread: None,
             mailbox,
             view,
             clock,
+            removals: Removals::default(),
+            has_unsent_removals: false,
         };
         runner.view.fetch(&runner.mailbox);
         runner.view.begin();
@@ -237,7 +242,13 @@ where
 
     /// Computes the view to display now. Call it once per frame.
     pub fn frame(&mut self) -> &View<H::Error> {
-        let now = self.clock.now();
+        self.frame_at(self.clock.now())
+    }
+
+    pub(super) fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
+        if self.has_unsent_removals {
+            self.send_removals();
+        }
         self.view.update(&self.mailbox, now);
         &self.view
     }
@@ -248,7 +259,7 @@ where
         &self.view
     }
 
-    /// Returns the real time of the simulation's clock, for the stamps of an [`InputQueue`](crate::InputQueue).
+    /// Returns the real time of the simulation's clock, for the stamps of an [`InputQueue`](crate::input::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
         self.clock.now()
@@ -281,10 +292,10 @@ where
         &self,
         call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static,
     ) -> Result<(), SendError<Call<H>>> {
-        self.order(Order::Call(Box::new(call))).map_err(|error| {
-            error.map(|order| match order {
-                Order::Call(call) => call,
-                _ => unreachable!("this is the given order"),
+        self.send(Message::Call(Box::new(call))).map_err(|error| {
+            error.map(|message| match message {
+                Message::Call(call) => call,
+                _ => unreachable!("this is the given message"),
             })
         })
     }
@@ -313,13 +324,22 @@ where
         Ok(spawned)
     }
 
-    /// Removes bodies between two steps. Returns those that did not fit into the queue.
-    pub(crate) fn remove_all(&self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
-        match self.order(Order::RemoveAll(keys)) {
-            Err(SendError::Full(Order::RemoveAll(keys))) => keys,
-            // If the thread has ended, there is nothing left to remove.
-            _ => Vec::new(),
+    /// Removes a body between two steps. All bodies that are removed until then are one message, because one for each
+    /// would fill the queue when a level is cleared.
+    pub(super) fn remove_body(&mut self, key: BodyKey) {
+        let mut removals = lock(&self.removals);
+        removals.push(key);
+        let is_first = removals.len() == 1;
+        drop(removals);
+        if is_first {
+            self.send_removals();
         }
+    }
+
+    fn send_removals(&mut self) {
+        let sent = self.send(Message::RemoveAll(Arc::clone(&self.removals)));
+        // If the thread has ended, there is nothing left to remove.
+        self.has_unsent_removals = matches!(sent, Err(SendError::Full(_)));
     }
 
     /// Asks a question about the simulation after the next step, or at once in a pause and in slow motion. A question
@@ -347,23 +367,24 @@ where
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Simulation) -> T + Send + 'static,
-    ) -> Result<Answer<T>, SendError<()>> {
+    ) -> Result<Asked<T>, SendError<()>> {
         let (answer, receiver) = sync_channel(1);
         let query = Box::new(move |simulation: &Simulation| {
             // Nobody waits for the answer if the receiver was dropped.
             let _ = answer.send((simulation.physics.tick(), question(simulation)));
         });
-        let sent = self.order(Order::Query(query));
+        let sent = self.send(Message::Query(query));
         sent.map_err(|error| error.map(drop))?;
-        Ok(Answer(receiver))
+        Ok(Asked(receiver))
     }
 
     /// Continues after a panic, from the state before the step that panicked, or from the newest state before a call
-    /// that panicked. If no such state is kept ([`Simulation::set_rewind_limits`]), physics stays stopped. Steps that
+    /// that panicked. If no such state is kept ([`Simulation::keep`]), physics stays stopped. Steps that
     /// were still to be resimulated are dropped, and calls since that state are lost. Bodies whose entities were
     /// removed since then are removed.
     ///
     /// ```
+    /// # use evenstep::rewind::Kept;
     /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
     /// # use evenstep::{Hooks, Simulation};
     /// # use std::time::Duration;
@@ -372,7 +393,7 @@ where
     /// #     type Error = std::convert::Infallible;
     /// # }
     /// let mut simulation = Simulation::default();
-    /// simulation.set_rewind_limits(10, usize::MAX);
+    /// simulation.keep(Kept { ticks: 10, ..Kept::default() });
     /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default())?;
     /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step has run
     /// runner.call(|_, _| panic!("a bug"))?;
@@ -392,15 +413,18 @@ where
     /// # Errors
     /// [`SendError`] if the queue is full, or the thread has ended.
     pub fn recover(&self) -> Result<(), SendError<()>> {
-        let sent = self.order(Order::Recover);
+        let sent = self.send(Message::Recover);
         sent.map_err(|error| error.map(drop))
     }
 
-    fn order(&self, order: Order<H>) -> Result<(), SendError<Order<H>>> {
-        match &self.orders {
-            Some(orders) => orders.send(order),
-            None => Err(SendError::Ended(order)),
-        }
+    fn send(&self, message: Message<H>) -> Result<(), SendError<Message<H>>> {
+        let Some(sender) = &self.sender else {
+            return Err(SendError::Ended(message));
+        };
+        sender.try_send(message).map_err(|error| match error {
+            TrySendError::Full(message) => SendError::Full(message),
+            TrySendError::Disconnected(message) => SendError::Ended(message),
+        })
     }
 
     /// Returns the events of all steps since the last call.
@@ -410,7 +434,7 @@ where
 
     /// Returns the [`events`](Self::events) of the steps that the last frame has reached, so that a sound plays with
     /// its picture, not up to two steps earlier. (Rapier finds the collisions of a step at its beginning.)
-    pub fn shown_events(&mut self) -> Vec<Event> {
+    pub fn displayed_events(&mut self) -> Vec<Event> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))
     }
@@ -438,16 +462,16 @@ where
     /// #     type Error = std::convert::Infallible;
     /// # }
     /// # let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// # while runner.headroom().step().is_none() {
+    /// # while runner.step_cost().step().is_none() {
     /// #     runner.frame();
     /// # }
-    /// let load = runner.headroom().load(Rate::default());
+    /// let load = runner.step_cost().load(Rate::default());
     /// assert!(load.unwrap() > 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn headroom(&self) -> Headroom {
-        self.view.headroom()
+    pub fn step_cost(&self) -> StepCost {
+        self.view.step_cost()
     }
 
     /// Returns how much real time was dropped because physics was too far behind.
@@ -474,7 +498,7 @@ where
     /// If the thread panicked while no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
-        self.orders = None;
+        self.sender = None;
         let thread = self.thread.take().expect("only `stop` takes the thread");
         match thread.join() {
             Ok(ended) => {
@@ -494,7 +518,7 @@ where
 {
     /// Ends the thread after the current step and the calls that were sent.
     fn drop(&mut self) {
-        self.orders = None;
+        self.sender = None;
         if let Some(thread) = self.thread.take() {
             // A panic of the thread is lost, because the game did not call `stop`.
             let _ = thread.join();
@@ -502,10 +526,10 @@ where
     }
 }
 
-/// Runs the thread until nobody can send orders any more.
+/// Runs the thread until nobody can send messages any more.
 fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
-        let goes_on = physics.orders.fetch();
+        let goes_on = physics.fetch();
         // Waits until an absolute time, so that delays do not add up.
         let start = clock.now();
         let next = physics.run_until(start);
@@ -514,7 +538,7 @@ fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
             return;
         }
         let most = next.map(|next| next.saturating_sub(clock.now()));
-        if !physics.orders.wait(most) {
+        if !physics.wait(most) {
             return;
         }
     }

@@ -14,8 +14,8 @@ pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::{Hooks, Simulation};
-    use crate::threads::physics::tests::flyer;
+    use crate::simulation::{Hooks, Kept, Simulation};
+    use crate::threads::worker::tests::flyer;
     use crate::threads::{Overlap, Runner, RunnerSettings};
     use crate::{BodyKey, Correction};
     use rapier::math::{Pose, Vector};
@@ -36,7 +36,10 @@ mod tests {
     /// Returns a simulation between two steps, whose body is displayed beside its position after a rollback.
     fn with_visual_error() -> Simulation {
         let (mut simulation, key) = flyer();
-        simulation.set_rewind_limits(10, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 10,
+            ..Kept::default()
+        });
         simulation.correction = Correction::default();
         simulation.advance(Duration::from_millis(37), |_, _| ());
         let resimulated = simulation.resimulate(1, |physics, _| {

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::events::Event;
 use crate::key::BodyKey;
-use crate::pose::{Moment, Movers, PoseLog, RenderData, Screen};
-use crate::step::Event;
-use crate::time::Headroom;
+use crate::pose::{Movers, PoseLog};
+use crate::screen::{Moment, RenderData, Screen};
+use crate::time::StepCost;
 use rapier::math::{Pose, Vector};
 
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
-use super::runner_settings::RunnerSettings;
-use crate::owners::Spawned;
+use super::settings::RunnerSettings;
+use crate::ecs::Spawned;
 
 /// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
@@ -269,7 +270,7 @@ impl<E> View<E> {
 
     /// Returns the data of this picture for renderers, like
     /// [`Simulation::render_data`](crate::Simulation::render_data), if the simulation [kept
-    /// it](crate::Simulation::keep_render_data).
+    /// it](crate::Simulation::keeps_render_data).
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()
@@ -344,8 +345,8 @@ impl<E> View<E> {
         self.mail.lost_failures
     }
 
-    pub(super) fn headroom(&self) -> Headroom {
-        self.mail.headroom
+    pub(super) fn step_cost(&self) -> StepCost {
+        self.mail.step_cost
     }
 
     pub(super) fn dropped(&self) -> Duration {
@@ -369,7 +370,7 @@ fn alpha(state: &Snapshot, time: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Quarantined;
+    use crate::events::Quarantined;
 
     #[test]
     fn events_from_before_a_rewind_do_not_delay_later_events() {
@@ -377,7 +378,7 @@ mod tests {
         let ticks = [50, 51, 52, 53, 3, 4, 5];
         mailbox.try_with(|mail| {
             let body = BodyKey::default();
-            let event = |tick| Event::Quarantined(Quarantined { tick, body });
+            let event = |tick| Event::Quarantined(Quarantined { step: tick, body });
             mail.events = ticks.map(|tick| (tick, vec![event(tick)])).into();
         });
         let mut view = View::new(RunnerSettings::default(), Screen::default(), Duration::ZERO);
@@ -386,7 +387,7 @@ mod tests {
         assert!(
             events
                 .iter()
-                .map(Event::tick)
+                .map(Event::step)
                 .eq(ticks[..6].iter().copied())
         );
         assert!(view.take_events(&mailbox, Some(5)).is_empty());

@@ -10,13 +10,13 @@ use std::time::Duration;
 const SET_BACK: Duration = Duration::from_millis(250);
 
 /// Turns the time stamps of a host's clock into the frame times that
-/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::Clock::real_time) that
-/// [input](crate::InputQueue) is stamped with.
+/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::time::Clock::real_time) that
+/// [input](crate::input::InputQueue) is stamped with.
 ///
 /// Use it if your time stamps come from an event loop, a recording or a network clock.
 ///
 /// ```
-/// use evenstep::FrameTimer;
+/// use evenstep::time::FrameTimer;
 /// use std::time::Duration;
 ///
 /// let ms = Duration::from_millis;
@@ -36,8 +36,8 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// one continues from its stamp.
 ///
 /// # Real time
-/// The timer's time is the real time of the [`Clock`](crate::Clock) whose frames it times: the sum of all frame times.
-/// This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::FrameFilter) in between,
+/// The timer's time is the real time of the [`Clock`](crate::time::Clock) whose frames it times: the sum of all frame times.
+/// This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::time::FrameFilter) in between,
 /// the two differ by the time that the filter carries.
 ///
 /// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
@@ -80,7 +80,8 @@ impl FrameTimer {
     /// [`stamp`](Self::stamp) from that interval counts as the present.
     ///
     /// ```
-    /// # use evenstep::{FrameTimer, Simulation};
+    /// # use evenstep::Simulation;
+    /// # use evenstep::time::FrameTimer;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
     /// let (mut simulation, mut timer) = (Simulation::default(), FrameTimer::new(ms(0)));
@@ -93,7 +94,7 @@ impl FrameTimer {
     /// assert_eq!(simulation.clock().real_time(), ms(120));
     /// ```
     ///
-    /// Without this call the minute counts as one frame. [`max_frame_time`](crate::ClockSettings::set_max_frame_time),
+    /// Without this call the minute counts as one frame. [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time),
     /// 0.25 s by default, then limits the simulated part. Its steps are run. The rest is reported as
     /// [dropped](crate::Frame::dropped), and real time advances by the whole minute. Leave that limit for unexpected
     /// hitches.
@@ -109,8 +110,8 @@ impl FrameTimer {
         self.gap.1 = self.latest;
     }
 
-    /// Converts a moment of the host's clock to [real time](crate::Clock::real_time), for
-    /// [`InputQueue::push`](crate::InputQueue::push).
+    /// Converts a moment of the host's clock to [real time](crate::time::Clock::real_time), for
+    /// [`InputQueue::push`](crate::input::InputQueue::push).
     #[must_use]
     pub fn stamp(&self, host: Duration) -> Duration {
         let later = host.saturating_sub(self.latest);
@@ -131,6 +132,62 @@ impl FrameTimer {
         let later = host.saturating_sub(self.latest);
         self.latest += later;
         later
+    }
+}
+
+/// The duration of a frame, with what drives the frame.
+///
+/// Every [`Duration`] is the time of a frame that your game drives, so methods that begin a frame take one. A
+/// [`Runner`](crate::threads::Runner) runs a frame for each step, to which the limits of the
+/// [clock](crate::time::ClockSettings) do not apply. [`before_frame`](crate::Hooks::before_frame) gets the time of either
+/// kind. A recording holds it, and a replay returns it to be passed on.
+///
+/// ```
+/// use evenstep::time::FrameTime;
+/// use std::time::Duration;
+///
+/// let frame_time = FrameTime::from(Duration::from_millis(7));
+/// assert_eq!(frame_time.duration(), Duration::from_millis(7));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FrameTime {
+    duration: Duration,
+    driver: Driver,
+}
+
+/// What decides when a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Driver {
+    /// The game's loop.
+    Game,
+    /// A thread that begins a frame when a step is due. All of its time becomes steps of the rate's length.
+    Step,
+}
+
+impl FrameTime {
+    /// Returns the time of a frame that a thread begins because a step is due.
+    pub(crate) fn of_step(duration: Duration) -> Self {
+        let driver = Driver::Step;
+        Self { duration, driver }
+    }
+
+    /// Returns how long the frame took.
+    #[must_use]
+    pub fn duration(self) -> Duration {
+        self.duration
+    }
+
+    pub(crate) fn driver(self) -> Driver {
+        self.driver
+    }
+}
+
+impl From<Duration> for FrameTime {
+    fn from(duration: Duration) -> Self {
+        let driver = Driver::Game;
+        Self { duration, driver }
     }
 }
 

@@ -1,33 +1,29 @@
-//! Elapsed time in, steps due out. This module reads no wall clock and knows nothing of Rapier.
+//! Time: elapsed time in, steps due out. This module reads no wall clock and knows nothing of Rapier.
+//!
+//! [`Simulation::clock`](crate::Simulation::clock) returns the [`Clock`], and
+//! [`Simulation::clock_settings_mut`](crate::Simulation::clock_settings_mut) its [settings](ClockSettings): rate, speed,
+//! pause, limits. [`FrameTimer`] computes frame times from your clock, and [`FrameFilter`] evens them out. [`StepCost`]
+//! averages the cost of steps.
 
 // Steps per second.
-mod rate;
+pub(crate) mod rate;
 // How time becomes steps.
-mod stepping;
-// The duration of a frame, and what drives it.
-mod frame_time;
+pub(crate) mod stepping;
 // The accumulator.
-mod clock;
+pub(crate) mod clock;
 // Time stamps in, frame times out.
 mod frame_timer;
-// Frame times snapped to whole periods of a display.
-mod snapping;
-// Frame times averaged.
-mod averaging;
-// The filter that fits the frames.
-mod automatic;
 // Noisy frame times in, even ones out.
-mod frame_filter;
+mod filter;
 // The time that steps take.
-mod headroom;
+mod step_cost;
 
 #[cfg(feature = "serde")]
 pub(crate) use clock::Requests;
-pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError, Step};
-pub(crate) use clock::{DisplayedMoment, ExactTime};
-pub use frame_filter::{FilterError, FrameFilter};
-pub use frame_time::FrameTime;
-pub use frame_timer::FrameTimer;
-pub use headroom::Headroom;
-pub use rate::{Rate, RateError};
-pub use stepping::Stepping;
+pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError};
+pub(crate) use clock::{DisplayedMoment, ExactTime, Step};
+pub use filter::{FilterError, FrameFilter};
+pub use frame_timer::{FrameTime, FrameTimer};
+pub(crate) use rate::Rate;
+pub use rate::RateError;
+pub use step_cost::StepCost;

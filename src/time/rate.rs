@@ -10,10 +10,9 @@ use std::time::Duration;
 ///
 /// ```
 /// # use evenstep::Rate;
-/// let ntsc = Rate::fraction(60_000, 1_001)?;
-/// assert_eq!(ntsc.dt_f64(), 1_001.0 / 60_000.0);
-/// assert!(Rate::hz(0).is_err());
-/// # Ok::<(), evenstep::RateError>(())
+/// const NTSC: Rate = Rate::fraction(60_000, 1_001);
+/// assert_eq!(NTSC.dt_f64(), 1_001.0 / 60_000.0);
+/// assert!(Rate::try_from((0, 1)).is_err()); // numbers that a player typed
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -27,41 +26,29 @@ pub struct Rate {
     seconds: u32,
 }
 
-/// Why a [`Rate`] is invalid.
+/// Why a pair of numbers is not a [`Rate`]: one of them is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a rate needs at least one step in at least one second")]
 #[non_exhaustive]
-pub enum RateError {
-    /// The rate has no steps, or steps of length zero.
-    #[error("the rate or the length of a step is zero: give a value above zero")]
-    Zero,
-    /// A part of the fraction, in lowest terms, is larger than a `u32` can hold.
-    #[error(
-        "{steps} steps in {seconds} seconds, in lowest terms, do not fit into 32 bits each: \
-         give a rounder step, or `Rate::fraction`"
-    )]
-    Overflow {
-        /// The numerator in lowest terms.
-        steps: u128,
-        /// The denominator in lowest terms.
-        seconds: u128,
-    },
-}
+pub struct RateError;
 
 impl Rate {
     /// Returns a rate of a whole number of steps per second.
     ///
-    /// # Errors
-    /// [`RateError::Zero`] if `hz` is zero.
-    pub fn hz(hz: u32) -> Result<Self, RateError> {
+    /// # Panics
+    /// If `hz` is zero.
+    #[must_use]
+    pub const fn hz(hz: u32) -> Self {
         Self::fraction(hz, 1)
     }
 
-    /// Returns a rate of `steps` steps in `seconds` seconds.
+    /// Returns a rate of `steps` steps in `seconds` seconds. For numbers that a player typed, use `Rate::try_from`.
     ///
-    /// # Errors
-    /// [`RateError::Zero`] if either is zero.
-    pub fn fraction(steps: u32, seconds: u32) -> Result<Self, RateError> {
-        Self::reduced(steps.into(), seconds.into())
+    /// # Panics
+    /// If either is zero.
+    #[must_use]
+    pub const fn fraction(steps: u32, seconds: u32) -> Self {
+        Self::reduced(steps as u128, seconds as u128)
     }
 
     /// Returns the rate for steps of this length.
@@ -69,31 +56,40 @@ impl Rate {
     /// ```
     /// # use evenstep::Rate;
     /// # use std::time::Duration;
-    /// let rate = Rate::from_step(Duration::from_millis(16))?;
-    /// assert_eq!(rate, Rate::fraction(125, 2)?); // 62.5 Hz
+    /// const RATE: Rate = Rate::from_step(Duration::from_millis(16));
+    /// assert_eq!(RATE, Rate::fraction(125, 2)); // 62.5 Hz
     /// // A step at 60 Hz is not a whole number of nanoseconds, so this is another rate, and would drift.
-    /// assert_ne!(Rate::from_step(Duration::from_nanos(16_666_667))?, Rate::hz(60)?);
-    /// # Ok::<(), evenstep::RateError>(())
+    /// assert_ne!(Rate::from_step(Duration::from_nanos(16_666_667)), Rate::hz(60));
     /// ```
     ///
-    /// # Errors
-    /// [`RateError::Zero`] if `step` is zero. [`RateError::Overflow`] if a part of the fraction does not fit into a
-    /// `u32`, as for most steps longer than four seconds that are not a round number.
-    pub fn from_step(step: Duration) -> Result<Self, RateError> {
+    /// # Panics
+    /// If `step` is zero, or if the rate as a fraction in lowest terms does not fit into two `u32`, as for most steps
+    /// longer than four seconds that are not a round number.
+    #[must_use]
+    pub const fn from_step(step: Duration) -> Self {
         Self::reduced(NANOS_PER_SECOND, step.as_nanos())
     }
 
-    fn reduced(steps: u128, seconds: u128) -> Result<Self, RateError> {
-        if steps == 0 || seconds == 0 {
-            return Err(RateError::Zero);
-        }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "both parts are checked to fit"
+    )]
+    const fn reduced(steps: u128, seconds: u128) -> Self {
+        assert!(
+            steps > 0 && seconds > 0,
+            "a rate needs at least one step in at least one second"
+        );
         let divisor = greatest_common_divisor(steps, seconds);
         let (steps, seconds) = (steps / divisor, seconds / divisor);
-        let part = |n| u32::try_from(n).map_err(|_| RateError::Overflow { steps, seconds });
-        Ok(Self {
-            steps: part(steps)?,
-            seconds: part(seconds)?,
-        })
+        let most = u32::MAX as u128;
+        assert!(
+            steps <= most && seconds <= most,
+            "a rate in lowest terms needs numbers of 32 bits: give a rounder length of a step"
+        );
+        Self {
+            steps: steps as u32,
+            seconds: seconds as u32,
+        }
     }
 
     /// Returns the length of a step in seconds, rounded to the nearest `f32`. Rapier gets this value.
@@ -118,15 +114,15 @@ impl Rate {
     /// exactly.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
-    /// let rate = Rate::hz(60)?;
+    /// let rate = Rate::hz(60);
     /// let mut clock = Clock::new(rate);
     /// clock.begin_frame(rate.period());
     /// assert_eq!(clock.due(), 0);
     /// clock.begin_frame(Duration::from_nanos(1));
     /// assert_eq!(clock.due(), 1);
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     #[must_use]
     pub fn period(self) -> Duration {
@@ -146,12 +142,15 @@ impl Rate {
     }
 }
 
-/// Converts from `(steps, seconds)`.
+/// Converts from `(steps, seconds)`. Use it for numbers that a player typed.
 impl TryFrom<(u32, u32)> for Rate {
     type Error = RateError;
 
     fn try_from((steps, seconds): (u32, u32)) -> Result<Self, RateError> {
-        Self::fraction(steps, seconds)
+        if steps == 0 || seconds == 0 {
+            return Err(RateError);
+        }
+        Ok(Self::fraction(steps, seconds))
     }
 }
 
@@ -192,7 +191,7 @@ pub(super) fn duration_from_nanos(nanos: u128) -> Duration {
     }
 }
 
-fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -211,34 +210,35 @@ mod tests {
             Rate::from_step(Duration::from_secs(10)),
             Rate::fraction(1, 10)
         );
-        assert_eq!(Rate::default(), Rate::hz(60).unwrap());
+        assert_eq!(Rate::default(), Rate::hz(60));
         assert_eq!(Rate::default().to_string(), "60 Hz");
-        let ntsc = Rate::fraction(60_000, 1_001).unwrap();
+        let ntsc = Rate::fraction(60_000, 1_001);
         assert_eq!(ntsc.to_string(), "60000/1001 Hz");
         assert_eq!(ntsc.period(), Duration::from_nanos(16_683_333));
     }
 
     #[test]
-    fn zero_and_overflowing_rates_are_refused() {
-        assert_eq!(Rate::hz(0), Err(RateError::Zero));
-        assert_eq!(Rate::fraction(1, 0), Err(RateError::Zero));
-        assert_eq!(Rate::from_step(Duration::ZERO), Err(RateError::Zero));
-        let odd = Rate::from_step(Duration::new(5, 1)).unwrap_err();
-        assert_eq!(
-            odd.to_string(),
-            "1000000000 steps in 5000000001 seconds, in lowest terms, do not fit into 32 bits each: \
-             give a rounder step, or `Rate::fraction`"
-        );
-        assert!(Rate::from_step(Duration::MAX).is_err());
+    fn numbers_that_are_no_rate_are_refused() {
+        for parts in [(0, 1), (1, 0), (0, 0)] {
+            assert_eq!(Rate::try_from(parts), Err(RateError));
+        }
+        assert_eq!(Rate::try_from((50, 1)), Ok(Rate::hz(50)));
+        let refused: [fn() -> Rate; 5] = [
+            || Rate::hz(0),
+            || Rate::fraction(1, 0),
+            || Rate::from_step(Duration::ZERO),
+            || Rate::from_step(Duration::new(5, 1)),
+            || Rate::from_step(Duration::MAX),
+        ];
+        for rate in refused {
+            std::panic::catch_unwind(rate).unwrap_err();
+        }
     }
 
     #[test]
     #[expect(clippy::float_cmp, reason = "both sides are the nearest f32")]
     fn dt_is_the_nearest_f32() {
-        assert_eq!(Rate::hz(60).unwrap().dt(), 1.0 / 60.0);
-        assert_eq!(
-            Rate::fraction(60_000, 1_001).unwrap().dt(),
-            1_001.0 / 60_000.0
-        );
+        assert_eq!(Rate::hz(60).dt(), 1.0 / 60.0);
+        assert_eq!(Rate::fraction(60_000, 1_001).dt(), 1_001.0 / 60_000.0);
     }
 }

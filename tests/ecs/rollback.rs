@@ -3,8 +3,9 @@
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
-use evenstep::entities::{Body, RenderPose, RollbackWorld};
+use evenstep::ecs::hecs::{Body, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Correction, Physics, Rate, Simulation, Step};
 use hecs::Entity;
 use std::collections::BTreeSet;
@@ -60,9 +61,12 @@ fn predicted_to_fire(ship: u32, tick: u64) -> bool {
 }
 
 fn start(way: Way) -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    let mut simulation = Simulation::new(Rate::hz(100));
     simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    simulation.set_rewind_limits(30, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 30,
+        ..simulation.kept()
+    });
     simulation.correction = Correction::OFF;
     let mut game = Game {
         world: RollbackWorld::default().with::<Id>().with::<Part>(),
@@ -206,16 +210,16 @@ impl Game {
 
 type Components = (Entity, Id, Part, Option<BodyKey>, Option<Pose>);
 
-fn make_steps(simulation: &mut Simulation, fires: fn(u32, u64) -> bool) {
+fn run_steps(simulation: &mut Simulation, fires: fn(u32, u64) -> bool) {
     while let Some(step) = simulation.next_step() {
-        make_step(simulation, step, fires);
+        run_step(simulation, step, fires);
     }
 }
 
-fn make_step(simulation: &mut Simulation, step: Step, fires: fn(u32, u64) -> bool) {
+fn run_step(simulation: &mut Simulation, step: Step, fires: fn(u32, u64) -> bool) {
     let before = |physics: &mut Physics, game: &mut Game| game.before_step(physics, step, fires);
     simulation.physics.resource_scope(before).unwrap();
-    assert!(simulation.make_step());
+    assert!(simulation.run_step());
     let after = |physics: &mut Physics, game: &mut Game| game.after_step(physics, step);
     simulation.physics.resource_scope(after).unwrap();
 }
@@ -242,15 +246,15 @@ fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
         predicted_to_fire
     };
     simulation.begin_frame(time);
-    make_steps(simulation, predicted);
+    run_steps(simulation, predicted);
     if late == Late::Within {
         back(simulation);
-        make_steps(simulation, fires);
+        run_steps(simulation, fires);
     }
     simulation.end_frame();
     if late == Late::Between {
         back(simulation);
-        make_steps(simulation, fires);
+        run_steps(simulation, fires);
     }
     with_game(simulation, |simulation, game| game.sync(simulation));
 }
@@ -308,7 +312,7 @@ fn an_unfinished_rollback_is_completed_in_the_next_frame() {
         simulation.begin_frame(MS(0));
         simulation.roll_back(simulation.physics.tick() - 5).unwrap();
         let step = simulation.next_step().unwrap();
-        make_step(&mut simulation, step, fires);
+        run_step(&mut simulation, step, fires);
         simulation.end_frame();
         with_game(&mut simulation, |simulation, game| game.sync(simulation));
         assert_eq!(simulation.steps_to_resimulate(), 4);

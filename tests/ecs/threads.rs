@@ -3,8 +3,9 @@
 
 use crate::scenes::space;
 use crate::scenes::testing::translation;
-use evenstep::entities::{Body, Entities, RenderPose};
+use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
@@ -105,7 +106,7 @@ fn removals_that_exceed_the_command_queue_are_sent_in_later_syncs() {
         );
     }
     let mut settings = RunnerSettings::default();
-    settings.commands = 3;
+    settings.call_capacity = 3;
     let mut runner = Runner::new(simulation, Idle, settings).unwrap();
     // Half of the entities are despawned through `Entities`, and all the others by hecs.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
@@ -258,8 +259,9 @@ fn entities_of_an_overlap_have_the_poses_of_its_view() {
     let mut displayed = 0;
     for frame in 0..400 {
         let millis = [7, 3, 16, 0, 4][frame % 5];
-        let Ok(view) = overlap.frame(Duration::from_millis(millis), &mut game);
-        game.entities.show(&mut game.world, view);
+        let Ok(_) = overlap.frame(Duration::from_millis(millis), &mut game);
+        game.entities.sync(&mut game.world, &mut overlap);
+        let view = overlap.view();
         for (entity, body, pose) in &mut game.world.query::<(hecs::Entity, &Body, &RenderPose)>() {
             if let Some(there) = view.pose(body.key()) {
                 assert_eq!(pose.0, there, "{entity:?} in frame {frame}");
@@ -280,7 +282,10 @@ fn entities_of_an_overlap_have_the_poses_of_its_view() {
 #[test]
 fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
     let mut simulation = space(100);
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     frames(&mut world, &mut entities, &mut runner, |_, runner| {

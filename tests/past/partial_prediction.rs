@@ -3,6 +3,7 @@
 use crate::scenes::testing::vector;
 use crate::scenes::with_floor;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
@@ -81,7 +82,10 @@ fn start(out_of_sight: u16) -> Match {
     // In `near`, the other player moves at its last known velocity.
     let proxy = near.physics.body_mut(pairs[2][1]).unwrap();
     proxy.set_body_type(RigidBodyType::KinematicVelocityBased, true);
-    near.set_rewind_limits(20, usize::MAX);
+    near.keep(Kept {
+        ticks: 20,
+        ..near.kept()
+    });
     Match {
         whole,
         near,

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::scenes::MS;
 use crate::scenes::testing::vector;
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Owners, Simulation, Step};
+use evenstep::rewind::Kept;
+use evenstep::{BodyKey, Simulation, Step};
 
 /// An ECS whose entities have ids that are never reused.
 #[derive(Default)]
@@ -17,11 +19,11 @@ struct World {
 
 /// The restored part: the components, indexed by body.
 #[derive(Clone, Default)]
-struct Kept(BTreeMap<BodyKey, u64>);
+struct Copied(BTreeMap<BodyKey, u64>);
 
 struct Game {
     simulation: Simulation,
-    owners: Owners<u32>,
+    map: EntityMap<u32>,
     world: World,
     /// The numbers of restored and removed entities.
     counts: [usize; 2],
@@ -34,12 +36,15 @@ const PREDICTED: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
 
 impl Game {
     fn new() -> Self {
-        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100).unwrap());
-        simulation.set_rewind_limits(30, usize::MAX);
-        simulation.physics.resources_mut().insert(Kept::default());
+        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100));
+        simulation.keep(Kept {
+            ticks: 30,
+            ..simulation.kept()
+        });
+        simulation.physics.resources_mut().insert(Copied::default());
         Self {
             simulation,
-            owners: Owners::default(),
+            map: EntityMap::default(),
             world: World::default(),
             counts: [0; 2],
         }
@@ -49,12 +54,12 @@ impl Game {
         let entity = self.world.next;
         self.world.next += 1;
         self.world.entities.insert(entity, (key, lives));
-        self.owners.insert(key, entity);
+        self.map.insert(key, entity);
     }
 
     fn despawn(&mut self, entity: u32) {
         if let Some((key, _)) = self.world.entities.remove(&entity) {
-            self.owners.release(&mut self.simulation, key, entity);
+            self.map.remove_body(&mut self.simulation, key, entity);
         }
     }
 
@@ -71,12 +76,12 @@ impl Game {
             let key = self.simulation.physics.insert(body, crate::scenes::ball());
             self.spawn(key, 3 + step.tick % 17);
         }
-        self.simulation.make_step();
+        self.simulation.run_step();
         let kept = self.world.entities.values().copied().collect();
-        self.simulation.physics.resources_mut().insert(Kept(kept));
+        self.simulation.physics.resources_mut().insert(Copied(kept));
     }
 
-    fn make_steps(&mut self, fires: fn(u64) -> bool) {
+    fn run_steps(&mut self, fires: fn(u64) -> bool) {
         while let Some(step) = self.simulation.next_step() {
             self.step(step, fires);
         }
@@ -84,7 +89,7 @@ impl Game {
 
     fn roll_back(&mut self, tick: u64) {
         self.simulation.roll_back(tick).unwrap();
-        let unmatched = self.owners.unmatched(&self.simulation.physics);
+        let unmatched = self.map.unmatched(&self.simulation.physics);
         self.counts[0] += unmatched.bodies.len();
         self.counts[1] += unmatched.entities.len();
         for entity in unmatched.entities {
@@ -94,7 +99,7 @@ impl Game {
             .simulation
             .physics
             .resources()
-            .get::<Kept>()
+            .get::<Copied>()
             .unwrap()
             .clone();
         for key in unmatched.bodies {
@@ -110,7 +115,7 @@ impl Game {
 
     /// Returns, for each body, its remaining steps and its displayed pose. Checks the entity that owns it.
     fn state(&mut self) -> Vec<(BodyKey, u64, Option<Pose>)> {
-        assert!(self.owners.removed(&mut self.simulation).is_empty());
+        assert!(self.map.take_removed(&self.simulation).is_empty());
         assert_eq!(
             self.simulation.physics.bodies().count(),
             self.world.entities.len() + 1
@@ -118,7 +123,7 @@ impl Game {
         let entities = self.world.entities.iter();
         let mut state: Vec<_> = entities
             .map(|(entity, (key, lives))| {
-                assert_eq!(self.owners.entity(*key), Some(*entity));
+                assert_eq!(self.map.entity(*key), Some(*entity));
                 (*key, *lives, self.simulation.pose(*key))
             })
             .collect();
@@ -131,16 +136,19 @@ impl Game {
 fn an_external_ecs_rolled_back_every_frame_equals_one_without_rollbacks() {
     for interval in [1, 4] {
         let [mut late, mut in_time] = [(); 2].map(|()| Game::new());
-        late.simulation.set_rewind_interval(interval);
+        late.simulation.keep(Kept {
+            interval,
+            ..late.simulation.kept()
+        });
         late.simulation.correction = evenstep::Correction::OFF;
         for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(25) {
             late.simulation.begin_frame(MS(ms));
-            late.make_steps(PREDICTED);
+            late.run_steps(PREDICTED);
             late.roll_back(late.simulation.physics.tick().saturating_sub(10));
-            late.make_steps(FIRES);
+            late.run_steps(FIRES);
             late.simulation.end_frame();
             in_time.simulation.begin_frame(MS(ms));
-            in_time.make_steps(FIRES);
+            in_time.run_steps(FIRES);
             in_time.simulation.end_frame();
             let tick = in_time.simulation.physics.tick();
             assert_eq!(late.state(), in_time.state(), "tick {tick}");

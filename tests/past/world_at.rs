@@ -1,13 +1,15 @@
 //! Queries against an earlier world return the same answers as those made when its frame was displayed.
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 
-use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, spin, translation, vector};
+use crate::scenes::{MS, collider_pose};
 use evenstep::rapier::geometry::{ColliderHandle, Shape};
 use evenstep::rapier::parry::query::ShapeCastOptions;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, RewindError, Simulation, Step};
+use evenstep::rewind::RewindError;
+use evenstep::{BodyKey, Frame, Simulation, Step};
 
 const KEPT: u64 = 40;
 
@@ -75,9 +77,12 @@ struct Game {
 
 impl Game {
     fn new() -> Self {
-        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100).unwrap());
-        simulation.set_rewind_limits(KEPT, usize::MAX);
-        simulation.set_history(KEPT as usize + 2);
+        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100));
+        simulation.keep(Kept {
+            ticks: KEPT,
+            poses: KEPT + 2,
+            ..simulation.kept()
+        });
         let sensor = cuboid(0.5, 0.1, 0.5).sensor(true);
         let lift = simulation
             .physics
@@ -93,7 +98,7 @@ impl Game {
         self.simulation.begin_frame(MS(time));
         while let Some(step) = self.simulation.next_step() {
             self.before_step(step);
-            self.simulation.make_step();
+            self.simulation.run_step();
             after_step(&self.simulation);
         }
         self.simulation.end_frame()
@@ -192,7 +197,7 @@ fn colliders_have_the_poses_that_the_frame_displayed() {
         let poses: Vec<_> = colliders
             .filter_map(|(handle, _)| {
                 let key = simulation.physics.key_of_collider(handle)?;
-                Some((handle, key, simulation.collider_pose(handle)?))
+                Some((handle, key, collider_pose(simulation, handle)?))
             })
             .collect();
         // Rapier's queries find colliders at their poses in the last step.
@@ -236,7 +241,10 @@ fn colliders_have_the_poses_that_the_frame_displayed() {
 #[test]
 fn no_query_finds_the_collider_of_a_disabled_link() {
     let mut simulation = crate::scenes::space(100);
-    simulation.set_rewind_limits(KEPT, usize::MAX);
+    simulation.keep(Kept {
+        ticks: KEPT,
+        ..simulation.kept()
+    });
     let insert = |simulation: &mut Simulation, body: RigidBodyBuilder| {
         simulation.physics.insert(body, crate::scenes::ball())
     };
@@ -254,7 +262,7 @@ fn no_query_finds_the_collider_of_a_disabled_link() {
         let (tick, alpha) = (simulation.frame().tick, simulation.frame().alpha);
         let past = simulation.world_at(tick, alpha).unwrap();
         let pipeline = past.query_pipeline(QueryFilter::default());
-        let displayed = simulation.collider_pose(collider).unwrap().translation;
+        let displayed = collider_pose(simulation, collider).unwrap().translation;
         let left = pipeline.colliders[collider].position().translation;
         let is_found = [displayed, left].map(|at| {
             let ray = Ray::new(at + Vector::Y * 3.0, Vector::NEG_Y);
@@ -316,7 +324,11 @@ fn ticks_out_of_range_are_refused_and_bad_alphas_are_clamped() {
 #[test]
 fn the_present_can_be_queried_without_snapshots() {
     let mut game = Game::new();
-    game.simulation.set_rewind_limits(0, 0);
+    game.simulation.keep(Kept {
+        ticks: 0,
+        bytes: 0,
+        ..game.simulation.kept()
+    });
     let frame = game.frame(55, |_| ());
     let past = game.simulation.world_at(frame.tick, frame.alpha).unwrap();
     assert!(format!("{past:?}").contains("colliders"));

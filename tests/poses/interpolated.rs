@@ -1,13 +1,15 @@
 //! Your own values between two steps: each loop interpolates them at the time of the poses.
 
+use evenstep::rewind::Kept;
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, flyer_in_space, shown_x};
 use evenstep::rapier::prelude::*;
+use evenstep::render::Interpolated;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Interpolated, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 
 fn lerp(a: &f32, b: &f32, t: f32) -> f32 {
     a + (b - a) * t
@@ -70,12 +72,10 @@ fn an_interpolated_value_follows_its_displayed_body_in_every_frame() {
     let mut between = 0;
     for number in 0..400u64 {
         match number {
-            100 => simulation.set_speed(0.3).unwrap(),
+            100 => simulation.clock_settings_mut().set_speed(0.3).unwrap(),
             150 => simulation.pause(),
             160 => simulation.resume(),
-            200 => simulation
-                .clock_settings_mut()
-                .set_rate(Rate::hz(48).unwrap()),
+            200 => simulation.clock_settings_mut().set_rate(Rate::hz(48)),
             _ => (),
         }
         // Frames without a step, and with many.
@@ -95,7 +95,10 @@ fn an_interpolated_value_follows_its_displayed_body_in_every_frame() {
 #[test]
 fn resimulated_steps_replace_interpolated_values() {
     let (mut simulation, mut follower) = scene();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     for _ in 0..30 {
         let Ok(_) = simulation.advance_with(MS(7), &mut follower);
     }
@@ -109,7 +112,7 @@ fn resimulated_steps_replace_interpolated_values() {
             .body_mut(key)
             .unwrap()
             .set_linvel(Vector::X, true);
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
         value.set(step.tick, x(&simulation.physics, key));
         assert_eq!(*value.latest(), x(&simulation.physics, key));
     }

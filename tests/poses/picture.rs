@@ -2,9 +2,11 @@
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, advance, ball, flyer_in_space};
+use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
-use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, TickQueue};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use std::convert::Infallible;
 
 struct Idle;
@@ -21,7 +23,10 @@ fn displayed_poses(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose
 #[test]
 fn displayed_poses_stay_unchanged_during_a_rollback() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 105);
     let keys = [key, rock];
@@ -32,7 +37,7 @@ fn displayed_poses_stay_unchanged_during_a_rollback() {
     while simulation.steps_to_resimulate() > 0 {
         simulation.next_step().unwrap();
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
         made += 1;
         assert_eq!(displayed_poses(&simulation, &keys), shown);
         assert_eq!(simulation.moved(), moved);
@@ -128,7 +133,7 @@ fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
         }
 
         fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
-            let events = physics.events().in_tick(step.tick);
+            let events = physics.events().in_step(step.tick);
             let hits = events
                 .collisions()
                 .flat_map(|hit| hit.bodies)
@@ -139,7 +144,10 @@ fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
         }
     }
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     simulation.physics.resources_mut().insert(Hits::default());
     let sensor = ball()
         .sensor(true)
@@ -184,7 +192,10 @@ fn every_loop_delivers_tick_queue_input_once_in_its_step() {
     }
     for kind in 0..3 {
         let (mut simulation, _) = flyer_in_space();
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
         let mut overlap = Overlap::new(simulation.clone()).unwrap();
         let mut queue = TickQueue::new(0, 99);
         for tick in 0..100 {
@@ -214,7 +225,7 @@ fn every_loop_delivers_tick_queue_input_once_in_its_step() {
                         if game.before_step(&mut simulation.physics, step).is_err() {
                             break;
                         }
-                        simulation.make_step();
+                        simulation.run_step();
                     }
                     simulation.end_frame();
                 }
@@ -245,7 +256,10 @@ fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
 #[test]
 fn a_mouse_ray_hits_bodies_at_their_displayed_poses() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 25);
     let x = simulation.pose(key).unwrap().translation.x;
     assert_eq!(

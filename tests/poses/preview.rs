@@ -22,7 +22,7 @@ const fn preview(least: f32) -> Way {
 
 fn figures(name: &str, way: Way) -> Figures {
     let scene = all().into_iter().find(|scene| scene.name == name).unwrap();
-    let rate = Rate::hz(HZ).unwrap();
+    let rate = Rate::hz(HZ);
     measure(&scene, way, rate, Duration::from_secs(2))
 }
 
@@ -92,7 +92,7 @@ fn a_preview_without_the_hook_misses_forces_of_the_game() {
 
 #[test]
 fn a_preview_displays_input_in_the_first_frame_after_it() {
-    let rate = Rate::hz(30).unwrap();
+    let rate = Rate::hz(30);
     let frame = 1.0 / 144.0;
     assert_between(0.3 * frame, latency(FULL, rate), frame);
     assert_between(0.3 * frame, latency(PARTIAL, rate), frame);

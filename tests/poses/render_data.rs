@@ -6,6 +6,7 @@ use crate::scenes::renderer::Renderer;
 use crate::scenes::testing::{pose, spin, translation};
 use crate::scenes::{MS, advance, ball, flyer, flyer_in_space};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, View};
 use evenstep::{BodyKey, Correction, Hooks, Simulation, Smoothing};
 use std::convert::Infallible;
@@ -19,7 +20,7 @@ impl Hooks for Idle {
 /// Creates a flyer that was displayed between two steps.
 fn displayed() -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
-    simulation.keep_render_data(true);
+    simulation.keeps_render_data = true;
     advance(&mut simulation, 25);
     assert_eq!(jumped(&simulation), [key], "it is new");
     advance(&mut simulation, 5);
@@ -32,7 +33,7 @@ fn jumped(simulation: &Simulation) -> &[BodyKey] {
 }
 
 fn excepted(simulation: &Simulation) -> Vec<BodyKey> {
-    let exceptions = simulation.render_data().unwrap().exceptions();
+    let exceptions = simulation.render_data().unwrap().overrides();
     exceptions.iter().map(|(key, _)| *key).collect()
 }
 
@@ -41,12 +42,12 @@ fn render_data_is_kept_only_if_requested() {
     let (mut simulation, _) = flyer_in_space();
     advance(&mut simulation, 25);
     assert!(simulation.render_data().is_none());
-    simulation.keep_render_data(true);
+    simulation.keeps_render_data = true;
     advance(&mut simulation, 25);
-    simulation.keep_render_data(true); // again, which changes nothing
+    simulation.keeps_render_data = true; // again, which changes nothing
     assert_eq!(simulation.render_data().unwrap().keys().len(), 1);
     assert_eq!(simulation.clone().render_data().unwrap().keys().len(), 1);
-    simulation.keep_render_data(false);
+    simulation.keeps_render_data = false;
     assert!(simulation.render_data().is_some(), "of the same picture");
     advance(&mut simulation, 0);
     assert!(simulation.render_data().is_none());
@@ -55,10 +56,10 @@ fn render_data_is_kept_only_if_requested() {
 #[test]
 fn the_pairs_version_changes_only_after_steps_and_edits() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.keep_render_data(true);
+    simulation.keeps_render_data = true;
     let versions = |simulation: &Simulation| {
         let data = simulation.render_data().unwrap();
-        (data.pairs_version(), data.order_version())
+        (data.pairs_version(), data.keys_version())
     };
     advance(&mut simulation, 10);
     let (mut pairs, order) = versions(&simulation);
@@ -154,9 +155,12 @@ fn a_correction_is_listed_as_jumped_only_if_not_smoothed() {
         (Correction::OFF, 1.0, true),
     ] {
         let (mut simulation, key) = flyer_in_space();
-        simulation.keep_render_data(true);
+        simulation.keeps_render_data = true;
         simulation.correction = correction;
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
         advance(&mut simulation, 55);
         let resimulated = simulation.resimulate(2, |physics, step| {
             if step.tick == 2 {
@@ -181,7 +185,10 @@ fn restoring_a_state_marks_all_moving_bodies_as_jumped() {
     simulation.physics = saved;
     advance(&mut simulation, 5);
     assert_eq!(jumped(&simulation), [key]);
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 50);
     simulation.rewind(simulation.physics.tick() - 2).unwrap();
     advance(&mut simulation, 5);
@@ -219,7 +226,7 @@ fn bodies_that_a_shader_cannot_interpolate_are_listed_as_exceptions() {
 #[test]
 fn overlap_and_runner_keep_the_render_data_of_a_simulation() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.keep_render_data(true);
+    simulation.keeps_render_data = true;
     let mut renderer = Renderer::default();
     advance(&mut simulation, 25);
     renderer.draw(

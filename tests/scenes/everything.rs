@@ -2,11 +2,13 @@
 
 use super::testing::{ball_joint, cloth, cuboid, spaced, translation, vector};
 use super::{MS, hash, pile, sleepers, with_floor};
+use evenstep::events::Collision;
+use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Clock, Collision, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Physics, Rate,
-    Simulation, Smoothing, Step, Wrench,
-};
+use evenstep::rewind::Kept;
+use evenstep::time::Clock;
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -42,8 +44,11 @@ pub fn gusts() -> ForceGenerator {
 
 impl Everything {
     pub fn new() -> Self {
-        let mut simulation = with_floor(Rate::hz(60).unwrap());
-        simulation.set_history(4);
+        let mut simulation = with_floor(Rate::hz(60));
+        simulation.keep(Kept {
+            poses: 4,
+            ..simulation.kept()
+        });
         let listening = || ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS;
         let crates = pile(&mut simulation, 30);
         let at = |x: f32, y: f32, z: f32| RigidBodyBuilder::dynamic().translation(vector(x, y, z));
@@ -179,7 +184,7 @@ impl Everything {
             collisions: events.collisions().collect(),
             forces: events
                 .contact_forces()
-                .map(|force| (force.tick, force.bodies, force.force.total_force_magnitude))
+                .map(|force| (force.step, force.bodies, force.force.total_force_magnitude))
                 .collect(),
             tears_and_quarantined,
             clock: simulation.clock().clone(),
@@ -238,7 +243,7 @@ impl Hooks for Script {
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
-        self.collisions += physics.events().in_tick(step.tick).collisions().count();
+        self.collisions += physics.events().in_step(step.tick).collisions().count();
         Ok(())
     }
 }

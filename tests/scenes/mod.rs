@@ -17,11 +17,10 @@ pub mod strategies;
 #[cfg_attr(not(dim2), path = "../../src/dim/dim3/testing.rs")]
 pub mod testing;
 
+use evenstep::forces::ForceGenerator;
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Physics, Rate, Simulation, Step,
-    Stepping,
-};
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::mpsc::channel;
@@ -52,7 +51,7 @@ pub fn with_floor(rate: Rate) -> Simulation {
 
 /// Creates free space, without gravity and without bodies.
 pub fn space(hz: u32) -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
+    let mut simulation = Simulation::new(Rate::hz(hz));
     simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
 }
@@ -320,4 +319,14 @@ impl Hooks for Game {
         }
         Ok(())
     }
+}
+
+/// Returns the pose at which to draw a collider, or `None` if it was removed or its body has no key.
+pub fn collider_pose(simulation: &Simulation, handle: ColliderHandle) -> Option<Pose> {
+    let collider = simulation.physics.rapier().colliders.get(handle)?;
+    let Some(parent) = collider.parent() else {
+        return Some(*collider.position());
+    };
+    let pose = simulation.pose(simulation.physics.key(parent)?)?;
+    Some(pose * collider.position_wrt_parent()?)
 }

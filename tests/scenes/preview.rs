@@ -2,6 +2,7 @@
 //! from the poses that the run reaches?
 
 use super::testing::{angle_between, axes, cuboid, cuboid_of, spin, translation, vector};
+use evenstep::rewind::Kept;
 use std::time::{Duration, Instant};
 
 use evenstep::rapier::prelude::*;
@@ -122,7 +123,10 @@ const AHEAD: u64 = 3;
 
 impl Truth {
     pub fn new(mut simulation: Simulation, game: Game) -> Self {
-        simulation.set_history(8);
+        simulation.keep(Kept {
+            poses: 8,
+            ..simulation.kept()
+        });
         simulation.pause();
         for _ in 0..AHEAD {
             simulation.step_once();
@@ -207,7 +211,7 @@ pub fn scenes() -> [Scene; 9] {
             game: |physics, key, step, _| {
                 let force = of_report("curve").force.expect("the scene has a force");
                 let body = physics.body(key).expect("the body exists");
-                let force = force(body, step.time);
+                let force = force(body, step.start_time);
                 physics.add_force(key, force).expect("the body exists");
             },
             ..scene("force of the game", true, of_report("curve").build)
@@ -218,7 +222,7 @@ pub fn scenes() -> [Scene; 9] {
         scene("heap of 200, shot at", false, heap_shot_at),
         Scene {
             game: |physics, key, step, _| {
-                let stroke = step.time.as_secs();
+                let stroke = step.start_time.as_secs();
                 let height = if stroke.is_multiple_of(2) { 2.0 } else { 0.0 };
                 let pose = translation(0.0, height, 0.0);
                 let end = Duration::from_secs(stroke + 1);

@@ -1,7 +1,8 @@
 //! A renderer that draws from the data of frames alone, as one that blends on the GPU does. It checks the laws of that data.
 
+use evenstep::BodyKey;
 use evenstep::rapier::math::{Pose, Rotation, Vector};
-use evenstep::{BodyKey, PoseFloats, RenderData, interpolate};
+use evenstep::render::{PoseFloats, RenderData, interpolate};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -11,7 +12,7 @@ pub struct Renderer {
     /// What was uploaded, and its versions.
     keys: Vec<BodyKey>,
     pairs: Vec<[Pose; 2]>,
-    order_version: Option<u64>,
+    keys_version: Option<u64>,
     pairs_version: Option<u64>,
     /// How many poses were blended from pairs alone.
     pub blended: u64,
@@ -36,14 +37,14 @@ impl Renderer {
             let blend = interpolate(previous, current, data.alpha());
             self.slots.insert(*key, blend);
         }
-        let excepted: BTreeSet<_> = data.exceptions().iter().map(|(key, _)| key).collect();
+        let excepted: BTreeSet<_> = data.overrides().iter().map(|(key, _)| key).collect();
         assert_eq!(
             excepted.len(),
-            data.exceptions().len(),
+            data.overrides().len(),
             "a body is listed twice"
         );
-        self.slots.extend(data.exceptions().iter().copied());
-        self.blended += (self.keys.len() as u64).saturating_sub(data.exceptions().len() as u64);
+        self.slots.extend(data.overrides().iter().copied());
+        self.blended += (self.keys.len() as u64).saturating_sub(data.overrides().len() as u64);
         for (key, drawn) in &self.slots {
             assert_eq!(Some(*drawn), pose(*key), "{key:?}");
         }
@@ -56,7 +57,7 @@ impl Renderer {
     fn upload(&mut self, data: &RenderData) {
         assert_eq!(data.keys().len(), data.previous().len());
         assert_eq!(data.keys().len(), data.current().len());
-        if self.order_version.replace(data.order_version()) != Some(data.order_version()) {
+        if self.keys_version.replace(data.keys_version()) != Some(data.keys_version()) {
             self.keys = data.keys().to_vec();
         }
         if self.pairs_version.replace(data.pairs_version()) != Some(data.pairs_version()) {

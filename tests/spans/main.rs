@@ -3,6 +3,7 @@
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -119,12 +120,15 @@ fn phase_spans_nest_in_step_spans_and_steps_in_frames() {
 fn phase_spans_of_pulled_steps_nest_in_the_games_span() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_rewind_limits(8, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 8,
+        ..simulation.kept()
+    });
     let spans = spans_of(|| {
         let _frame = tracing::info_span!("game").entered();
         simulation.begin_frame(MS(10));
         while simulation.next_step().is_some() {
-            simulation.make_step();
+            simulation.run_step();
         }
         simulation.end_frame();
     });
@@ -147,7 +151,10 @@ fn phase_spans_of_pulled_steps_nest_in_the_games_span() {
 fn resimulated_steps_are_marked() {
     LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_rewind_limits(8, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 8,
+        ..simulation.kept()
+    });
     simulation.advance(MS(30), |_, _| ());
     let spans = spans_of(|| {
         simulation.resimulate(1, |_, _| ()).unwrap();

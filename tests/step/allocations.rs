@@ -2,15 +2,17 @@
 
 use crate::scenes::testing::vector;
 use allocation_counter::measure;
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Rate, Simulation};
+use evenstep::rewind::Kept;
+use evenstep::{BodyKey, Rate, Simulation};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// Creates balls that bounce for ever, so that there are collisions. Each ball has a generator.
 fn scene() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
             // The balls are apart along x, because a plane has no rows behind each other.
@@ -24,7 +26,7 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
         })
         .collect();
     for key in &keys {
-        let wrench = |_: &RigidBody, _| evenstep::Wrench::default();
+        let wrench = |_: &RigidBody, _| evenstep::forces::Wrench::default();
         simulation
             .physics
             .insert_force_generator(*key, ForceGenerator::custom(wrench))
@@ -92,7 +94,7 @@ fn a_frame_allocates_no_more_than_bare_rapier() {
 #[cfg(feature = "hecs")]
 #[test]
 fn a_sync_with_hecs_allocates_nothing() {
-    use evenstep::entities::{Entities, RenderPose};
+    use evenstep::ecs::hecs::{Entities, RenderPose};
 
     let (mut simulation, keys) = scene();
     let mut world = hecs::World::new();
@@ -150,7 +152,10 @@ fn the_estimated_size_of_a_state_is_within_25_percent() {
             simulation.advance(STEP, |_, _| ());
         }
         let copy = measure(|| std::mem::forget(simulation.clone()));
-        simulation.set_rewind_limits(1, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 1,
+            ..simulation.kept()
+        });
         simulation.advance(STEP, |_, _| ());
         let ratio = simulation.rewind_bytes() as f64 / copy.bytes_current as f64;
         assert!((0.75..1.25).contains(&ratio), "{name}: {ratio}");

@@ -1,8 +1,10 @@
 //! The events of each pair of colliders are a start, a stop, a start, and so on, whatever the game changes meanwhile.
 
 use crate::scenes::{MS, with_floor};
+use evenstep::events::Collision;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Collision, Physics, Rate, Simulation, Step};
+use evenstep::rewind::Kept;
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -42,7 +44,7 @@ fn put(physics: &mut Physics, ball: BodyKey, touches: bool) {
 
 /// Returns a floor and a ball that is above it.
 fn ball_above_floor(listens: bool) -> (Simulation, BodyKey) {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    let mut simulation = with_floor(Rate::hz(100));
     let body = RigidBodyBuilder::dynamic().gravity_scale(0.0);
     let key = simulation.physics.insert(body, ball(listens));
     put(&mut simulation.physics, key, false);
@@ -78,7 +80,7 @@ fn a_stop_that_rapier_left_out_comes_right_before_the_next_start() {
     put(&mut simulation.physics, ball, true);
     assert_eq!(step(&mut simulation), [false, true]);
     for event in simulation.events().collisions() {
-        assert!(event.bodies.contains(&Some(ball)) && event.tick == 3 && !event.removed);
+        assert!(event.bodies.contains(&Some(ball)) && event.step == 3 && !event.removed);
     }
     simulation.physics.remove(ball);
     assert_eq!(step(&mut simulation), [false]);
@@ -223,7 +225,7 @@ fn play(
     frame: u64,
     mut between: impl FnMut(&mut Simulation, &Deeds),
 ) -> Vec<Collision> {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    let mut simulation = with_floor(Rate::hz(100));
     let keys = (0..BALLS).map(|i| {
         let body = RigidBodyBuilder::dynamic().translation(place(i, i % 2 == 0));
         simulation.physics.insert(body, ball(i < 2))
@@ -237,7 +239,7 @@ fn play(
         between(&mut simulation, deeds);
         simulation.physics.tick()
     });
-    collisions.retain(|event| event.tick < TICKS + 20);
+    collisions.retain(|event| event.step < TICKS + 20);
     collisions
 }
 
@@ -269,7 +271,7 @@ proptest! {
         let cloned = play(&deeds, 10, |simulation, _| *simulation = simulation.clone());
         prop_assert_eq!(&cloned, &expected);
         let rolled_back = play(&deeds, 30, |simulation, deeds| {
-            simulation.set_rewind_limits(20, usize::MAX);
+            simulation.keep(Kept { ticks: 20, ..simulation.kept() });
             let from = simulation.physics.tick().saturating_sub(7);
             let act = |physics: &mut Physics, step| act_all(physics, step, deeds);
             if simulation.resimulate(from, act).is_ok() {

@@ -3,6 +3,7 @@
 use crate::scenes::testing::{angle_between, spin, translation, turned, vector};
 use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Simulation, Smoothing};
 use std::time::Duration;
 
@@ -124,9 +125,9 @@ fn resting_bodies_inserted_in_a_pause_are_listed_in_one_frame_only() {
             .insert(asleep.translation(at + Vector::Y), ball());
     }
     let frame = advance(&mut simulation, 20);
-    assert_eq!((frame.poses.movers, simulation.moved().len()), (200, 200));
+    assert_eq!((frame.movers, simulation.moved().len()), (200, 200));
     let frame = advance(&mut simulation, 20);
-    assert_eq!((frame.poses.movers, simulation.moved().len()), (0, 0));
+    assert_eq!((frame.movers, simulation.moved().len()), (0, 0));
 }
 
 // Access.
@@ -152,7 +153,7 @@ fn only_bodies_named_for_access_are_checked_for_edits() {
     let frame = simulation.advance(MS(50), |physics, _| {
         physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
     });
-    assert_eq!((frame.steps, frame.poses.movers), (5, 0));
+    assert_eq!((frame.steps, frame.movers), (5, 0));
 
     // One body is named twice, together with a removed one. Another body is moved without being named.
     let gone = simulation.physics.insert(asleep(), ball());
@@ -162,7 +163,7 @@ fn only_bodies_named_for_access_are_checked_for_edits() {
         physics.bodies[*handle].set_position(at(7.0), false);
     }
     let frame = advance(&mut simulation, 5);
-    assert_eq!((frame.poses.movers, frame.poses.teleported), (1, 1));
+    assert_eq!(frame.movers, 1);
     assert_eq!(simulation.moved(), [(keys[3], at(7.0))]);
     assert_eq!(x(&simulation, keys[4]), 0.0);
     // Once the unnamed body moves, it is displayed.
@@ -216,7 +217,10 @@ fn a_body_turns_about_its_new_center_after_a_collider_is_removed() {
 fn poses_of_earlier_ticks_ignore_a_later_teleport() {
     for states in [2, 6] {
         let mut simulation = space(100);
-        simulation.set_history(states);
+        simulation.keep(Kept {
+            poses: states,
+            ..simulation.kept()
+        });
         let flying = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
         let key = simulation.physics.insert(flying, ball());
         let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
@@ -243,7 +247,10 @@ fn poses_of_earlier_ticks_ignore_a_later_teleport() {
 #[test]
 fn a_new_body_moved_before_its_first_step_has_no_earlier_poses() {
     let mut simulation = space(100);
-    simulation.set_history(usize::MAX);
+    simulation.keep(Kept {
+        poses: u64::MAX,
+        ..simulation.kept()
+    });
     let frame = advance(&mut simulation, 35);
     let between = simulation
         .physics

@@ -2,8 +2,9 @@
 
 use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, translation, vector};
+use evenstep::events::{Collision, Events};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Collision, Events, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -53,7 +54,7 @@ impl Hooks for Churn {
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
-        let events = physics.events().in_tick(step.tick);
+        let events = physics.events().in_step(step.tick);
         self.seen.extend(events.collisions());
         self.forces += events.contact_forces().count();
         Ok(())
@@ -62,7 +63,7 @@ impl Hooks for Churn {
 
 impl Bouncing {
     fn new() -> Self {
-        let simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+        let simulation = crate::scenes::with_floor(Rate::hz(100));
         Self {
             simulation,
             game: Churn::default(),
@@ -123,7 +124,7 @@ fn collisions_start_before_they_stop_and_name_both_bodies() {
 #[test]
 fn a_removed_body_is_named_in_its_stop_event_after_slot_reuse() {
     for through_rapier in [false, true] {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
         let insert = |simulation: &mut Simulation, x: f32| {
             let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.49, 0.0));
             simulation.physics.insert(body, noisy_ball())
@@ -146,7 +147,7 @@ fn a_removed_body_is_named_in_its_stop_event_after_slot_reuse() {
         let [stopped, started] = collisions(&simulation)[..] else {
             panic!("expected one stop and one start")
         };
-        assert!(!stopped.started && stopped.removed && stopped.tick == 1);
+        assert!(!stopped.started && stopped.removed && stopped.step == 1);
         assert!(stopped.bodies.contains(&Some(old)), "{stopped:?}");
         assert!(stopped.colliders.contains(&collider));
         assert!(started.started && started.bodies.contains(&Some(new)));
@@ -156,7 +157,7 @@ fn a_removed_body_is_named_in_its_stop_event_after_slot_reuse() {
 
 #[test]
 fn events_report_sensors_and_name_only_tracked_bodies() {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    let mut simulation = Simulation::new(Rate::hz(100));
     let zone = cuboid(1.0, 1.0, 1.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
@@ -179,7 +180,7 @@ fn events_report_sensors_and_name_only_tracked_bodies() {
             .all(|c| c.sensor && !c.removed && c.bodies == [None, None])
     );
     assert!(collisions[0].started && !collisions[1].started);
-    assert!(collisions[0].tick < collisions[1].tick);
+    assert!(collisions[0].step < collisions[1].step);
 
     // The body is tracked later, and events name it from then on.
     let key = simulation.physics.track(handle).unwrap();
@@ -194,7 +195,7 @@ fn events_report_sensors_and_name_only_tracked_bodies() {
 
 #[test]
 fn contact_forces_carry_their_tick_and_are_in_newtons() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
     let heavy = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::Y * 0.5)
@@ -209,7 +210,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
     simulation.advance(MS(2_000), |_, _| ());
     simulation.advance(MS(50), |_, _| ());
     let forces = simulation.events().contact_forces();
-    let ticks: Vec<u64> = forces.clone().map(|force| force.tick).collect();
+    let ticks: Vec<u64> = forces.clone().map(|force| force.step).collect();
     assert_eq!(ticks, [200, 201, 202, 203, 204]);
     for force in forces {
         assert!(force.bodies.contains(&Some(heavy)));
@@ -219,7 +220,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
 
 #[test]
 fn a_frame_without_a_step_has_no_events() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     simulation.physics.insert(body, noisy_ball());
     simulation.advance(MS(10), |_, _| ());
@@ -237,7 +238,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
         |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
         let (handle, collider) = simulation.physics.rapier_mut().insert(body, noisy_ball());
         simulation.advance(MS(10), |_, _| ());
@@ -255,7 +256,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
 
 #[test]
 fn a_body_tracked_in_a_reused_slot_gets_no_event_of_its_predecessor() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
     let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     let old = simulation.physics.insert(body(), noisy_ball());
     simulation.advance(MS(10), |_, _| ());
@@ -285,7 +286,7 @@ fn body_mut_access_does_not_change_the_order_of_events() {
     // Balls that fall onto each other. Half of them are disabled, and later enabled, all in one step. `look` chooses
     // balls that are accessed before that.
     let run = |look: fn(usize) -> bool| {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
         let keys: Vec<BodyKey> = (0..60)
             .map(|i| {
                 let at = vector((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
@@ -313,7 +314,7 @@ fn body_mut_access_does_not_change_the_order_of_events() {
             forces.extend(of_frame.map(|event| {
                 let force = event.force;
                 let pair = pair([force.collider1, force.collider2]);
-                (event.tick, pair, force.total_force_magnitude)
+                (event.step, pair, force.total_force_magnitude)
             }));
         }
         (collisions, forces)
@@ -331,7 +332,7 @@ fn body_mut_access_does_not_change_the_order_of_events() {
         );
     }
     // The documented order.
-    let order = |collision: &Collision| (collision.tick, pair(collision.colliders));
+    let order = |collision: &Collision| (collision.step, pair(collision.colliders));
     assert!(collisions.is_sorted_by_key(order));
     assert!(forces.is_sorted_by_key(|(tick, pair, _)| (*tick, *pair)));
 }
@@ -398,7 +399,7 @@ fn insert_one(physics: &mut Physics, number: usize) -> BodyKey {
 /// Returns the ball of each collision, with its tick. The floor's key is lower.
 fn balls(events: Events) -> Vec<(u64, BodyKey)> {
     let ball = |event: &Collision| event.bodies.into_iter().flatten().max().unwrap();
-    let balls = events.collisions().map(|event| (event.tick, ball(&event)));
+    let balls = events.collisions().map(|event| (event.step, ball(&event)));
     balls.collect()
 }
 
@@ -406,7 +407,7 @@ fn balls(events: Events) -> Vec<(u64, BodyKey)> {
 fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
     // The ticks are renumbered to before the frame's steps, to one of them, and to after them.
     for (first, kept) in [(0, 3..6), (4, 3..4), (40, 3..6)] {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
         simulation.advance(MS(30), |_, _| ());
         let mut expected = Vec::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -422,17 +423,17 @@ fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
         while let Some(step) = simulation.next_step() {
             let ball = insert_one(&mut simulation.physics, 10 + expected.len());
             expected.push((step.tick, ball));
-            simulation.make_step();
-            let of_step = simulation.events().in_tick(step.tick);
+            simulation.run_step();
+            let of_step = simulation.events().in_step(step.tick);
             assert_eq!(balls(of_step), [(step.tick, ball)], "from {first}");
         }
         simulation.end_frame();
         expected.sort_unstable();
         assert_eq!(balls(simulation.events()), expected, "from {first}");
         for (tick, ball) in expected {
-            let of_step = simulation.events().in_tick(tick);
+            let of_step = simulation.events().in_step(tick);
             assert_eq!(balls(of_step), [(tick, ball)], "from {first}");
         }
-        assert!(simulation.events().in_tick(u64::MAX).is_empty());
+        assert!(simulation.events().in_step(u64::MAX).is_empty());
     }
 }

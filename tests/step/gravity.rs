@@ -3,6 +3,7 @@
 use crate::scenes::testing::{cuboid, soft_cube, vector};
 use crate::scenes::{MS, advance, ball, hash, moved_keys, sleepers, space, with_floor};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, VectorError};
 
 const UP: Vector = vector(0.0, 9.81, 0.0);
@@ -21,12 +22,12 @@ fn height(physics: &Physics, key: BodyKey) -> f32 {
 
 /// Creates 50 balls asleep on a floor. Their first contact with it wakes them for a while.
 fn at_rest() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    let mut simulation = with_floor(Rate::hz(100));
     let keys = sleepers(&mut simulation, 50);
     for _ in 0..100 {
         advance(&mut simulation, 10);
     }
-    assert_eq!(advance(&mut simulation, 10).poses.movers, 0);
+    assert_eq!(advance(&mut simulation, 10).movers, 0);
     (simulation, keys)
 }
 
@@ -55,7 +56,7 @@ fn a_change_of_gravity_wakes_all_sleeping_bodies_in_the_next_step() {
     let before = heights(&simulation);
     simulation.physics.set_gravity(UP).unwrap();
     assert_eq!(simulation.physics.gravity(), UP);
-    assert_eq!(advance(&mut simulation, 2).poses.movers, 0);
+    assert_eq!(advance(&mut simulation, 2).movers, 0);
     let frame = advance(&mut simulation, 13);
     assert_eq!((frame.steps, frame.awake), (1, 50));
     let mut moved = moved_keys(&simulation);
@@ -130,7 +131,7 @@ fn gravity_wakes_only_bodies_that_it_acts_on() {
         advance(&mut simulation, 10);
     }
     assert_eq!(wakes(&simulation), expected);
-    assert_eq!(simulation.frame().poses.movers, 2);
+    assert_eq!(simulation.frame().movers, 2);
     let heights = keys.map(|key| height(&simulation.physics, key));
     assert!(heights[0] < 1.9 && heights[1] > 4.05, "{heights:?}");
     assert_eq!(heights[2..], [6.0, 8.0, 10.0, 12.0]);
@@ -158,12 +159,12 @@ fn wake_up_all_wakes_each_enabled_body_that_can_move() {
     assert_eq!(frame.awake, 3);
     assert_eq!(moved_keys(&simulation), [keys[2]]);
     let frame = advance(&mut simulation, 10);
-    assert_eq!(frame.poses.movers, 3, "a disabled body is no mover");
+    assert_eq!(frame.movers, 3, "a disabled body is no mover");
 }
 
 #[test]
 fn bodies_without_gravity_wake_with_the_bodies_that_they_touch() {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    let mut simulation = with_floor(Rate::hz(100));
     let cube = || cuboid(0.5, 0.5, 0.5);
     let keys = [1.0, 0.0].map(|scale| {
         let body = RigidBodyBuilder::dynamic().gravity_scale(scale);
@@ -177,7 +178,7 @@ fn bodies_without_gravity_wake_with_the_bodies_that_they_touch() {
     simulation.physics.set_gravity(UP).unwrap();
     assert!(is_asleep(&simulation.physics, keys[1]));
     let frame = advance(&mut simulation, 15);
-    assert_eq!((frame.awake, frame.poses.movers), (2, 2));
+    assert_eq!((frame.awake, frame.movers), (2, 2));
     assert!(simulation.physics.body(keys[1]).unwrap().linvel().y > 0.0);
 }
 
@@ -249,7 +250,10 @@ fn bodies_wake_in_the_order_of_their_keys_and_then_those_without_a_key() {
 fn a_rollback_repeats_a_change_of_gravity_in_a_hook_only() {
     let run = |in_hook: bool| {
         let (mut simulation, keys) = at_rest();
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
         let from = simulation.physics.tick();
         for _ in 0..10 {
             if !in_hook && simulation.physics.tick() == from + 5 {
@@ -280,7 +284,7 @@ fn a_rollback_repeats_a_change_of_gravity_in_a_hook_only() {
 
 /// Creates a floor with a soft cube asleep on it, and returns the cube's lowest particle.
 fn soft(gravity_scale: f32) -> (Simulation, SoftBodyHandle) {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    let mut simulation = with_floor(Rate::hz(100));
     let cube = soft_cube(Vector::Y * (1.5 - gravity_scale), 0.5, 3).gravity_scale(gravity_scale);
     let handle = simulation
         .physics

@@ -1,10 +1,11 @@
 //! Hooks that fail, panic, or misuse the API.
 
 use crate::scenes::{MS, flyer_in_space};
+use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, ForceGenerator, FrameTime, Hooks, Physics, Rate, Simulation, Step, Wrench,
-};
+use evenstep::rewind::Kept;
+use evenstep::time::FrameTime;
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -170,14 +171,14 @@ fn a_step_runs_after_its_panicking_force_generator_is_removed() {
                 .physics
                 .insert_force_generator(key, panicking)
                 .unwrap();
-            let make_step = || simulation.make_step();
-            assert!(catch_unwind(AssertUnwindSafe(make_step)).is_err());
+            let run_step = || simulation.run_step();
+            assert!(catch_unwind(AssertUnwindSafe(run_step)).is_err());
             simulation
                 .physics
                 .remove_force_generator(panicking)
                 .unwrap();
         }
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
         simulation.end_frame();
         let body = simulation.physics.body(key).unwrap();
         assert_eq!(body.user_force(), Vector::ZERO);
@@ -300,7 +301,10 @@ fn no_frame_is_open_in_before_frame_even_after_a_panic() {
     // Back to an earlier tick, and to the present one, for which no state is kept. There, the open frame continues.
     for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
         let (mut simulation, _) = flyer_in_space();
-        simulation.set_rewind_limits(kept, usize::MAX);
+        simulation.keep(Kept {
+            ticks: kept,
+            ..simulation.kept()
+        });
         let mut hooks = GoesBack { panics_at: 3, to };
         let frame = AssertUnwindSafe(|| simulation.advance_with(MS(50), &mut hooks));
         catch_unwind(frame).unwrap_err();
@@ -347,7 +351,7 @@ fn advance_within_an_open_frame_takes_over_that_frame() {
         if step.tick == 2 {
             inner = Some(simulation.advance(MS(10), force));
         }
-        assert_eq!(simulation.make_step(), step.tick < 2);
+        assert_eq!(simulation.run_step(), step.tick < 2);
     }
     let outer = simulation.end_frame();
     // Two steps of the outer frame and one of the inner frame run. The other due steps are dropped and counted.
@@ -365,8 +369,11 @@ fn a_closure_hook_can_mutate_the_games_data() {
         if step.tick == 1 {
             world.push(physics.insert_body(RigidBodyBuilder::dynamic()));
         }
-        assert_eq!((step.time, step.dt), (MS(step.tick * 10), 0.01));
-        assert_eq!((physics.tick(), physics.time()), (step.tick, step.time));
+        assert_eq!((step.start_time, step.dt), (MS(step.tick * 10), 0.01));
+        assert_eq!(
+            (physics.tick(), physics.time()),
+            (step.tick, step.start_time)
+        );
     });
     assert_eq!((world.len(), frame.steps), (2, 3));
 }
@@ -379,7 +386,7 @@ fn a_pause_within_a_frame_takes_effect_in_the_next_frame() {
         if step.tick == 1 {
             simulation.pause();
         }
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
     }
     assert_eq!(simulation.end_frame().steps, 3);
     assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
@@ -405,7 +412,7 @@ impl Hooks for Director {
                 assert_eq!(x(simulation.pose_at(self.0, 1, 1.0)), 1.0);
                 simulation.roll_back(1).unwrap();
             }
-            2 => simulation.set_speed(0.5).unwrap(),
+            2 => simulation.clock_settings_mut().set_speed(0.5).unwrap(),
             _ => simulation.pause(),
         }
         Ok(())
@@ -422,8 +429,14 @@ impl Hooks for Director {
 #[test]
 fn changes_in_before_frame_take_effect_in_that_frame() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(10, usize::MAX);
-    simulation.set_history(10);
+    simulation.keep(Kept {
+        ticks: 10,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        poses: 10,
+        ..simulation.kept()
+    });
     let mut frame = || {
         let Ok(frame) = simulation.advance_with(MS(40), &mut Director(key));
         let rise = simulation.physics.body(key).unwrap().linvel().y;
@@ -449,7 +462,7 @@ fn the_frame_reports_dropped_time_and_its_cause() {
     );
     let frame = simulation.advance(MS(5), |_, _| ());
     assert_eq!((frame.steps, frame.alpha), (0, 0.5));
-    assert_eq!(frame.dropped, evenstep::Dropped::default());
+    assert_eq!(frame.dropped, evenstep::time::Dropped::default());
     assert_eq!(simulation.clock().dropped().steps, 15);
 }
 
@@ -468,7 +481,7 @@ fn rapiers_physics_hooks_are_called() {
             Some(Arc::new(NoContacts))
         }
     }
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
     let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic().translation(Vector::Y),
         ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),

@@ -1,9 +1,11 @@
 //! Copies of a simulation: their contents, and the effects of replacing a simulation with a copy.
 
 use crate::scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
-use evenstep::{BodyKey, Hooks, Owners, Physics, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,7 +69,10 @@ fn assigning_a_copy_made_in_a_hook_continues_from_its_tick() {
     for is_after in [false, true] {
         for frame in [10, 40] {
             let (mut simulation, key) = flyer_in_space();
-            simulation.set_rewind_limits(50, usize::MAX);
+            simulation.keep(Kept {
+                ticks: 50,
+                ..simulation.kept()
+            });
             let mut game = Copies::new(key, 6, is_after);
             let mut reference = Copies::new(key, u64::MAX, false);
             simulation
@@ -94,7 +99,10 @@ fn assigning_a_copy_made_in_a_hook_continues_from_its_tick() {
 #[test]
 fn assigning_a_copy_of_another_tick_discards_the_rewind_states() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 40);
     let copy = simulation.physics.clone();
     simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
@@ -204,7 +212,7 @@ fn restarting_a_level_in_every_step_does_not_hang() {
                 simulation.begin_frame(MS(frame));
                 while simulation.next_step().is_some() {
                     simulation = level.clone();
-                    simulation.make_step();
+                    simulation.run_step();
                 }
                 simulation.end_frame();
             }
@@ -217,7 +225,10 @@ fn restarting_a_level_in_every_step_does_not_hang() {
 #[test]
 fn rolling_back_to_the_current_tick_between_frames_changes_nothing() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 55);
     let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -241,18 +252,18 @@ fn rolling_back_to_the_current_tick_between_frames_changes_nothing() {
 fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
     for is_in_hook in [false, true] {
         let (mut simulation, flyer) = flyer_in_space();
-        let mut owners = Owners::default();
-        owners.insert(flyer, 1);
+        let mut map = EntityMap::default();
+        map.insert(flyer, 1);
         let saved = simulation.clone();
         let old = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
-        owners.insert(old, 2);
+        map.insert(old, 2);
         advance(&mut simulation, 30);
         let mut new = None;
         let mut restore = |physics: &mut Physics| {
             *physics = saved.clone().physics;
-            assert_eq!(owners.unmatched(physics).entities, [2]);
+            assert_eq!(map.unmatched(physics).entities, [2]);
             let key = physics.insert(RigidBodyBuilder::fixed(), ball());
-            owners.insert(key, 3);
+            map.insert(key, 3);
             new = Some(key);
         };
         if is_in_hook {
@@ -267,9 +278,9 @@ fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
         }
         assert_eq!(new, Some(old), "the key is reissued");
         advance(&mut simulation, 10);
-        assert_eq!(owners.removed(&mut simulation), []);
-        assert_eq!(owners.entity(old), Some(3));
-        assert!(owners.moved(&simulation).any(|(entity, _)| entity == 3));
+        assert_eq!(map.take_removed(&simulation), []);
+        assert_eq!(map.entity(old), Some(3));
+        assert!(map.moved(&simulation).any(|(entity, _)| entity == 3));
     }
 }
 
@@ -277,7 +288,10 @@ fn a_key_reissued_after_a_restore_belongs_to_the_new_entity() {
 #[test]
 fn a_clone_made_right_after_a_resimulation_displays_the_originals_poses() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 105);
     simulation
         .resimulate(4, |physics, step| play(physics, key, step.tick))

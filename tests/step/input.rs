@@ -1,15 +1,15 @@
 //! Input across events of a session: clamps, level restarts, bad stamps, pauses.
 
-use evenstep::{
-    Button, Delivery, InputQueue, Physics, Rate, Simulation, TickCounts, TickQueue, TickSender,
-};
+use evenstep::input::{Button, Delivery, InputQueue, TickCounts, TickQueue, TickSender};
+use evenstep::rewind::Kept;
+use evenstep::{Physics, Rate, Simulation};
 use proptest::prelude::*;
 use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 fn simulation() -> Simulation {
-    Simulation::new(Rate::hz(100).unwrap())
+    Simulation::new(Rate::hz(100))
 }
 
 /// Advances frame by frame. Returns the inputs of each step that had some, by tick.
@@ -45,11 +45,11 @@ fn input_is_delivered_in_its_own_step_after_the_clock_restarts() {
         let mut played = play(&mut level, &[30], &mut queue);
         queue.push(MS(31), 5);
         played.extend(play(&mut level, &[10], &mut queue));
-        // Waiting samples belong to no step of the new clock, so the first step gets them.
+        // A waiting stamp of the old clock is later than the next one, and counts as that.
         let old: &[_] = if clears { &[] } else { &[(0, 2)] };
         assert_eq!(played, [old, &[(0, 3), (2, 4), (3, 5)]].concat());
-        assert_eq!(queue.counts().reordered, 0);
-        assert_eq!(queue.counts().restarts, 1);
+        // Once at the end of its frame, and once by the next stamp.
+        assert_eq!(queue.counts().corrected, 1 + u64::from(!clears));
     }
 }
 
@@ -63,8 +63,7 @@ fn a_sample_with_a_far_future_time_stamp_delays_no_sample() {
         queue.push(MS(15), 4);
         let played = play(&mut simulation(), &[20], &mut queue);
         assert_eq!(played, [(0, 1), (0, 2), (0, 3), (1, 4)], "{lead:?}");
-        assert_eq!(queue.counts().future, 1);
-        assert_eq!(queue.counts().reordered, 0);
+        assert_eq!(queue.counts().corrected, 1);
     }
 }
 
@@ -74,7 +73,7 @@ fn a_future_time_stamp_delays_other_samples_by_at_most_two_steps() {
         for lead in 0..300 {
             let mut queue = InputQueue::new(Delivery::ByTime);
             let mut simulation = simulation();
-            simulation.set_speed(speed).unwrap();
+            simulation.clock_settings_mut().set_speed(speed).unwrap();
             play(&mut simulation, &[200], &mut queue);
             queue.push(MS(200 + lead), 1);
             queue.push(MS(201), 2);
@@ -97,7 +96,10 @@ type Played = Vec<(u64, u64)>;
 /// Runs a rollback after five frames, with late samples for a past step and one for the next step.
 fn resimulated(delivery: Delivery) -> (Played, Played, InputQueue<u64>) {
     let (mut simulation, mut queue) = (simulation(), InputQueue::new(delivery));
-    simulation.set_rewind_limits(60, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 60,
+        ..simulation.kept()
+    });
     let (mut played, mut again) = (Vec::new(), Vec::new());
     for frame in 0..8 {
         for time in (frame * 15..frame * 15 + 15).step_by(5) {
@@ -127,28 +129,16 @@ fn a_resimulated_step_receives_only_its_own_late_samples() {
     expected.insert(15, (7, 79));
     assert_eq!(played, expected);
     let counts = queue.counts();
-    assert_eq!((counts.restarts, counts.late, queue.len()), (0, 0, 0));
+    assert_eq!((counts.corrected, counts.late, queue.len()), (1, 0, 0));
 }
 
 #[test]
 fn next_step_delivery_skips_resimulated_steps() {
-    let (played, again, queue) = resimulated(Delivery::NextStep);
+    let (played, again, _) = resimulated(Delivery::NextStep);
     assert_eq!(again, []);
     let late = [79, 33, 31];
     assert!(late.map(|sample| played.contains(&(7, sample))) == [true; 3]);
-    assert_eq!((played.len(), queue.counts().restarts), (24 + 3, 0));
-}
-
-#[test]
-fn clearing_the_queue_resets_the_newest_time_stamp() {
-    let mut queue = InputQueue::new(Delivery::ByTime);
-    let mut simulation = simulation();
-    queue.push(MS(18), 1); // accepted: less than a step ahead
-    assert_eq!(play(&mut simulation, &[10], &mut queue), []);
-    queue.clear();
-    queue.push(MS(12), 2);
-    assert_eq!(play(&mut simulation, &[10], &mut queue), [(1, 2)]);
-    assert_eq!(queue.counts().reordered, 0);
+    assert_eq!(played.len(), 24 + 3);
 }
 
 /// Runs frames of 60 Hz with hitches, under both clamps, with a pause now and then.
@@ -329,19 +319,14 @@ fn key_states_are_current_after_a_pause_and_menu_presses_are_ignored() {
 }
 
 #[test]
-fn a_time_stamp_is_accepted_up_to_exactly_one_step_ahead() {
+fn a_time_stamp_after_the_frame_counts_as_its_end() {
     let mut queue = InputQueue::new(Delivery::ByTime);
     let mut level = simulation();
-    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step takes 10 ms
+    queue.push(MS(10), 1); // the frame's end, which belongs to the next step
     assert_eq!(play(&mut level, &[10], &mut queue), []);
-    assert_eq!(queue.counts().future, 0);
-    assert_eq!(play(&mut level, &[10, 10], &mut queue), [(2, 1)]);
-
-    queue.push(MS(30) + MS(20) + Duration::from_nanos(1), 2);
-    assert_eq!(
-        play(&mut level, &[10], &mut queue),
-        [(3, 2)],
-        "the sample counts as input of this moment"
-    );
-    assert_eq!(queue.counts().future, 1);
+    assert_eq!(queue.counts().corrected, 0);
+    queue.push(MS(20) + Duration::from_nanos(1), 2);
+    assert_eq!(play(&mut level, &[10], &mut queue), [(1, 1)]);
+    assert_eq!(queue.counts().corrected, 1);
+    assert_eq!(play(&mut level, &[10], &mut queue), [(2, 2)]);
 }

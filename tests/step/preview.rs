@@ -20,12 +20,12 @@ fn a_preview_gives_the_hook_the_steps_of_advance_without_real_time() {
         assert_eq!(step.real_start, Duration::ZERO);
         assert_eq!(step.real_end, Duration::ZERO);
         assert_eq!(step.real_frame_end, Duration::ZERO);
-        seen.push((step.tick, step.dt.to_bits(), step.time, step.end_time));
+        seen.push((step.tick, step.dt.to_bits(), step.start_time, step.end_time));
         push(physics, step, key);
     });
     while simulation.physics.tick() < 20 {
         simulation.advance(MS(7), |physics, step| {
-            real.push((step.tick, step.dt.to_bits(), step.time, step.end_time));
+            real.push((step.tick, step.dt.to_bits(), step.start_time, step.end_time));
             push(physics, step, key);
         });
     }
@@ -125,7 +125,7 @@ fn a_preview_has_the_times_of_the_run_before_the_first_step_of_a_rate() {
                 simulation.advance(MS(200), |_, _| ());
                 simulation.set_tick(1_000);
             }
-            let rate = Rate::hz(second).unwrap();
+            let rate = Rate::hz(second);
             simulation.clock_settings_mut().set_rate(rate);
             simulation.advance(Duration::ZERO, |_, _| ());
             let top = Pose::from_translation(Vector::Y * 3.0);
@@ -134,12 +134,12 @@ fn a_preview_has_the_times_of_the_run_before_the_first_step_of_a_rate() {
             physics.set_kinematic_target(lift, top, time).unwrap();
             let mut seen = Vec::new();
             let ahead = simulation.physics.preview(9, |_, step| {
-                seen.push((step.tick, step.dt, step.time, step.end_time));
+                seen.push((step.tick, step.dt, step.start_time, step.end_time));
             });
             let mut real = Vec::new();
             while simulation.physics.tick() < ahead.tick() {
                 simulation.advance(MS(1), |_, step| {
-                    real.push((step.tick, step.dt, step.time, step.end_time));
+                    real.push((step.tick, step.dt, step.start_time, step.end_time));
                 });
             }
             assert_eq!(seen, real);

@@ -93,7 +93,7 @@ fn check((name, change, before, after): &Row) {
             change(&mut simulation.physics, &scene);
         }
         assert_eq!(found(&mut simulation.physics), *before, "{name}");
-        simulation.make_step();
+        simulation.run_step();
         assert_eq!(found(&mut simulation.physics), *after, "{name}");
         simulation.end_frame();
         advance(&mut simulation, 10);

@@ -1,12 +1,14 @@
 //! Resources are the game's part of the state. They follow the bodies in every loop.
 
+use evenstep::rewind::Kept;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::scenes::MS;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::ResimulateError;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Physics, Rate, ResimulateError, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
 /// A game whose steps depend on its own data: it pushes harder the more often it has pushed.
@@ -26,8 +28,11 @@ impl Game {
 }
 
 fn start() -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.set_rewind_limits(20, usize::MAX);
+    let mut simulation = Simulation::new(Rate::hz(100));
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let ball = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
@@ -50,10 +55,10 @@ fn step(physics: &mut Physics, step: Step, push: u32) {
     scope.unwrap();
 }
 
-fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
+fn run_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
     while let Some(now) = simulation.next_step() {
         step(&mut simulation.physics, now, push(now.tick));
-        simulation.make_step();
+        simulation.run_step();
     }
 }
 
@@ -114,16 +119,16 @@ fn resources_follow_several_rollbacks_within_one_frame() {
     for _ in 0..7 {
         let now = simulation.next_step().unwrap();
         step(&mut simulation.physics, now, PREDICTED(now.tick));
-        simulation.make_step();
+        simulation.run_step();
     }
     for tick in [4, 2, 0] {
         simulation.roll_back(tick).unwrap();
         let now = simulation.next_step().unwrap();
         assert_eq!(game(&simulation).pushes.len() as u64, tick);
         step(&mut simulation.physics, now, ACTUAL(now.tick));
-        simulation.make_step();
+        simulation.run_step();
     }
-    make_steps(&mut simulation, ACTUAL);
+    run_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
     assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
@@ -144,7 +149,10 @@ fn resources_follow_a_resimulation_in_an_overlap() {
 #[test]
 fn resources_follow_a_resimulation_in_a_runner() {
     let mut simulation = start();
-    simulation.set_rewind_limits(100_000, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 100_000,
+        ..simulation.kept()
+    });
     let runner = Runner::new(simulation, Late, RunnerSettings::default()).unwrap();
     let minute = Duration::from_secs(60);
     let tick = |runner: &Runner<Late>| {
@@ -237,7 +245,7 @@ fn correcting_with_another_machines_state_replaces_the_resources() {
     simulation.roll_back(5).unwrap();
     simulation.correct(theirs.physics).unwrap();
     simulation.begin_frame(MS(0));
-    make_steps(&mut simulation, ACTUAL);
+    run_steps(&mut simulation, ACTUAL);
     simulation.end_frame();
     assert_eq!(state(&simulation), without_rollback(10, ACTUAL));
 }
@@ -306,7 +314,11 @@ fn a_panic_in_a_resource_scope_loses_no_resource() {
 #[test]
 fn a_frame_can_run_in_a_resource_scope_if_no_states_are_kept() {
     let mut simulation = start();
-    simulation.set_rewind_limits(0, 0);
+    simulation.keep(Kept {
+        ticks: 0,
+        bytes: 0,
+        ..simulation.kept()
+    });
     let scope = simulation.resource_scope(|simulation, _: &mut Game| {
         assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 3);
     });
@@ -317,7 +329,10 @@ fn a_frame_can_run_in_a_resource_scope_if_no_states_are_kept() {
 #[test]
 fn a_step_in_a_resource_scope_panics_even_if_its_state_is_not_kept() {
     let mut simulation = start();
-    simulation.set_rewind_interval(4);
+    simulation.keep(Kept {
+        interval: 4,
+        ..simulation.kept()
+    });
     simulation.advance(MS(10), |_, _| ());
     let scope = || {
         simulation.resource_scope(|simulation, _: &mut Game| simulation.advance(MS(10), |_, _| ()))

@@ -3,6 +3,7 @@
 use crate::scenes::testing::spin;
 use crate::scenes::{Yard, in_time};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -64,7 +65,10 @@ fn displayed_poses_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn a_thread_pool_stays_set_across_rewinds_rollbacks_and_assigned_states() {
     let mut simulation = crate::scenes::space(60);
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let mut other = simulation.clone();
     let pool = pool(2);
     (simulation.physics.rapier_mut()).set_thread_pool(Some(Arc::clone(&pool)));
@@ -276,7 +280,7 @@ fn hooked() -> Simulation {
 fn step_with(simulation: &mut Simulation, hooks: &dyn PhysicsHooks) {
     simulation.begin_frame(crate::scenes::MS(17));
     while simulation.next_step().is_some() {
-        simulation.make_step_with(hooks);
+        simulation.run_step_with(hooks);
     }
     simulation.end_frame();
 }
@@ -401,8 +405,8 @@ fn a_panic_in_a_step_propagates_and_the_pool_stays_usable() {
 #[cfg(feature = "checksum")]
 #[test]
 fn fingerprints_on_all_threads_of_a_pool_do_not_deadlock() {
-    let fingerprints = in_time(|| pool(3).broadcast(|_| evenstep::fingerprint()));
-    assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
+    let fingerprints = in_time(|| pool(3).broadcast(|_| evenstep::saving::fingerprint()));
+    assert_eq!(fingerprints, [evenstep::saving::fingerprint(); 3]);
 }
 
 /// Returns the pose right after the last step.

@@ -5,7 +5,7 @@
 use crate::scenes::strategies::Random;
 use crate::scenes::{frame_times, shown_x, space};
 use evenstep::rapier::prelude::*;
-use evenstep::{FrameFilter, FrameTimer};
+use evenstep::time::{FrameFilter, FrameTimer};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -142,7 +142,7 @@ fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
 }
 
 fn stairs() -> Simulation {
-    let rate = Rate::hz(10).unwrap();
+    let rate = Rate::hz(10);
     let mut simulation = Simulation::new(rate);
     for [left, right, top] in STAIRS {
         let half = Vector::new((right - left) / 2.0, (top - BOTTOM) / 2.0, STAIRS_HALF_Z);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::entities::{self as components, Entities, RenderPose};
+use evenstep::ecs::hecs::{self as components, Entities, RenderPose};
 use evenstep::rapier::math::{Pose, Vector};
 use evenstep::rapier::prelude::RigidBody;
 use evenstep::{Rate, Simulation};
@@ -41,7 +41,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
 
 /// Returns an empty simulation without gravity, at the step rate of all peers.
 pub fn simulation() -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
+    let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND));
     simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
 }

@@ -16,8 +16,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use evenstep::Simulation;
 use evenstep::rapier::prelude::*;
-use evenstep::{Dropped, Simulation};
+use evenstep::time::Dropped;
 use tracing_chrome::ChromeLayerBuilder;
 use tracing_subscriber::prelude::*;
 

@@ -1,11 +1,13 @@
 //! Plots the displayed poses after a rollback.
 
+use evenstep::rewind::Kept;
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Correction, RewindError, Simulation};
+use evenstep::rewind::RewindError;
+use evenstep::{BodyKey, Correction, Simulation};
 
 use super::picture::{BLUE, GREY, ORANGE, RED, lines_over_time};
 use super::scenes::space;
@@ -49,7 +51,10 @@ fn with_half_life(millis: u64) -> Correction {
 fn sides(correction: Correction, asides: &[Aside]) -> Result<Vec<(f64, f64)>, RewindError> {
     let mut simulation = space(60);
     simulation.correction = correction;
-    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 10,
+        ..Kept::default()
+    });
     let body = simulation
         .physics
         .insert_body(RigidBodyBuilder::dynamic().can_sleep(false));

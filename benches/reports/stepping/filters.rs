@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::{FilterError, FrameFilter};
+use evenstep::time::{FilterError, FrameFilter};
 
 /// The deviations of a capture's frame times after a filter, in milliseconds. They equal the deviations in millimetres
 /// of a displayed body at 1 m/s.

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use evenstep::{Rate, RateError};
+use evenstep::Rate;
+use evenstep::time::RateError;
 
 use super::scenes::preview::{Figures, WAYS, latency, measure, scenes};
 
 /// Measures each method of displaying a frame, at 60 Hz and at 30 Hz, and prints the results.
 pub fn print(length: Duration) -> Result<(), RateError> {
     for hz in [60, 30] {
-        let rate = Rate::hz(hz)?;
+        let rate = Rate::hz(hz);
         println!("\n## {hz} Hz\n");
         println!(
             "| scene | displayed | off, mean mm | worst mm | turned, worst ° | off the curve, worst mm | jump, worst mm | cost |"

@@ -184,7 +184,7 @@ fn main() {
 }
 
 fn scene(count: usize) -> (Simulation, BodyKey) {
-    let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
+    let mut simulation = scenes::with_floor(Rate::hz(60));
     let mut keys = scenes::pile(&mut simulation, count);
     let marker = RigidBodyBuilder::dynamic()
         .translation(Vector::Y * 100.0)

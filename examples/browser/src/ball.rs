@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Physics, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Event, HtmlCanvasElement, KeyboardEvent, PointerEvent};
 
@@ -76,7 +77,7 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
 
 impl Page {
     fn new() -> Self {
-        let mut simulation = Simulation::new(Rate::hz(RATE).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(RATE));
         let physics = &mut simulation.physics;
         for y in [-1.0, HEIGHT + 1.0] {
             let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use evenstep::{FrameFilter, FrameTimer};
+use evenstep::time::{FrameFilter, FrameTimer};
 use wasm_bindgen::convert::FromWasmAbi;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Event, EventTarget, Window};
@@ -54,7 +54,7 @@ impl PageClock {
         self.filter.filter(self.timer.frame(now))
     }
 
-    /// Returns when an event happened, in real time, for an [`InputQueue`](evenstep::InputQueue).
+    /// Returns when an event happened, in real time, for an [`InputQueue`](evenstep::input::InputQueue).
     #[must_use]
     pub fn stamp(&self, event: &Event) -> Duration {
         self.timer.stamp(time(event.time_stamp()))

@@ -81,7 +81,7 @@ impl Match {
 
     /// Starts a match against the program at the other end of an open WebSocket.
     pub fn join(&self, socket: WebSocket) -> Result<(), JsValue> {
-        let packets = Packets::new(Socket::new(socket), evenstep::fingerprint());
+        let packets = Packets::new(Socket::new(socket), evenstep::saving::fingerprint());
         let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
         let peer = peer.map_err(|error| error.to_string())?;
         self.state.replace(State::Playing(Box::new(peer)));

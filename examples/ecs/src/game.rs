@@ -3,11 +3,13 @@
 //! Every rule depends on the tick, so a run is the same at every frame rate. A rule for several bodies visits them
 //! [`in_order`], because each ECS iterates entities in a different order.
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use evenstep::input::{Button, Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Button, Correction, Delivery, InputQueue, Physics, Simulation, Step};
+use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
 
 /// Balls are spawned every `DROP_EVERY` steps, and are despawned after a fixed number of steps.
 const DROP_EVERY: u64 = 12;
@@ -141,7 +143,10 @@ impl Game {
             self.known.extend(key.map(|key| (key, (*number, *part))));
         }
         simulation.correction = Correction::OFF;
-        simulation.set_rewind_limits(ticks, usize::MAX);
+        simulation.keep(Kept {
+            ticks,
+            ..Kept::default()
+        });
         let tick = simulation.physics.tick().saturating_sub(ticks);
         simulation.roll_back(tick).expect("no frame is open");
         if let Some(then) = self.kept.get(&tick) {
@@ -324,7 +329,7 @@ pub fn lead(physics: &mut Physics, platform: BodyKey, step: Step) {
         } else {
             0
         }];
-        let time = step.time + Duration::from_secs(1);
+        let time = step.start_time + Duration::from_secs(1);
         physics
             .set_kinematic_target(platform, Pose::from_translation(to), time)
             .unwrap();

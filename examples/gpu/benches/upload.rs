@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytemuck::cast_slice;
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
-use evenstep::{Simulation, write_matrices_3x4};
+use evenstep::Simulation;
+use evenstep::render::write_matrices_3x4;
 use gpu::{Gpu, Instances, spinners};
 use wgpu::BufferUsages as Usage;
 
@@ -59,7 +60,7 @@ fn upload(criterion: &mut Criterion) {
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         let mut bare = spinners(count as usize);
         let mut with_pairs = spinners(count as usize);
-        with_pairs.keep_render_data(true);
+        with_pairs.keeps_render_data = true;
         let mut with_matrices = spinners(count as usize);
         let mut instances = Instances::new(&gpu, count);
         let buffer = gpu.buffer(48 * count as usize, Usage::STORAGE | Usage::COPY_DST);

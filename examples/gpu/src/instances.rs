@@ -4,7 +4,8 @@ use std::fmt;
 use std::mem::size_of;
 
 use bytemuck::{Pod, Zeroable, cast_slice};
-use evenstep::{BLEND_WGSL, BodyKey, PoseFloats, RenderData};
+use evenstep::BodyKey;
+use evenstep::render::{BLEND_WGSL, PoseFloats, RenderData};
 use slotmap::SecondaryMap;
 use wgpu::BufferUsages as Usage;
 
@@ -62,7 +63,7 @@ pub struct Instances {
     /// The number of slots that are or were in use.
     len: u32,
     capacity: u32,
-    order_version: u64,
+    keys_version: u64,
     pairs_version: u64,
 }
 
@@ -118,7 +119,7 @@ impl Instances {
             free: Vec::new(),
             len: 0,
             capacity,
-            order_version: 0,
+            keys_version: 0,
             pairs_version: 0,
         }
     }
@@ -148,7 +149,7 @@ impl Instances {
         encoder.copy_buffer_to_buffer(&self.poses, 0, &self.poses_before, 0, self.poses.size());
         let upload = self.upload(gpu, data, removed)?;
         let counts = [data.keys(), data.jumped()].map(|list| list.len() as u32);
-        let exceptions = (data.exceptions().len() + removed.len()) as u32;
+        let exceptions = (data.overrides().len() + removed.len()) as u32;
         let threads = [counts[0], exceptions, counts[1]];
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_bind_group(0, &self.bindings, &[]);
@@ -180,15 +181,15 @@ impl Instances {
         let gone: Vec<u32> = gone.collect();
         let mut exception_slots = gone.clone();
         let mut exceptions = vec![PoseFloats::default(); gone.len()];
-        for (key, pose) in data.exceptions() {
+        for (key, pose) in data.overrides() {
             exception_slots.push(self.slot_for(*key)?);
-            exceptions.push(evenstep::pose_floats(pose));
+            exceptions.push(evenstep::render::pose_floats(pose));
         }
-        if self.order_version != data.order_version() {
+        if self.keys_version != data.keys_version() {
             let slots: Result<Vec<u32>, Full> =
                 data.keys().iter().map(|key| self.slot_for(*key)).collect();
             write(&self.slots, cast_slice(&slots?));
-            self.order_version = data.order_version();
+            self.keys_version = data.keys_version();
         }
         let has_pairs = self.pairs_version != data.pairs_version();
         if has_pairs {

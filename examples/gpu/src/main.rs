@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use evenstep::rapier::glamx::Vec3;
-use evenstep::{BodyKey, PoseFloats, Simulation};
+use evenstep::render::PoseFloats;
+use evenstep::{BodyKey, Simulation};
 use gpu::{Camera, Gpu, Instances, Renderer, side, spinners};
 
 #[derive(Parser)]
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gpu = Gpu::open()?;
     println!("{} bodies on {}", options.bodies, gpu.name);
     let mut simulation = spinners(options.bodies);
-    simulation.keep_render_data(true);
+    simulation.keeps_render_data = true;
     let mut instances = Instances::new(&gpu, u32::try_from(options.bodies)?);
     let (mut uploaded, mut with_pairs, mut largest) = (0, 0, 0.0_f32);
     for _ in 0..options.frames {
@@ -78,7 +79,8 @@ fn difference(simulation: &Simulation, instances: &Instances, poses: &[u8]) -> f
     let bodies = simulation.physics.bodies();
     let difference = |key: BodyKey| {
         let slot = instances.slot(key).expect("every body has a slot");
-        let expected = evenstep::pose_floats(&simulation.pose(key).expect("every body has a pose"));
+        let expected =
+            evenstep::render::pose_floats(&simulation.pose(key).expect("every body has a pose"));
         let pairs = poses[slot as usize].into_iter().zip(expected);
         pairs
             .map(|(one, other)| (one - other).abs())

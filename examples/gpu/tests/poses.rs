@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use evenstep::rapier::glamx::Vec3;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, PoseFloats, Simulation, pose_floats};
+use evenstep::render::{PoseFloats, pose_floats};
+use evenstep::{BodyKey, Simulation};
 use gpu::{Camera, Gpu, Instances, Renderer, spinners};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -18,7 +19,7 @@ struct Scene {
 
 impl Scene {
     fn new(mut simulation: Simulation) -> Self {
-        simulation.keep_render_data(true);
+        simulation.keeps_render_data = true;
         let gpu = Gpu::open().expect("this needs a graphics card or a software rasteriser");
         let instances = Instances::new(&gpu, 1_000);
         Self {

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use evenstep::{Frame, Simulation, TickQueue, TickSender};
+use evenstep::input::{TickQueue, TickSender};
+use evenstep::{Frame, Simulation};
 
 use crate::game::{Arena, Buttons, Rules, checksum};
 
@@ -88,7 +89,7 @@ impl Lockstep {
             let buttons = buttons.map(Option::unwrap_or_default);
             self.game
                 .before_step(&mut self.simulation.physics, step, buttons);
-            self.simulation.make_step();
+            self.simulation.run_step();
             self.game.after_step(&mut self.simulation.physics, step);
             if self.simulation.physics.tick().is_multiple_of(CHECK_EVERY) {
                 let sum = checksum(&self.simulation.physics, &self.game);

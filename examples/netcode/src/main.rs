@@ -170,7 +170,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let now = Rc::new(Cell::new(Duration::ZERO));
     let [one, other] = LoopbackSocket::pair(&quality, &now)?;
     let end = |number, socket| {
-        let packets = Packets::new(socket, evenstep::fingerprint());
+        let packets = Packets::new(socket, evenstep::saving::fingerprint());
         let peer = Peer::new(Arena::start(), number, packets, DISCONNECT)?;
         Ok::<_, Box<dyn Error>>(End::new(peer, number, quality.outage.end))
     };

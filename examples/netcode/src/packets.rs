@@ -29,7 +29,7 @@ pub struct Packets<C> {
 pub type OthersFingerprint = Rc<Cell<Option<u64>>>;
 
 impl<C> Packets<C> {
-    /// Creates the packets of a machine with this [`fingerprint`](evenstep::fingerprint).
+    /// Creates the packets of a machine with this [`fingerprint`](evenstep::saving::fingerprint).
     pub fn new(carrier: C, fingerprint: u64) -> Self {
         Self {
             carrier,

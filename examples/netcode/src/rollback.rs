@@ -2,20 +2,20 @@
 //!
 //! | GGRS asks to | evenstep |
 //! | --- | --- |
-//! | save | has done so, see [`set_rewind_limits`](Simulation::set_rewind_limits). The cell gets the checksum |
+//! | save | has done so, see [`keep`](Simulation::keep). The cell gets the checksum |
 //! | load | [`roll_back`](Simulation::roll_back) |
-//! | advance | [`next_step`](Simulation::next_step), the game, [`make_step`](Simulation::make_step) |
+//! | advance | [`next_step`](Simulation::next_step), the game, [`run_step`](Simulation::run_step) |
 //!
 //! The game is a [resource](evenstep::Resources) of the simulation, and is restored with it.
 //!
-//! The frame decides how many steps are due ([`Clock::due`](evenstep::Clock::due)). GGRS is asked once for each of
+//! The frame decides how many steps are due ([`Clock::due`](evenstep::time::Clock::due)). GGRS is asked once for each of
 //! them, and the step is taken only when GGRS says to advance. So a state is saved before anything of its step has
 //! happened.
 //!
 //! # Waiting
 //! When GGRS has predicted as far as it may, its list ends without a request to advance. (In GGRS 0.13
 //! `GgrsError::PredictionThreshold` is for spectators only.) The frame then ends. [`end_frame`](Simulation::end_frame)
-//! drops the steps that are still due and counts them in [`Dropped::aborted`](evenstep::Dropped::aborted), and the
+//! drops the steps that are still due and counts them in [`Dropped::aborted`](evenstep::time::Dropped::aborted), and the
 //! picture pauses at the latest state. The time of these steps is lost on purpose, because it was spent waiting for the
 //! other peer.
 //!
@@ -25,11 +25,13 @@
 //!
 //! # Limits that GGRS does not know
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use evenstep::{Frame, Physics, RewindError, Simulation};
+use evenstep::rewind::RewindError;
+use evenstep::{Frame, Physics, Simulation};
 use ggrs::{
     Config, DesyncDetection, GgrsError, GgrsEvent, GgrsRequest, InputStatus, P2PSession,
     PlayerType, PredictRepeatLast, SessionBuilder, SessionState,
@@ -115,7 +117,11 @@ impl<G: Rules> Player<G> {
     /// Creates a player before the first step.
     #[must_use]
     pub fn new((mut simulation, game): (Simulation, G)) -> Self {
-        simulation.set_rewind_limits(MAX_PREDICTION as u64, MOST_BYTES);
+        simulation.keep(Kept {
+            ticks: MAX_PREDICTION as u64,
+            bytes: MOST_BYTES,
+            ..Kept::default()
+        });
         simulation.physics.resources_mut().insert(game);
         Self {
             simulation,
@@ -189,7 +195,7 @@ impl<G: Rules> Player<G> {
         }
         let buttons = [inputs[0].0, inputs[1].0];
         self.with_game(|physics, game| game.before_step(physics, step, buttons));
-        self.simulation.make_step();
+        self.simulation.run_step();
         self.with_game(|physics, game| game.after_step(physics, step));
     }
 
@@ -302,7 +308,7 @@ impl<G: Rules> Peer<G> {
     fn keep_pace(&mut self) {
         let ahead = self.session.frames_ahead().clamp(-1, 1);
         let speed = 1.0 - PACE * f64::from(ahead);
-        let speed = self.player.simulation.set_speed(speed);
+        let speed = self.player.simulation.clock_settings_mut().set_speed(speed);
         speed.expect("the speed is near 1");
     }
 

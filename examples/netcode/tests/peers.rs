@@ -26,7 +26,7 @@ fn two_peers(quality: &Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Aren
 #[test]
 fn peers_with_different_fingerprints_report_an_error_and_run_no_step() {
     let now = Now::default();
-    let ours = evenstep::fingerprint();
+    let ours = evenstep::saving::fingerprint();
     let mut peers = two_peers(&Quality::default(), &now, [ours, !ours]);
     let mut errors = [None, None];
     while errors.iter().any(Option::is_none) {
@@ -54,7 +54,7 @@ fn both_peers_agree_on_every_confirmed_state() {
         ..Quality::default()
     };
     let now = Now::default();
-    let mut peers = two_peers(&quality, &now, [evenstep::fingerprint(); 2]);
+    let mut peers = two_peers(&quality, &now, [evenstep::saving::fingerprint(); 2]);
     while peers
         .iter()
         .any(|peer| peer.confirmed_checksum(LAST).is_none())

@@ -74,7 +74,7 @@ fn a_run_without_rollbacks_gives_the_same_state() {
         while let Some(step) = simulation.next_step() {
             let buttons = [0, 1].map(|number| Buttons::of_script(number, step.tick));
             game.before_step(&mut simulation.physics, step, buttons);
-            simulation.make_step();
+            simulation.run_step();
             game.after_step(&mut simulation.physics, step);
         }
         simulation.end_frame();

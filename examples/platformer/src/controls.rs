@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use evenstep::Step;
+use evenstep::input::{Button, Delivery, InputQueue};
 use evenstep::rapier::math::Vector;
-use evenstep::{Button, Delivery, InputQueue, Step};
 
 use crate::look::Look;
 

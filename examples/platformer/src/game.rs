@@ -1,10 +1,12 @@
 //! The whole game: the rules, called for each step, and the rest, called for each frame.
 
+use evenstep::rewind::Kept;
 use std::convert::Infallible;
 use std::time::Duration;
 
+use evenstep::input::Delivery;
 use evenstep::rapier::math::Vector;
-use evenstep::{Delivery, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
+use evenstep::{Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 
 use crate::camera::{Camera, View};
 use crate::controls::{Controls, Input};
@@ -73,8 +75,12 @@ impl Game {
     /// Creates a game at the beginning of a level.
     #[must_use]
     pub fn new(level: &Level, delivery: Delivery) -> Self {
-        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-        simulation.set_rewind_limits(REWIND_STEPS, REWIND_BYTES);
+        let mut simulation = Simulation::new(Rate::hz(60));
+        simulation.keep(Kept {
+            ticks: REWIND_STEPS,
+            bytes: REWIND_BYTES,
+            ..Kept::default()
+        });
         let physics = &mut simulation.physics;
         level.build_ground(physics);
         let platforms = Platforms::build(physics, &level.routes);

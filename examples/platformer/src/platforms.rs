@@ -47,7 +47,7 @@ impl Platforms {
     /// Sets the targets. Called in the hook before each step, and before the character walks.
     pub fn set_off(&self, physics: &mut Physics, step: Step) {
         for (key, route) in &self.routes {
-            let (end, time) = route.next_end(step.time);
+            let (end, time) = route.next_end(step.start_time);
             // The target is set again in each step. Setting the same target changes nothing.
             physics
                 .set_kinematic_target(*key, Pose::from_translation(end), time)

@@ -49,7 +49,7 @@ impl TimeKeys {
             simulation.resume();
         }
         let speed = if self.is_slow { SLOW } else { 1.0 };
-        simulation.set_speed(speed).unwrap();
+        simulation.clock_settings_mut().set_speed(speed).unwrap();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::{Button, Delivery, InputQueue, Step};
+use evenstep::Step;
+use evenstep::input::{Button, Delivery, InputQueue};
 
 /// A key that went down or up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

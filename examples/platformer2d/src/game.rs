@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Frame, Hooks, Physics, Rate, RateError, Simulation, Step};
+use evenstep::time::RateError;
+use evenstep::{BodyError, BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step};
 
 use crate::controls::{Controls, Key};
 use crate::hero::Hero;
@@ -34,7 +35,7 @@ impl Game {
     /// # Errors
     /// If the rate is not valid.
     pub fn new(rate: u32) -> Result<Self, RateError> {
-        let mut simulation = Simulation::new(Rate::hz(rate)?);
+        let mut simulation = Simulation::new(Rate::hz(rate));
         simulation.physics.set_gravity(Vector::Y * -20.0).unwrap();
         let level = level::build(&mut simulation.physics);
         let rules = Rules {
@@ -111,7 +112,7 @@ impl Hooks for Rules {
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), BodyError> {
         // The lift goes up and down, each for the same time. Setting the same target again changes nothing.
         let (height, time) = LIFT;
-        let leg = (step.time.as_nanos() / time.as_nanos()) as u32;
+        let leg = (step.start_time.as_nanos() / time.as_nanos()) as u32;
         let up = if leg.is_multiple_of(2) { height } else { 0.0 };
         let place = Pose::from_translation(self.level.lift_at + Vector::Y * up);
         physics.set_kinematic_target(self.level.lift, place, time * (leg + 1))?;

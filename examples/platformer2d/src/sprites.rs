@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenstep::entities::{Entities, EntityError, RenderPose};
+use evenstep::ecs::hecs::{Entities, EntityError, RenderPose};
 use evenstep::hecs::World;
 use evenstep::rapier::math::Pose;
 use evenstep::{BodyKey, Simulation};

@@ -3,6 +3,7 @@
 //!
 //! This is the part to copy.
 
+use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -71,8 +72,11 @@ impl Client {
     #[must_use]
     pub fn new(crates: usize, reach: f32) -> Self {
         let (mut simulation, bodies) = arena(crates);
-        simulation.set_rewind_limits(KEPT, usize::MAX);
-        simulation.set_history(KEPT as usize);
+        simulation.keep(Kept {
+            ticks: KEPT,
+            poses: KEPT,
+            ..Kept::default()
+        });
         let mut correction = Correction::default();
         correction.position.half_life = Duration::from_millis(100);
         simulation.correction = correction;
@@ -136,7 +140,7 @@ impl Client {
             self.inputs.insert(step.tick, buttons);
             self.delay.adapt();
             self.play(step);
-            self.simulation.make_step();
+            self.simulation.run_step();
         }
         let frame = self.simulation.end_frame();
         self.counts.resimulated += frame.resimulated;
@@ -191,7 +195,7 @@ impl Client {
         (0..self.bodies.len()).for_each(|place| self.put(place));
         while let Some(step) = self.simulation.next_step() {
             self.play(step);
-            self.simulation.make_step();
+            self.simulation.run_step();
         }
     }
 
@@ -256,7 +260,8 @@ impl Client {
     fn keep_pace(&mut self, report: Report) {
         match self.lead.pace(report) {
             Some(Pace::Speed(speed)) => {
-                (self.simulation.set_speed(speed)).expect("the speed is near 1");
+                (self.simulation.clock_settings_mut().set_speed(speed))
+                    .expect("the speed is near 1");
             }
             Some(Pace::Skip(ticks)) => self.skip(ticks),
             None => (),

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use evenstep::interpolate;
 use evenstep::rapier::prelude::Pose;
+use evenstep::render::interpolate;
 
 use crate::packets::State;
 use crate::server::SNAPSHOT_EVERY;

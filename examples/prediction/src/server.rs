@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use evenstep::{BodyKey, Simulation, Smoothing, Step, TickQueue};
+use evenstep::input::TickQueue;
+use evenstep::{BodyKey, Simulation, Smoothing, Step};
 
 use crate::game::{Buttons, PLAYERS, arena, push, throw};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
@@ -116,7 +117,7 @@ impl Server {
         self.simulation.begin_frame(time);
         while let Some(step) = self.simulation.next_step() {
             self.play(step);
-            self.simulation.make_step();
+            self.simulation.run_step();
         }
         self.simulation.end_frame();
         for peer in &mut self.peers {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use evenstep::{Budget, Headroom, LoadError, Physics, SaveError, Simulation, Step};
+use evenstep::saving::{LoadError, SaveError};
+use evenstep::time::{Budget, StepCost};
+use evenstep::{Physics, Simulation, Step};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +41,7 @@ pub struct Match<G> {
     settings: Settings,
     /// The server's time up to which the match was played.
     played_to: Duration,
-    headroom: Headroom,
+    step_cost: StepCost,
     over_budget_in_a_row: u32,
     /// The record since the match came to this server.
     pub record: Record,
@@ -84,7 +86,7 @@ impl<G: Game> Match<G> {
             game,
             settings,
             played_to: start,
-            headroom: Headroom::default(),
+            step_cost: StepCost::default(),
             over_budget_in_a_row: 0,
             record: Record::default(),
             last: Played::default(),
@@ -150,7 +152,7 @@ impl<G: Game> Match<G> {
             .clock_settings_mut()
             .set_budget(Some(Budget {
                 frame: self.settings.budget,
-                step: self.headroom.step().unwrap_or_default(),
+                step: self.step_cost.step().unwrap_or_default(),
             }));
         self.simulation.begin_frame(elapsed);
         self.played_to = begin;
@@ -158,7 +160,7 @@ impl<G: Game> Match<G> {
             && let Some(step) = self.simulation.next_step()
         {
             self.game.before_step(&mut self.simulation.physics, step);
-            self.simulation.make_step();
+            self.simulation.run_step();
             self.game.after_step(&self.simulation.physics);
             let due = begin.saturating_sub(step.real_frame_end - step.real_end);
             self.last.lateness.push(now().saturating_sub(due));
@@ -178,13 +180,13 @@ impl<G: Game> Match<G> {
     /// Continues now, whatever was played before. No time has passed for the match.
     pub fn continue_at(&mut self, now: Duration) {
         self.played_to = now;
-        self.headroom = Headroom::default();
+        self.step_cost = StepCost::default();
     }
 
     fn take_stock(&mut self, elapsed: Duration) {
         let (period, last) = (self.period(), &mut self.last);
         let steps = last.steps();
-        self.headroom.record(elapsed, last.cost, steps);
+        self.step_cost.record(elapsed, last.cost, steps);
         last.late_steps = last.lateness.iter().filter(|late| **late >= period).count() as u64;
         // A frame that catches up on lost time may take longer. The clock's budget limits that.
         last.is_over_budget = last.cost / steps.max(1) as u32 > self.settings.budget;

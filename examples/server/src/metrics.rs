@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use evenstep::{Headroom, Rate};
+use evenstep::Rate;
+use evenstep::time::StepCost;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
@@ -50,7 +51,7 @@ pub struct Metrics {
     dropped: ByReason,
     lateness: Histogram,
     /// How much time the steps of all matches take, and the server's time up to which it is known.
-    headroom: Arc<Mutex<(Headroom, Duration)>>,
+    step_cost: Arc<Mutex<(StepCost, Duration)>>,
 }
 
 impl Default for Metrics {
@@ -64,7 +65,7 @@ impl Default for Metrics {
             gone: ByReason::default(),
             dropped: ByReason::default(),
             lateness: Histogram::new(LATENESS),
-            headroom: Arc::default(),
+            step_cost: Arc::default(),
         };
         // An alert needs the value from before the first match panicked.
         for (_, why) in ENDINGS {
@@ -89,7 +90,7 @@ impl Metrics {
         for lateness in &played.lateness {
             self.lateness.observe(lateness.as_secs_f64());
         }
-        self.headroom(now, played.cost, played.steps());
+        self.step_cost(now, played.cost, played.steps());
     }
 
     /// Counts a match that has left.
@@ -108,12 +109,15 @@ impl Metrics {
     }
 
     /// Records steps of the time until now.
-    fn headroom(&self, now: Duration, busy: Duration, steps: u64) -> Headroom {
-        let mut headroom = self.headroom.lock().unwrap_or_else(PoisonError::into_inner);
-        let (headroom, last) = &mut *headroom;
-        headroom.record(now.saturating_sub(*last), busy, steps);
+    fn step_cost(&self, now: Duration, busy: Duration, steps: u64) -> StepCost {
+        let mut step_cost = self
+            .step_cost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (step_cost, last) = &mut *step_cost;
+        step_cost.record(now.saturating_sub(*last), busy, steps);
         *last = now.max(*last);
-        *headroom
+        *step_cost
     }
 
     /// Returns all metrics as they are now, in the server's time.
@@ -147,11 +151,11 @@ impl Metrics {
         all.register("dropped_steps", dropped, self.dropped.clone());
         let lateness = "Time from when a step was due to when it finished";
         all.register("step_lateness_seconds", lateness, self.lateness.clone());
-        let headroom = self.headroom(now, Duration::ZERO, 0);
-        let load = headroom.load(Rate::default()).unwrap_or(0.0);
+        let step_cost = self.step_cost(now, Duration::ZERO, 0);
+        let load = step_cost.load(Rate::default()).unwrap_or(0.0);
         let help = "Mean fraction of a step's length that running it takes";
         all.register("step_load", help, ConstGauge::new(load));
-        let achieved = headroom.achieved().unwrap_or(0.0);
+        let achieved = step_cost.achieved().unwrap_or(0.0);
         let help = "Steps per second, of all matches, in the last second or two";
         all.register("steps_per_second", help, ConstGauge::new(achieved));
         root

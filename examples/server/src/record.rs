@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::Dropped;
+use evenstep::time::Dropped;
 
 /// The record of a match since it came to this server.
 #[derive(Clone, Debug, Default)]

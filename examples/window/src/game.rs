@@ -153,7 +153,7 @@ impl Game {
             .ccd_enabled(true)
             .user_data(Paint::Piece(4).into());
         let key = physics.insert(body, ColliderBuilder::ball(0.16).density(8.0));
-        self.cast.passing.push((step.time, key));
+        self.cast.passing.push((step.start_time, key));
     }
 
     fn teleport(&mut self, physics: &mut Physics, key: BodyKey) {

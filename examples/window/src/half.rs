@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
-use evenstep::{BodyKey, Frame, Headroom, Rate, Simulation};
+use evenstep::time::StepCost;
+use evenstep::{BodyKey, Frame, Rate, Simulation};
 
 use crate::bones::Bones;
 use crate::game::{Game, Input};
@@ -31,7 +32,7 @@ pub struct Half {
     input: Input,
     pace: Pace,
     /// The measured time of steps on this thread, and the frames since the last record of it.
-    headroom: Headroom,
+    step_cost: StepCost,
     work: Work,
 }
 
@@ -56,7 +57,8 @@ pub struct Pace {
 impl Pace {
     fn apply(self, simulation: &mut Simulation) {
         simulation.clock_settings_mut().set_rate(self.rate);
-        (simulation.set_speed(self.speed)).expect("the panel offers only valid speeds");
+        (simulation.clock_settings_mut().set_speed(self.speed))
+            .expect("the panel offers only valid speeds");
         if self.is_paused {
             simulation.pause();
         } else {
@@ -138,7 +140,7 @@ impl Half {
                 speed: 1.0,
                 is_paused: false,
             },
-            headroom: Headroom::default(),
+            step_cost: StepCost::default(),
             work: Work::default(),
         };
         half.set_strategy(strategy);
@@ -162,7 +164,7 @@ impl Half {
     pub fn set_strategy(&mut self, strategy: Strategy) {
         self.strategy = strategy;
         self.trouble = None;
-        self.headroom = Headroom::default();
+        self.step_cost = StepCost::default();
         let (mut simulation, player) = match self.host.take().expect("the host is restored below") {
             Host::Here(here) => *here,
             Host::Thread { runner, .. } => runner.stop(),
@@ -300,15 +302,15 @@ impl Half {
     /// Records how long steps took in the frames since the last record, which took this much real time.
     pub fn record_load(&mut self, elapsed: Duration) {
         let Work { busy, steps } = std::mem::take(&mut self.work);
-        self.headroom.record(elapsed, busy, steps);
+        self.step_cost.record(elapsed, busy, steps);
     }
 
     /// Returns the time that steps take. A runner measures its thread itself.
     #[must_use]
-    pub fn headroom(&self) -> Headroom {
+    pub fn step_cost(&self) -> StepCost {
         match &self.host {
-            Some(Host::Thread { runner, .. }) => runner.headroom(),
-            _ => self.headroom,
+            Some(Host::Thread { runner, .. }) => runner.step_cost(),
+            _ => self.step_cost,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The game's part in every step, on whichever thread the step runs.
 
+use evenstep::rewind::Kept;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -29,7 +30,11 @@ impl Player {
     /// Creates a player, and lets the simulation keep snapshots.
     #[must_use]
     pub fn new(game: Game, simulation: &mut Simulation) -> Self {
-        simulation.set_rewind_limits(MOST_STEPS_BACK, MOST_BYTES);
+        simulation.keep(Kept {
+            ticks: MOST_STEPS_BACK,
+            bytes: MOST_BYTES,
+            ..Kept::default()
+        });
         Self {
             game,
             input: Input::default(),

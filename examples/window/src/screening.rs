@@ -59,7 +59,7 @@ impl Film {
             checks,
         };
         let mut replay = recording.replay();
-        while let Some((mut simulation, mut game)) = replay.next_run::<Game>(|_| None)? {
+        while let Some((mut simulation, mut game)) = replay.next_run::<Game>()? {
             while film.add_frame(&mut replay, &mut simulation, &mut game, nudge)? {}
         }
         film.differences = replay.differences().to_vec();
@@ -87,7 +87,7 @@ impl Film {
             if nudge == Some(step.tick) {
                 nudge_body(&mut simulation.physics, game);
             }
-            simulation.make_step();
+            simulation.run_step();
             replay.end_step(&mut simulation.physics)?;
         }
         let frame = simulation.end_frame();

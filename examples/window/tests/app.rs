@@ -319,7 +319,7 @@ fn the_plot_returns_to_the_red_body_when_the_picked_one_is_gone() {
 #[test]
 fn the_load_is_measured_with_the_clock_of_the_program() {
     let mut app = app(Scene::Spinners, [Strategy::Latest, Strategy::Interpolated]);
-    assert_eq!(app.half(0).headroom().achieved(), None);
+    assert_eq!(app.half(0).step_cost().achieved(), None);
     // Each frame takes 2 ms in each half.
     let time = Cell::new(Duration::ZERO);
     let clock = || {
@@ -330,11 +330,11 @@ fn the_load_is_measured_with_the_clock_of_the_program() {
         app.update(Duration::from_secs(1) / 60, &clock);
     }
     for side in [0, 1] {
-        let headroom = app.half(side).headroom();
-        let achieved = headroom.achieved().unwrap();
+        let step_cost = app.half(side).step_cost();
+        let achieved = step_cost.achieved().unwrap();
         assert!((achieved - 30.0).abs() < 2.0, "{achieved} steps per second");
         // The 75 frames of a second take 150 ms, and so do its 30 steps.
-        let load = headroom.load(Rate::hz(30).unwrap()).unwrap();
+        let load = step_cost.load(Rate::hz(30)).unwrap();
         assert!((load - 0.15).abs() < 0.02, "a load of {load}");
     }
 }

@@ -182,10 +182,11 @@ fn clock(calls: &[Call], tally: &mut Tally) {
                 taken,
                 tally,
             ),
-            Call::Rate(hz) => simulation
+            Call::Rate(hz) => simulation.clock_settings_mut().set_rate(Rate::hz(hz)),
+            Call::Speed(halves) => simulation
                 .clock_settings_mut()
-                .set_rate(Rate::hz(hz).unwrap()),
-            Call::Speed(halves) => simulation.set_speed(halves as f64 / 2.0).unwrap(),
+                .set_speed(halves as f64 / 2.0)
+                .unwrap(),
             Call::Pause(true) => simulation.pause(),
             Call::Pause(false) => simulation.resume(),
             Call::StepOnce => simulation.step_once(),
@@ -224,7 +225,7 @@ fn frame(
             let step = simulation.next_step().expect("a step is due");
             assert_eq!(step.is_last, ticks.len() as u64 + 1 == due);
             ticks.push(step.tick);
-            simulation.make_step();
+            simulation.run_step();
         }
         simulation.end_frame();
     }
@@ -290,7 +291,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     let begin = || {
         let mut run = game.run();
         // A high rate keeps the run on the wall clock short.
-        let rate = Rate::hz(if by_wall_clock { 2_000 } else { 60 }).unwrap();
+        let rate = Rate::hz(if by_wall_clock { 2_000 } else { 60 });
         run.simulation.clock_settings_mut().set_rate(rate);
         let simulation = run.simulation.clone();
         (simulation, Player(run))
@@ -311,7 +312,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     player.0.simulation = simulation;
     while player.0.simulation.physics.tick() < TICKS {
         player.0.simulation.begin_frame(FRAME / 3);
-        player.0.make_steps();
+        player.0.run_steps();
         player.0.simulation.end_frame();
     }
     check(player, "pull");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::{Clock, FrameFilter, Rate};
+use evenstep::Rate;
+use evenstep::time::{Clock, FrameFilter};
 use mutatis::{Result, Session};
 
 use crate::mutate::{Bytes, TEXT};
@@ -37,7 +38,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     let Some(times) = tally.load(input.len(), || reader::read(input)) else {
         return;
     };
-    let rate = Rate::hz(1_000).expect("the rate is valid");
+    let rate = Rate::hz(1_000);
     let mut clock = Clock::new(rate);
     clock.settings_mut().set_max_frame_time(Duration::MAX);
     let filters = [

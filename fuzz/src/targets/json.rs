@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use evenstep::ecs::{EntityMap, Unmatched};
+use evenstep::input::{Button, Delivery, InputQueue, TickQueue, TickSender};
 use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::threads::RunnerSettings;
-use evenstep::{
-    BodyKey, Button, Clock, ClockSettings, Correction, Delivery, Frame, FrameTimer, InputQueue,
-    Owners, Rate, Simulation, Smoothing, Step, Stepping, TickQueue, TickSender, Unmatched,
-};
+use evenstep::time::{Clock, ClockSettings, FrameTimer};
+use evenstep::{BodyKey, Correction, Frame, Rate, Simulation, Smoothing, Step, Stepping};
 use mutatis::{Result, Session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,8 +54,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         input.push(MS(i), 1);
         let _ = by_tick.push(6 + i, 2);
     }
-    let mut owners = Owners::default();
-    owners.insert(key, 7);
+    let mut map = EntityMap::default();
+    map.insert(key, 7);
     let step = clock.peek().expect("two steps are due");
     let all = [
         Plain::Frame(Box::new(simulation.frame())),
@@ -71,7 +71,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Plain::Timer(FrameTimer::new(MS(3))),
         Plain::Smoothing(Smoothing::Hermite),
         Plain::Correction(Correction::default()),
-        Plain::Unmatched(owners.unmatched(&simulation.physics)),
+        Plain::Unmatched(map.unmatched(&simulation.physics)),
         Plain::Simulation(Box::new(simulation)),
         Plain::Key(key),
         Plain::Runner(RunnerSettings::default()),
@@ -197,7 +197,7 @@ fn play_clock_with(mut clock: Clock, mut at: impl FnMut(Step) -> usize, tally: &
         );
         for _ in 0..8 {
             let Some(step) = clock.next_step() else { break };
-            assert!(step.dt > 0.0 && step.end_time >= step.time);
+            assert!(step.dt > 0.0 && step.end_time >= step.start_time);
             at(step);
             tally.operations += 2;
         }

@@ -1,12 +1,9 @@
-//! Recordings from a recorder or a flight recorder, which are then mutated.
+//! Recordings, which are then mutated.
 
-use std::io::Write;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::recording::{
-    FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, ReplayError,
-};
+use evenstep::recording::{RecordError, Recorder, RecorderSettings, Recording, ReplayError};
 use evenstep::{Physics, Simulation, Step};
 use mutatis::{Candidates, Mutate, Result, Session};
 
@@ -19,30 +16,15 @@ use crate::worlds;
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for scene in [0, 1, 6] {
-        let simulation = || worlds::all().swap_remove(scene);
-        seeds.extend(
-            record(simulation(), Vec::new())
-                .and_then(|recorder| recorder.finish())
-                .ok(),
-        );
-        let flight = FlightRecorder::new(Duration::from_millis(200), 1 << 20);
-        let mut kept = Vec::new();
-        if let Ok(recorder) = record(simulation(), flight)
-            && recorder.writer().write_to(&mut kept).is_ok()
-        {
-            seeds.push(kept);
-        }
+        seeds.extend(record(worlds::all().swap_remove(scene)).ok());
     }
     seeds
 }
 
-fn record<W: Write>(
-    mut simulation: Simulation,
-    writer: W,
-) -> std::result::Result<Recorder<W>, RecordError> {
+fn record(mut simulation: Simulation) -> std::result::Result<Vec<u8>, RecordError> {
     let mut settings = RecorderSettings::default();
     settings.keyframe_every = 8;
-    let mut recorder = Recorder::new(writer, settings)?;
+    let mut recorder = Recorder::new(Vec::new(), settings)?;
     for number in 0..20u8 {
         let frame_time = Duration::from_millis(17 + u64::from(number % 3) * 17);
         recorder.begin_frame(&mut simulation, &number, frame_time)?;
@@ -50,12 +32,12 @@ fn record<W: Write>(
         while let Some(step) = simulation.next_step() {
             recorder.input(step, &number)?;
             act(&mut simulation.physics, step, number);
-            simulation.make_step();
+            simulation.run_step();
             recorder.end_step(&simulation.physics)?;
         }
         simulation.end_frame();
     }
-    Ok(recorder)
+    recorder.finish()
 }
 
 /// Carries out the game's part in a step. It depends on the input.
@@ -143,15 +125,6 @@ pub fn run(input: &[u8], tally: &mut Tally) {
             tally.guard(|tally| sixty_steps(simulation, tally));
         }
     }
-    // A flight recorder receives such bytes in pieces.
-    let mut flight = FlightRecorder::new(Duration::from_millis(100), 1 << 16);
-    for piece in input.chunks(1_000) {
-        let _ = flight.write(piece);
-    }
-    let mut kept = Vec::new();
-    let _ = flight.write_to(&mut kept);
-    tally.operations += 2 + input.len() as u64 / 1_000;
-    let _ = Recording::read(kept);
 }
 
 /// The number of frames of a recording that are played.
@@ -165,7 +138,7 @@ fn play(
 ) -> std::result::Result<(), ReplayError> {
     let mut replay = recording.replay_from(run, tick);
     let mut frames = 0;
-    while let Some((mut simulation, number)) = replay.next_run::<u8>(|_| None)? {
+    while let Some((mut simulation, number)) = replay.next_run::<u8>()? {
         while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
             frames += 1;
             if frames > FRAMES {
@@ -181,7 +154,7 @@ fn play(
                     step,
                     input.wrapping_add(number / 100),
                 );
-                simulation.make_step();
+                simulation.run_step();
                 replay.end_step(&mut simulation.physics)?;
                 tally.operations += 5;
             }

@@ -1,7 +1,10 @@
 //! The parts of a pose and of a motion as numbers.
 
+use crate::dim::blend::{Floats, Lanes, chosen};
 use rapier::glamx::DVec2;
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
+
+use super::blend::{Rotations, Spins};
 
 /// Returns whether two poses are equal bit for bit. −0 differs from 0.
 #[inline]
@@ -59,6 +62,135 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 1] {
     [spin]
 }
 
+/// The square of the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most that
+/// Rapier lets a body turn in a step.
+const NEAR_TURN: f32 = 0.617;
+
+/// Returns the rotations by angles of any size, in radians.
+///
+/// It uses the power series of sine and cosine, whose first omitted term is below 3e-8.
+pub(crate) fn turns(by: Spins) -> Rotations {
+    let Lanes([angle]) = by;
+    let squared = angle * angle;
+    let series = |terms: [f32; 5]| {
+        let terms = terms.into_iter().rev();
+        terms.fold(Floats::ZERO, |sum, term| sum * squared + term)
+    };
+    let sinc = series([
+        1.0,
+        -1.0 / 6.0,
+        1.0 / 120.0,
+        -1.0 / 5_040.0,
+        1.0 / 362_880.0,
+    ]);
+    let turns = Rotations {
+        re: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40_320.0]),
+        im: angle * sinc,
+    };
+    match squared.simd_gt(NEAR_TURN).to_bitmask() {
+        0 => turns,
+        wide => wide_turns(angle, turns, wide),
+    }
+}
+
+#[cold]
+fn wide_turns(angles: Floats, turns: Rotations, wide: u32) -> Rotations {
+    let (angles, mut turns) = (angles.to_array(), turns.to_array());
+    for i in chosen(wide) {
+        turns[i] = wide_turn(angles[i]);
+    }
+    Rotations::new(turns)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a rotation is in f32")]
+fn wide_turn(angle: AngVector) -> Rotation {
+    let (sin, cos) = libm::sincos(f64::from(angle));
+    Rotation::from_cos_sin_unchecked(cos as f32, sin as f32)
+}
+
+/// Writes poses as 3 × 3 matrices in column-major order, from `poses[i]` to `out[i]`.
+///
+/// The layout is that of glam's `Mat3`, 36 bytes: two columns with the directions of the body's axes, each with a 0,
+/// and one with the translation and a 1. Use it for instance buffers: three attributes of three floats each. `poses`
+/// can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or any other list. The matrices are
+/// in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
+///
+/// ```
+/// # use evenstep::{Rate, Simulation};
+/// # use evenstep::render::write_matrices_3x3;
+/// # use evenstep::rapier::prelude::*;
+/// # let mut simulation = Simulation::new(Rate::default());
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
+/// let moved = simulation.moved();
+/// let mut instances = vec![[[0.0; 3]; 3]; moved.len()];
+/// write_matrices_3x3(moved, &mut instances);
+/// assert_eq!(instances[0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]);
+/// ```
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_matrices_3x3<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 3]; 3]]) {
+    write(poses, out, |[x, y, at]| {
+        [[x[0], x[1], 0.0], [y[0], y[1], 0.0], [at[0], at[1], 1.0]]
+    });
+}
+
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
+///
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in 3D.
+/// The bodies are rotated about the axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]`
+/// afterwards, or sort. Otherwise, it is like [`write_matrices_3x3`].
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
+    write(poses, out, |[x, y, at]| {
+        [
+            [x[0], x[1], 0.0, 0.0],
+            [y[0], y[1], 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0],
+            [at[0], at[1], 0.0, 1.0],
+        ]
+    });
+}
+
+/// Writes each matrix. `matrix` builds it from the directions of the axes and the translation.
+fn write<Key, Matrix>(
+    poses: &[(Key, Pose)],
+    out: &mut [Matrix],
+    matrix: impl Fn([[f32; 2]; 3]) -> Matrix,
+) {
+    let lengths = [poses.len(), out.len()];
+    assert!(
+        lengths[0] == lengths[1],
+        "slices of lengths {lengths:?}: pass as many matrices as poses"
+    );
+    for (out, (_, pose)) in out.iter_mut().zip(poses) {
+        let (cos, sin) = (pose.rotation.re, pose.rotation.im);
+        *out = matrix([[cos, sin], [-sin, cos], pose.translation.to_array()]);
+    }
+}
+
+/// A pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It has the
+/// layout of the struct in [`BLEND_WGSL`], 16 bytes.
+pub type PoseFloats = [f32; 4];
+
+/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the
+/// GPU.
+///
+/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among
+/// the [`overrides`](crate::render::RenderData::overrides).
+pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
+
+/// Converts a pose to floats for the GPU.
+#[must_use]
+pub fn pose_floats(pose: &Pose) -> PoseFloats {
+    let (rotation, translation) = (pose.rotation, pose.translation);
+    [rotation.re, rotation.im, translation.x, translation.y]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +229,77 @@ mod tests {
                 "{turn}"
             );
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "compared within a tolerance")]
+mod tests_of_turns {
+    use super::*;
+    use crate::dim::blend::LANES;
+
+    fn turn_by(angle: AngVector) -> Rotation {
+        turns(Spins::new([angle; LANES])).to_array()[0]
+    }
+
+    #[test]
+    fn rotations_by_angles_of_any_size_are_exact_to_1e_7() {
+        for i in -4_000..4_000i16 {
+            let angle = 0.01 * f32::from(i);
+            let turn = turn_by(angle);
+            let (sin, cos) = f64::from(angle).sin_cos();
+            assert!(
+                (f64::from(turn.im) - sin).abs() < 1e-7,
+                "{turn:?} at {angle}"
+            );
+            assert!(
+                (f64::from(turn.re) - cos).abs() < 1e-7,
+                "{turn:?} at {angle}"
+            );
+        }
+        assert!(turn_by(1e30).is_normalized());
+        assert_eq!(turn_by(0.0), Rotation::IDENTITY);
+    }
+
+    #[test]
+    fn each_of_four_lanes_turns_by_its_own_angle() {
+        let angles = [0.1, -3.0, 0.7, 40.0];
+        let all = turns(Spins::new(angles)).to_array();
+        assert_eq!(all, angles.map(turn_by));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_matrices {
+    use super::*;
+    use rapier::glamx::{Mat3, Mat4, Quat};
+    use rapier::math::Vector;
+
+    #[test]
+    fn written_matrices_match_those_of_glam() {
+        for count in [0, 1, 5u8] {
+            let pose = |i: f32| Pose::new(Vector::new(i, -2.0), 1.0 - i);
+            let poses: Vec<_> = (0..count).map(|i| (i, pose(i.into()))).collect();
+            let mut threes = vec![[[f32::NAN; 3]; 3]; poses.len()];
+            let mut fours = vec![[[f32::NAN; 4]; 4]; poses.len()];
+            write_matrices_3x3(&poses, &mut threes);
+            write_matrices_4x4(&poses, &mut fours);
+            for (((_, pose), three), four) in poses.iter().zip(threes).zip(fours) {
+                let angle = pose.rotation.angle();
+                let flat = Mat3::from_scale_angle_translation(Vector::ONE, angle, pose.translation);
+                assert!(Mat3::from_cols_array_2d(&three).abs_diff_eq(flat, 1e-6));
+                let in_space = Mat4::from_rotation_translation(
+                    Quat::from_rotation_z(angle),
+                    pose.translation.extend(0.0),
+                );
+                assert!(Mat4::from_cols_array_2d(&four).abs_diff_eq(in_space, 1e-6));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "as many matrices as poses")]
+    fn an_output_slice_shorter_than_the_poses_panics() {
+        write_matrices_3x3(&[((), Pose::IDENTITY)], &mut []);
     }
 }

@@ -1,6 +1,10 @@
 //! The parts of a pose and of a motion as numbers.
 
+use crate::dim::blend::{Floats, LANES, Lanes, chosen};
+use rapier::glamx::{DQuat, DVec3};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
+
+use super::blend::{Rotations, Spins, Vectors};
 
 /// Returns whether two poses are equal bit for bit. −0 differs from 0.
 #[inline]
@@ -58,6 +62,206 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 3] {
     spin.to_array()
 }
 
+/// The square of half the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most
+/// that Rapier lets a body turn in a step.
+const NEAR_TURN: f32 = 0.155;
+
+/// Returns the rotations about axes whose lengths are the angles, in radians of any size.
+///
+/// It uses the power series of sine and cosine, whose first omitted term is below 2e-8.
+pub(crate) fn turns(by: Spins) -> Rotations {
+    let squared = by.length_squared() * 0.25;
+    let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
+    let half_sinc = series([1.0 / 2.0, -1.0 / 12.0, 1.0 / 240.0, -1.0 / 10_080.0]);
+    let turns = Rotations {
+        vector: by * half_sinc,
+        w: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0]),
+    };
+    match squared.simd_gt(NEAR_TURN).to_bitmask() {
+        0 => turns,
+        wide => wide_turns(by, turns, wide),
+    }
+}
+
+#[cold]
+fn wide_turns(by: Spins, turns: Rotations, wide: u32) -> Rotations {
+    let (by, mut turns) = (by.to_array(), turns.to_array());
+    for i in chosen(wide) {
+        turns[i] = wide_turn(by[i]);
+    }
+    Rotations::new(turns)
+}
+
+/// Returns a rotation by a wide angle. It uses `f64`, in which the series yields all bits of an `f32` without tricks.
+fn wide_turn(by: AngVector) -> Rotation {
+    use std::f64::consts::{PI, TAU};
+    let by = by.as_dvec3();
+    let angle = by.length();
+    // The remainder is exact.
+    let half = 0.5 * angle % TAU;
+    let (sin, cos) = sin_cos(if half > PI { half - TAU } else { half });
+    let DVec3 { x, y, z } = by * (sin / angle);
+    DQuat::from_xyzw(x, y, z, cos).as_quat()
+}
+
+/// Returns sine and cosine by power series, for an angle in [−π, π], with an error below 1e-9.
+fn sin_cos(angle: f64) -> (f64, f64) {
+    let squared = angle * angle;
+    let (mut sin, mut cos) = (1.0, 1.0);
+    for n in (1..=12).rev().map(|n| f64::from(2 * n)) {
+        cos = 1.0 - squared * (1.0 / ((n - 1.0) * n)) * cos;
+        sin = 1.0 - squared * (1.0 / (n * (n + 1.0))) * sin;
+    }
+    (angle * sin, cos)
+}
+
+/// Writes poses as matrices of three rows by four columns in row-major order, from `poses[i]` to `out[i]`.
+///
+/// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
+/// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
+/// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or
+/// any other list. The matrices are in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as
+/// bytes.
+///
+/// Writing takes about as long as interpolating the poses: `cargo bench --bench frame -- matrices`.
+///
+/// ```
+/// # use evenstep::{Rate, Simulation};
+/// # use evenstep::render::write_matrices_3x4;
+/// # use evenstep::rapier::prelude::*;
+/// # let mut simulation = Simulation::new(Rate::default());
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
+/// let moved = simulation.moved();
+/// let mut instances = vec![[[0.0; 4]; 3]; moved.len()];
+/// write_matrices_3x4(moved, &mut instances);
+/// assert_eq!(instances[0], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
+/// ```
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]]) {
+    write(poses, out, |poses, out| {
+        let [x, y, z] = axes(poses);
+        let Lanes(at) = Vectors::new(poses.map(|pose| pose.translation));
+        put(out, 0, [x[0], y[0], z[0], at[0]]);
+        put(out, 1, [x[1], y[1], z[1], at[1]]);
+        put(out, 2, [x[2], y[2], z[2], at[2]]);
+    });
+}
+
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
+///
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
+/// of the body's axes, each with a 0, and one with the translation and a 1. Otherwise, it is like
+/// [`write_matrices_3x4`], whose matrices are a quarter smaller.
+///
+/// ```
+/// # use evenstep::{Rate, Simulation};
+/// # use evenstep::render::write_matrices_4x4;
+/// # use evenstep::rapier::prelude::*;
+/// # let mut simulation = Simulation::new(Rate::default());
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
+/// # let moved = simulation.moved();
+/// let mut instances = vec![[[0.0; 4]; 4]; moved.len()];
+/// write_matrices_4x4(moved, &mut instances);
+/// assert_eq!(instances[0][0], [1.0, 0.0, 0.0, 0.0]); // the first column, not the first row
+/// assert_eq!(instances[0][3], [0.0, 1.0, 0.0, 1.0]);
+/// ```
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
+    write(poses, out, |poses, out| {
+        for (i, [x, y, z]) in axes(poses).into_iter().enumerate() {
+            put(out, i, [x, y, z, Floats::ZERO]);
+        }
+        for (out, pose) in out.iter_mut().zip(poses) {
+            out[3] = pose.translation.extend(1.0).to_array();
+        }
+    });
+}
+
+/// Writes all matrices. `four` writes those of four poses.
+fn write<Key, Matrix: Copy>(
+    poses: &[(Key, Pose)],
+    out: &mut [Matrix],
+    four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
+) {
+    let lengths = [poses.len(), out.len()];
+    assert!(
+        lengths[0] == lengths[1],
+        "slices of lengths {lengths:?}: pass as many matrices as poses"
+    );
+    let (poses, poses_rest) = poses.as_chunks::<LANES>();
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    for (poses, out) in poses.iter().zip(out) {
+        four(poses.each_ref().map(|(_, pose)| pose), out);
+    }
+    for ((_, pose), out) in poses_rest.iter().zip(out_rest) {
+        let mut same = [*out; LANES];
+        four([pose; LANES], &mut same);
+        *out = same[0];
+    }
+}
+
+/// Writes one line of four matrices. Each component holds a value for all four.
+#[inline]
+fn put<const LINES: usize>(
+    out: &mut [[[f32; 4]; LINES]; LANES],
+    line: usize,
+    components: [Floats; 4],
+) {
+    for (out, components) in out.iter_mut().zip(Floats::transpose(components)) {
+        out[line] = components.to_array();
+    }
+}
+
+/// Returns the directions of the axes of four bodies, by component.
+#[inline]
+fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
+    let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
+    let Lanes([x, y, z]) = vector;
+    let [x2, y2, z2] = [x + x, y + y, z + z];
+    let (xx, yy, zz) = (x * x2, y * y2, z * z2);
+    let (xy, xz, yz) = (x * y2, x * z2, y * z2);
+    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+    [
+        [1.0 - (yy + zz), xy + wz, xz - wy],
+        [xy - wz, 1.0 - (xx + zz), yz + wx],
+        [xz + wy, yz - wx, 1.0 - (xx + yy)],
+    ]
+}
+
+/// A pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres, and a
+/// zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
+pub type PoseFloats = [f32; 8];
+
+/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the
+/// GPU.
+///
+/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among
+/// the [`overrides`](crate::render::RenderData::overrides).
+pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
+
+/// Converts a pose to floats for the GPU.
+#[must_use]
+pub fn pose_floats(pose: &Pose) -> PoseFloats {
+    let (rotation, translation) = (pose.rotation, pose.translation);
+    [
+        rotation.x,
+        rotation.y,
+        rotation.z,
+        rotation.w,
+        translation.x,
+        translation.y,
+        translation.z,
+        0.0,
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +284,93 @@ mod tests {
         ] {
             assert_eq!(normalized(Pose::from_rotation(bad)), None);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_turns {
+    use super::*;
+    use crate::dim::blend::LANES;
+    use nalgebra::{UnitQuaternion, Vector3};
+
+    fn turn_by(by: AngVector) -> Rotation {
+        turns(Spins::new([by; LANES])).to_array()[0]
+    }
+
+    #[test]
+    fn rotations_by_angles_of_any_size_are_exact_to_1e_7() {
+        for i in 0..4_000u16 {
+            let angle = 0.01 * f32::from(i);
+            let by = AngVector::new(0.6, 0.0, -0.8) * angle;
+            let exact = UnitQuaternion::new(Vector3::new(by.x, by.y, by.z).cast::<f64>());
+            let [x, y, z, w] = turn_by(by).to_array().map(f64::from);
+            for (ours, theirs) in [(x, exact.i), (y, exact.j), (z, exact.k), (w, exact.w)] {
+                assert!(
+                    (ours - theirs).abs() < 1e-7,
+                    "{ours}, not {theirs}, at {angle}"
+                );
+            }
+        }
+        assert!(turn_by(AngVector::Y * 1e30).is_normalized());
+        assert_eq!(turn_by(AngVector::ZERO), Rotation::IDENTITY);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_matrices {
+    use super::*;
+    use nalgebra::Isometry3;
+    use rapier::glamx::{Mat4, Vec3};
+
+    fn poses(count: u8) -> Vec<(u8, Pose)> {
+        let pose = |i: f32| Pose::new(Vec3::new(i, -2.0, 0.5 * i), Vec3::new(i, 1.0 - i, 0.3));
+        (0..count).map(|i| (i, pose(f32::from(i)))).collect()
+    }
+
+    #[test]
+    fn written_matrices_match_those_of_glam_and_nalgebra() {
+        // The counts are zero, fewer than four, four, and more.
+        for count in [0, 3, 4, 11] {
+            let poses = poses(count);
+            let mut rows = vec![[[f32::NAN; 4]; 3]; poses.len()];
+            let mut columns = vec![[[f32::NAN; 4]; 4]; poses.len()];
+            write_matrices_3x4(&poses, &mut rows);
+            write_matrices_4x4(&poses, &mut columns);
+            for (((_, pose), rows), columns) in poses.iter().zip(rows).zip(columns) {
+                let matrix = pose.to_mat4();
+                assert!(Mat4::from_cols_array_2d(&columns).abs_diff_eq(matrix, 1e-6));
+                let [x, y, z] = rows;
+                let rows = [x, y, z, [0.0, 0.0, 0.0, 1.0]];
+                assert_eq!(
+                    Mat4::from_cols_array_2d(&rows)
+                        .transpose()
+                        .to_cols_array_2d(),
+                    columns
+                );
+                let nalgebras = Isometry3::from(*pose).to_homogeneous();
+                for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column)))
+                {
+                    assert!((nalgebras[(row, column)] - rows[row][column]).abs() < 1e-6);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_in_a_batch_equals_the_same_matrix_written_alone() {
+        let poses = poses(7);
+        let mut all = vec![[[0.0; 4]; 3]; 7];
+        write_matrices_3x4(&poses, &mut all);
+        for (i, all) in all.iter().enumerate() {
+            let mut one = [[[0.0; 4]; 3]];
+            write_matrices_3x4(&poses[i..=i], &mut one);
+            assert_eq!(one[0], *all);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "as many matrices as poses")]
+    fn an_output_slice_shorter_than_the_poses_panics() {
+        write_matrices_4x4(&poses(1), &mut []);
     }
 }

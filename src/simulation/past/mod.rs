@@ -1,19 +1,16 @@
 //! The past: the state before each of the last steps, its events, and the poses.
 
-// The motion of one step.
-mod motion;
 // The poses of earlier ticks.
 mod poses;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::events::{Events, SharedEvents};
+use crate::key::BodyKey;
 use crate::physics::Physics;
-use crate::pose::Pairs;
-use crate::step::{Events, SharedEvents};
+use crate::pose::{Pair, Pairs};
 use crate::time::{ExactTime, Step};
-
-use motion::Motion;
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,11 +31,10 @@ pub enum RewindError {
 
 fn advice(kept: &Range<u64>) -> String {
     if kept.is_empty() {
-        return "no states are kept; call `set_rewind_limits` before the run".into();
+        return "no states are kept; call `keep` before the run".into();
     }
     format!(
-        "choose a tick in {kept:?} (only every n-th is kept with `set_rewind_interval`), or raise `set_rewind_limits` \
-         before the next run"
+        "choose a tick in {kept:?} (with an interval, only every n-th is kept), or `keep` more ticks before the next run"
     )
 }
 
@@ -47,7 +43,7 @@ fn advice(kept: &Range<u64>) -> String {
 /// Entries may lie ahead of a simulation that went back in time. The next step replaces them.
 #[derive(Default)]
 pub(super) struct Past {
-    limits: Limits,
+    kept: Kept,
     entries: VecDeque<Entry>,
     /// The size of all snapshots together.
     bytes: usize,
@@ -57,17 +53,40 @@ pub(super) struct Past {
     shifted: Option<u64>,
 }
 
-/// Limits of the past.
-#[derive(Clone, Copy, Default)]
-struct Limits {
-    /// The minimum number of steps that a rollback can go back; 0 for no snapshots.
-    ticks: u64,
-    /// The maximum size of all snapshots together.
-    bytes: usize,
-    /// The number of steps from one snapshot to the next. 0 counts as 1.
-    interval: u64,
-    /// The number of ticks whose poses are kept. The poses of the present always are.
-    poses: u64,
+/// What a simulation keeps of its past, for [`Simulation::keep`](crate::Simulation::keep). The default keeps nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of these steps is
+    /// kept.
+    pub ticks: u64,
+    /// Keep only states whose tick is a multiple of this. The default is 1, and 0 counts as 1. It is at most `ticks`.
+    ///
+    /// It reduces the memory, and the time that saving adds to a step, by that factor. A rollback to a tick between two
+    /// states goes back to the earlier state. The steps from there on are resimulated too, so repeat in them what your
+    /// game did the first time. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at) only
+    /// accept the ticks of kept states.
+    pub interval: u64,
+    /// The maximum size of all kept states together: no limit by default. The oldest are discarded first. The size of a
+    /// state is estimated from the sizes of Rapier's sets. The heap memory of
+    /// [resources](crate::Physics::resources) does not count.
+    pub bytes: usize,
+    /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at). The default and the
+    /// minimum are two.
+    ///
+    /// More than two states cost 180 bytes per state of a moving body. Each moving body is then also read in every
+    /// step, not just in the last one of a frame. The limits of kept states do not shorten this history.
+    pub poses: u64,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            ticks: 0,
+            interval: 1,
+            bytes: usize::MAX,
+            poses: 2,
+        }
+    }
 }
 
 /// A tick, and the step that ran from there.
@@ -94,7 +113,7 @@ pub(super) struct Record {
 impl Clone for Past {
     fn clone(&self) -> Self {
         Self {
-            limits: self.limits,
+            kept: self.kept,
             ..Self::default()
         }
     }
@@ -102,17 +121,22 @@ impl Clone for Past {
 
 /// # Limits
 impl Past {
-    pub fn limit_snapshots(&mut self, ticks: u64, bytes: usize, here: u64) {
-        (self.limits.ticks, self.limits.bytes) = (ticks, bytes);
+    /// Keeps this from now on. The present tick is `here`.
+    pub fn keep(&mut self, kept: Kept, here: u64) {
+        self.kept = kept;
+        if !self.keeps_poses() {
+            let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
+            motions.for_each(|motion| *motion = Motion::default());
+        }
         self.cut(here);
     }
 
-    pub fn set_interval(&mut self, ticks: u64) {
-        self.limits.interval = ticks;
+    pub fn kept(&self) -> Kept {
+        self.kept
     }
 
     pub fn keeps_snapshots(&self) -> bool {
-        self.limits.ticks > 0
+        self.kept.ticks > 0
     }
 
     pub fn is_on(&self) -> bool {
@@ -126,7 +150,7 @@ impl Past {
 
     /// Returns whether a snapshot is due at this tick. The interval is at most the limit in ticks.
     fn has_snapshot_due(&self, tick: u64) -> bool {
-        let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
+        let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
         self.keeps_snapshots() && tick.is_multiple_of(interval)
     }
 
@@ -135,7 +159,7 @@ impl Past {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
             let left = self.entries.len() - next.unwrap_or(self.entries.len());
-            if (left as u64) < self.limits.ticks && self.bytes <= self.limits.bytes {
+            if (left as u64) < self.kept.ticks && self.bytes <= self.kept.bytes {
                 break;
             }
             let snapshot = self.entries[oldest].snapshot.take();
@@ -294,6 +318,33 @@ impl Past {
     }
 }
 
+/// The motion of bodies before and in a step.
+///
+/// A body at rest is in no list: its pose is the start of its next motion.
+#[derive(Clone, Default)]
+pub(super) struct Motion {
+    /// The motion in the previous step, of all bodies that may have moved in it, or `None` if unknown.
+    pub moved: Option<Vec<(BodyKey, Pair)>>,
+    /// Poses that were replaced in this step or after it without a motion. Earlier ticks lead to these poses.
+    pub replaced: Option<Box<Pairs>>,
+}
+
+impl Motion {
+    /// Creates the motion that led to these pairs.
+    pub fn new(pairs: Option<&Pairs>) -> Self {
+        Self {
+            moved: pairs.map(|pairs| pairs.moved().collect()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the list of moved bodies, unless this tick leads to poses that were replaced.
+    pub fn unreplaced(&mut self) -> Option<&mut Vec<(BodyKey, Pair)>> {
+        let is_replaced = self.replaced.is_some();
+        self.moved.as_mut().filter(|_| !is_replaced)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,11 +353,20 @@ mod tests {
     fn the_past_is_off_without_limits_for_states_or_poses() {
         let mut past = Past::default();
         assert!(!past.is_on());
-        past.limit_snapshots(1, 0, 0);
+        let keep = |past: &mut Past, ticks, bytes, poses| {
+            let kept = Kept {
+                ticks,
+                bytes,
+                poses,
+                ..Kept::default()
+            };
+            past.keep(kept, 0);
+        };
+        keep(&mut past, 1, 0, 0);
         assert!(past.is_on());
-        past.limit_snapshots(0, usize::MAX, 0);
+        keep(&mut past, 0, usize::MAX, 2);
         assert!(!past.is_on());
-        past.limit_poses(2, 0);
+        keep(&mut past, 0, 0, 3);
         assert!(past.is_on());
     }
 }

@@ -6,27 +6,17 @@ use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics};
 use crate::pose::{Pair, Pairs};
 
-use super::Past;
-use super::motion::Motion;
+use super::{Motion, Past};
 
 /// # Limit
 impl Past {
-    /// Keeps the poses of `ticks` ticks, including the present one, which is `here`.
-    pub fn limit_poses(&mut self, ticks: u64, here: u64) {
-        self.limits.poses = ticks;
-        if !self.keeps_poses() {
-            let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
-            motions.for_each(|motion| *motion = Motion::default());
-        }
-        self.cut(here);
-    }
-
+    /// Returns how many ticks' poses are kept, including the present one. Each is the motion between two states.
     pub fn poses(&self) -> u64 {
-        self.limits.poses.max(1)
+        self.kept.poses.saturating_sub(1).max(1)
     }
 
     pub(super) fn keeps_poses(&self) -> bool {
-        self.limits.poses > 1
+        self.poses() > 1
     }
 
     /// Discards the poses that the limit does not allow at tick `here`. Returns the number of entries without poses.

@@ -1,9 +1,12 @@
 //! Runs the frames of the game and their steps, in order.
 
-use std::panic::resume_unwind;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
 
-use crate::simulation::{Capture, Hooks};
+use crate::physics::{Physics, StepPlan};
+use crate::simulation::{Capture, Hooks, or_none};
 use crate::time::{Clock, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
@@ -156,7 +159,45 @@ impl Overlap {
 /// Returns whether the end of this step is needed, with the clock in this state: for the next step, for a picture that is
 /// this much of a step later than in one thread, or because the clock is stopped.
 fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
-    let length = step.end_time.saturating_sub(step.time);
+    let length = step.end_time.saturating_sub(step.start_time);
     let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));
     clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
+}
+
+/// A step to run, with Rapier's own hooks.
+pub type Job = (
+    Box<Physics>,
+    StepPlan,
+    Option<Arc<dyn PhysicsHooks + Send + Sync>>,
+);
+
+/// The physics after a step.
+pub struct Done {
+    pub physics: Box<Physics>,
+    /// The number of forces that the step rejected, or `None` if it did not run to its end.
+    pub rejected: Option<u64>,
+    pub panic: Option<Payload>,
+}
+
+pub type Payload = Box<dyn Any + Send>;
+
+/// Runs jobs until nobody can send more.
+pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
+    for (mut physics, plan, hooks) in jobs {
+        let mut rejected = None;
+        let step = || {
+            // Hooks may panic when they are dropped, too.
+            let hooks = hooks;
+            rejected = Some(physics.run_step(plan, or_none(hooks.as_deref())));
+        };
+        let result = catch_unwind(AssertUnwindSafe(step));
+        let step = Done {
+            physics,
+            rejected,
+            panic: result.err(),
+        };
+        if done.send(step).is_err() {
+            return;
+        }
+    }
 }

@@ -2,8 +2,6 @@
 
 // Frames and steps, in order.
 mod frames;
-// The thread that runs the steps.
-mod worker;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,10 +16,10 @@ use crate::time::{Clock, FrameTime, Step};
 
 use super::failure::StartError;
 use super::publisher::Publisher;
-use super::runner_settings::RunnerSettings;
+use super::settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
-use worker::{Done, Job, make_steps};
+use frames::{Done, Job, run_steps};
 
 /// A simulation whose steps run on another thread while the game draws its frame.
 ///
@@ -62,7 +60,7 @@ use worker::{Done, Job, make_steps};
 ///
 /// # What runs where
 /// The last step that is due in a frame runs on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
-/// [custom forces](crate::ForceGenerator::custom) are called there within that step. Earlier steps of the frame run on
+/// [custom forces](crate::forces::ForceGenerator::custom) are called there within that step. Earlier steps of the frame run on
 /// the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
@@ -144,7 +142,7 @@ impl Overlap {
         let (to, jobs) = channel();
         let (done, from) = channel();
         // This comes first: if no thread starts, the simulation stays as it is.
-        let thread = match spawn(Box::new(move || make_steps(jobs, &done))) {
+        let thread = match spawn(Box::new(move || run_steps(jobs, &done))) {
             Ok(thread) => thread,
             Err(source) => return Err(StartError::new(simulation, source)),
         };
@@ -209,7 +207,7 @@ impl Overlap {
     }
 
     /// Returns the real time of the simulation's clock at the last [`frame`](Self::frame), for the stamps of an
-    /// [`InputQueue`](crate::InputQueue).
+    /// [`InputQueue`](crate::input::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
         let (clock, counted) = match &self.lent {
@@ -272,7 +270,7 @@ mod tests {
     use super::*;
     use crate::BodyKey;
     use crate::dim::testing::translation;
-    use crate::threads::physics::tests::flyer;
+    use crate::threads::worker::tests::flyer;
     use rapier::prelude::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::rc::Rc;

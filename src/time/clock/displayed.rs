@@ -49,7 +49,7 @@ impl Clock {
     /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame), it is 1.
     ///
     /// Between two steps it never falls, so the displayed time never goes back. After a change of the
-    /// [rate](crate::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when the
+    /// [rate](crate::time::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when the
     /// next step is due.
     #[must_use]
     pub fn alpha(&self) -> f32 {

@@ -1,15 +1,9 @@
 //! The accumulator: elapsed time in, steps due out, one at a time.
 
-// The units of time.
+// The units of time, and speed.
 mod units;
-// Speed.
-mod speed;
-// Limits of the time for steps.
-mod budget;
-// Settings.
+// Settings, and requests for the next frame only.
 mod settings;
-// Requests for the next frame only.
-mod requests;
 // A step, and dropped time.
 mod step;
 // Steps due in a frame.
@@ -25,13 +19,12 @@ use std::time::Duration;
 use super::rate::Rate;
 use displayed::Anchor;
 
-pub use budget::Budget;
 pub(crate) use displayed::DisplayedMoment;
-pub(crate) use requests::Requests;
-pub use settings::ClockSettings;
-pub use speed::SpeedError;
+pub(crate) use settings::Requests;
+pub use settings::{Budget, ClockSettings};
 pub use step::{Dropped, Step};
 pub(crate) use units::ExactTime;
+pub use units::SpeedError;
 
 /// Turns the elapsed time of frames into whole steps. It is the accumulator of [Fix Your
 /// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
@@ -42,14 +35,15 @@ pub(crate) use units::ExactTime;
 /// applies to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
-/// use evenstep::{Clock, Rate};
+/// use evenstep::Rate;
+/// use evenstep::time::Clock;
 /// use std::time::Duration;
 ///
-/// let mut clock = Clock::new(Rate::hz(60)?);
+/// let mut clock = Clock::new(Rate::hz(60));
 /// clock.begin_frame(Duration::from_millis(40));
 /// assert_eq!(clock.due(), 2);
 /// while let Some(step) = clock.next_step() {
-///     println!("{} s from {:?} on", step.dt, step.time);
+///     println!("{} s from {:?} on", step.dt, step.start_time);
 /// }
 /// clock.begin_frame(Duration::from_millis(10));
 /// assert_eq!(clock.due(), 1); // 50 ms are three steps, exactly
@@ -234,10 +228,11 @@ impl Clock {
     /// while the clock is paused.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.pause();
     /// clock.step_once();
     /// clock.step_once();
@@ -245,7 +240,6 @@ impl Clock {
     /// assert_eq!(clock.due(), 2);
     /// clock.begin_frame(ms(1_000));
     /// assert_eq!(clock.due(), 0);
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn step_once(&mut self) {
         if self.settings.is_paused() {
@@ -258,14 +252,14 @@ impl Clock {
     /// resimulated.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.set_tick(100);
     /// assert_eq!((clock.tick(), clock.next_tick()), (0, 100));
     /// clock.begin_frame(Duration::from_millis(20));
     /// assert_eq!(clock.next_step().unwrap().tick, 100);
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_tick(&mut self, tick: u64) {
         self.requests.tick = Some(tick);
@@ -275,15 +269,15 @@ impl Clock {
     /// reduced to just under a step.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.begin_frame(ms(10));
     /// clock.set_overstep(ms(0));
     /// clock.begin_frame(ms(10));
     /// assert_eq!(clock.due(), 0); // without the call, 20 ms would make a step due
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     ///
     /// Zero discards the overstep, so that a frame of a whole step's length ends exactly at a state. Use it after a
@@ -297,14 +291,14 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Stepping;
     use crate::time::rate::NANOS_PER_SECOND;
+    use crate::time::stepping::Stepping;
     use proptest::prelude::*;
 
     pub(super) const MS: fn(u64) -> Duration = Duration::from_millis;
 
     pub(super) fn clock(hz: u32) -> Clock {
-        Clock::new(Rate::hz(hz).unwrap())
+        Clock::new(Rate::hz(hz))
     }
 
     /// Returns the number of steps that are due in a frame, without taking them.
@@ -321,10 +315,10 @@ mod tests {
 
     pub(super) fn rate() -> impl Strategy<Value = Rate> {
         prop_oneof![
-            Just(Rate::fraction(60_000, 1_001).unwrap()),
-            (1..2_000u32).prop_map(|hz| Rate::hz(hz).unwrap()),
-            (1..u32::MAX, 1..u32::MAX).prop_map(|(n, d)| Rate::fraction(n, d).unwrap()),
-            (1..4_000_000_000u64).prop_map(|ns| Rate::from_step(Duration::from_nanos(ns)).unwrap()),
+            Just(Rate::fraction(60_000, 1_001)),
+            (1..2_000u32).prop_map(Rate::hz),
+            (1..u32::MAX, 1..u32::MAX).prop_map(|(n, d)| Rate::fraction(n, d)),
+            (1..4_000_000_000u64).prop_map(|ns| Rate::from_step(Duration::from_nanos(ns))),
         ]
     }
 
@@ -427,7 +421,7 @@ mod tests {
         ];
         for (stepping, rate) in ALL.into_iter().flat_map(|s| rates.map(|rate| (s, rate))) {
             for (speed, is_paused) in [(1_000.0, false), (1e-6, false), (0.0, false), (1.0, true)] {
-                let mut clock = Clock::new(rate.unwrap());
+                let mut clock = Clock::new(rate);
                 let settings = clock.settings_mut();
                 settings.set_stepping(stepping);
                 settings.set_max_frame_time(Duration::MAX);
@@ -451,7 +445,7 @@ mod tests {
                         let _ = clock.until_next_step();
                     }
                     assert_eq!(clock.real_time(), Duration::MAX);
-                    clock.settings_mut().set_rate(Rate::hz(u32::MAX).unwrap());
+                    clock.settings_mut().set_rate(Rate::hz(u32::MAX));
                 }
                 assert_eq!((clock.tick(), clock.due()), (u64::MAX, 0));
             }
@@ -461,7 +455,7 @@ mod tests {
     #[test]
     fn the_clock_stops_at_the_maximum_tick_without_overflow() {
         for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
-            let mut clock = Clock::new(rate.unwrap());
+            let mut clock = Clock::new(rate);
             clock.settings_mut().set_max_frame_time(Duration::MAX);
             clock.settings_mut().set_speed(1_000.0).unwrap();
             for _ in 0..3 {
@@ -472,7 +466,7 @@ mod tests {
                 );
                 assert!(clock.alpha() <= 1.0);
                 assert!(clock.next_step().is_some());
-                clock.settings_mut().set_rate(Rate::hz(u32::MAX).unwrap());
+                clock.settings_mut().set_rate(Rate::hz(u32::MAX));
                 clock.set_tick(u64::MAX - 1);
             }
             // The tick cannot count any further, so no more steps are due.
@@ -489,7 +483,6 @@ mod tests {
         steps(&mut clock, MS(250));
         let (time, overstep) = (clock.time(), clock.overstep());
         for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
-            let rate = rate.unwrap();
             let [old, new] = [clock.settings().rate(), rate].map(|rate| u128::from(rate.steps()));
             let exact = [clock.overstep, clock.now.units()].map(|units| units * new / old);
             clock.settings_mut().set_rate(rate);

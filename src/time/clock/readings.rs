@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::time::rate::duration_from_nanos;
 
 use super::Clock;
-use super::speed::Speed;
 use super::step::Dropped;
+use super::units::Speed;
 use super::units::{ExactTime, units_per_nano, units_per_step};
 
 /// # Readings
@@ -25,7 +25,7 @@ impl Clock {
         self.requests.tick.unwrap_or(self.tick)
     }
 
-    /// Returns real time: the sum of all frame times, including dropped and paused time. [Input](crate::InputQueue) is
+    /// Returns real time: the sum of all frame times, including dropped and paused time. [Input](crate::input::InputQueue) is
     /// stamped with it.
     #[must_use]
     pub fn real_time(&self) -> Duration {
@@ -34,18 +34,18 @@ impl Clock {
 
     /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due steps,
     /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame, even if a
-    /// [stop](crate::Physics::pause_after_step) postpones some of its steps. The time of a step
-    /// is [`Step::time`](crate::Step::time):
+    /// [stop](crate::Physics::pause_after_step) postpones some of its steps. The time at
+    /// which a step begins is [`Step::start_time`](crate::Step::start_time):
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.begin_frame(ms(40));
     /// let step = clock.next_step().unwrap();
-    /// assert_eq!((step.time, clock.time()), (ms(0), ms(40)));
-    /// # Ok::<(), evenstep::RateError>(())
+    /// assert_eq!((step.start_time, clock.time()), (ms(0), ms(40)));
     /// ```
     #[must_use]
     pub fn time(&self) -> Duration {
@@ -70,9 +70,10 @@ impl Clock {
     /// game animates itself, before it advances the simulation.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
-    /// let mut clock = Clock::new(Rate::hz(60)?);
+    /// let mut clock = Clock::new(Rate::hz(60));
     /// clock.settings_mut().set_speed(0.5)?;
     /// let time = clock.time_after(Duration::from_millis(30));
     /// assert_eq!(time, Duration::from_millis(15));
@@ -98,12 +99,13 @@ impl Clock {
     ///
     /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
     /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
-    /// frame never counts for more than [`max_frame_time`](crate::ClockSettings::max_frame_time).
+    /// frame never counts for more than [`max_frame_time`](crate::time::ClockSettings::max_frame_time).
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
-    /// let mut clock = Clock::new(Rate::hz(50)?);
+    /// let mut clock = Clock::new(Rate::hz(50));
     /// clock.begin_frame(Duration::from_millis(15));
     /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(5)));
     /// clock.settings_mut().set_speed(0.5)?;
@@ -211,7 +213,7 @@ mod tests {
     fn steps_that_a_faster_rate_makes_due_run_after_until_next_step() {
         let mut clock = clock(1);
         clock.begin_frame(MS(200));
-        clock.settings_mut().set_rate(Rate::hz(60).unwrap());
+        clock.settings_mut().set_rate(Rate::hz(60));
         let until = clock.until_next_step().unwrap();
         assert_eq!(due(&mut clock, until), 12);
     }

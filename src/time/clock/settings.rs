@@ -3,26 +3,26 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::time::frame_time::Driver;
+use crate::time::frame_timer::Driver;
 use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 use crate::time::stepping::Stepping;
 
-use super::budget::Budget;
-use super::speed::{Speed, SpeedError};
 use super::step::Dropped;
 use super::units;
+use super::units::{Speed, SpeedError};
 
-/// The settings of a [`Clock`](crate::Clock), from [`Clock::settings`](crate::Clock::settings).
+/// The settings of a [`Clock`](crate::time::Clock), from [`Clock::settings`](crate::time::Clock::settings).
 ///
 /// A change takes effect in the next frame, but getters return it at once. Settings are a plain value, so you can copy
 /// them from one clock to another.
 ///
 /// ```
-/// use evenstep::{Clock, ClockSettings, Rate};
+/// use evenstep::Rate;
+/// use evenstep::time::{Clock, ClockSettings};
 ///
-/// let mut settings = ClockSettings::new(Rate::hz(120)?);
+/// let mut settings = ClockSettings::new(Rate::hz(120));
 /// settings.set_speed(0.5)?;
-/// let mut clock = Clock::new(Rate::hz(60)?);
+/// let mut clock = Clock::new(Rate::hz(60));
 /// *clock.settings_mut() = settings.clone();
 /// assert_eq!(clock.settings(), &settings);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -81,7 +81,7 @@ impl ClockSettings {
         self.stepping = stepping;
     }
 
-    /// Returns whether the clock is paused. [`Clock::pause`](crate::Clock::pause) pauses it.
+    /// Returns whether the clock is paused. [`Clock::pause`](crate::time::Clock::pause) pauses it.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.is_paused
@@ -106,10 +106,11 @@ impl ClockSettings {
     /// motion. With [`Stepping::Fixed`] no step changes its length, so a run in slow motion is the same run.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.settings_mut().set_speed(0.25)?;
     /// clock.begin_frame(ms(80));
     /// assert_eq!((clock.due(), clock.time(), clock.real_time()), (1, ms(20), ms(80)));
@@ -125,7 +126,7 @@ impl ClockSettings {
     /// [`set_budget`](Self::set_budget), too. At speed 100 each second of frame time makes 6,000 steps due at 60 Hz. If
     /// running them takes longer than the frame, the next frame is longer and has more steps, up to
     /// [`max_frame_time`](Self::set_max_frame_time). That limit applies before the speed, so by default it allows 1,500
-    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::Dropped): the game advances as fast as it
+    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::time::Dropped): the game advances as fast as it
     /// can, and its picture stays smooth.
     ///
     /// # Errors
@@ -146,13 +147,13 @@ impl ClockSettings {
     /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] count steps instead, and ignore this limit.
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// let dropped = clock.begin_frame(ms(1_000)); // a hitch, with the default of 0.25 s
     /// assert_eq!((clock.due(), dropped.frame_time), (15, ms(750)));
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
@@ -165,17 +166,17 @@ impl ClockSettings {
     }
 
     /// Sets the maximum number of steps in a frame. Whole steps over it are dropped, and the fraction is kept. 0 counts
-    /// as 1. To stop time, call [`pause`](crate::Clock::pause).
+    /// as 1. To stop time, call [`pause`](crate::time::Clock::pause).
     ///
     /// ```
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.settings_mut().set_max_steps_per_frame(Some(2));
     /// let dropped = clock.begin_frame(ms(75)); // four and a half steps
     /// assert_eq!((clock.due(), dropped.steps, clock.alpha()), (2, 2, 0.5));
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
         self.max_steps_per_frame = max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
@@ -194,15 +195,15 @@ impl ClockSettings {
     /// always fits.
     ///
     /// ```
-    /// # use evenstep::Budget;
-    /// # use evenstep::{Clock, Rate};
+    /// # use evenstep::time::Budget;
+    /// # use evenstep::Rate;
+    /// # use evenstep::time::Clock;
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// # let mut clock = Clock::new(Rate::hz(60));
     /// clock.settings_mut().set_budget(Some(Budget { frame: ms(8), step: ms(3) }));
     /// let dropped = clock.begin_frame(ms(100)); // six steps
     /// assert_eq!((clock.due(), dropped.over_budget), (2, 4));
-    /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_budget(&mut self, budget: Option<Budget>) {
         self.budget = budget;
@@ -268,6 +269,38 @@ impl ClockSettings {
     }
 }
 
+/// The wall time that physics may take in a frame, for [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Budget {
+    /// The wall time for all steps of a frame together.
+    pub frame: Duration,
+    /// The wall time of one step as measured by the host, for example the average of the last few steps.
+    pub step: Duration,
+}
+
+impl Budget {
+    /// Returns how many steps fit. At least one does, so that time never stops.
+    pub(super) fn steps(self) -> u64 {
+        let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
+        fit.map_or(u64::MAX, |fit| {
+            u64::try_from(fit).unwrap_or(u64::MAX).max(1)
+        })
+    }
+}
+
+/// What the game asks of the next frame, in addition to the settings. A frame that begins takes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Requests {
+    /// The tick that the frame starts with.
+    pub tick: Option<u64>,
+    /// The overstep that the frame starts with.
+    pub overstep: Option<Duration>,
+    /// The number of single steps in a pause.
+    pub single_steps: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,7 +353,7 @@ mod tests {
         assert_eq!(due(&mut clock, Duration::from_nanos(1)), 1);
         // The overstep uses the rate of that frame, in whichever order the two are set.
         clock.set_overstep(MS(15));
-        clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+        clock.settings_mut().set_rate(Rate::hz(50));
         assert_eq!((due(&mut clock, MS(4)), clock.overstep()), (0, MS(19)));
         assert_eq!(clock.until_next_step(), Some(MS(1)));
     }
@@ -330,7 +363,7 @@ mod tests {
         let mut clock = clock(100);
         clock.begin_frame(MS(37));
         let untouched = clock.clone();
-        clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+        clock.settings_mut().set_rate(Rate::hz(50));
         clock.settings_mut().set_stepping(Stepping::Variable);
         clock.settings_mut().set_speed(0.5).unwrap();
         clock.settings_mut().set_max_steps_per_frame(Some(0));
@@ -352,7 +385,7 @@ mod tests {
         clock.begin_frame(MS(8));
         let step = clock.next_step().unwrap();
         assert_eq!(
-            (step.tick, step.time, step.end_time),
+            (step.tick, step.start_time, step.end_time),
             (1_000, MS(30), MS(34))
         );
     }

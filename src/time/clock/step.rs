@@ -9,22 +9,22 @@ use super::units::ExactTime;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
-    /// The number of the step: how many steps came before it, unless [`set_tick`](crate::Clock::set_tick) has
+    /// The number of the step: how many steps came before it, unless [`set_tick`](crate::time::Clock::set_tick) has
     /// renumbered them.
     pub tick: u64,
     /// The length in seconds of simulated time. It is the same for every step, unless [`Stepping`](crate::Stepping)
     /// varies it.
     pub dt: f32,
     /// Simulated time at the start of the step, rounded down to a nanosecond: the sum of all previous steps.
-    pub time: Duration,
+    pub start_time: Duration,
     /// Simulated time at the end of the step, rounded down to a nanosecond.
     pub end_time: Duration,
-    /// [Real time](crate::Clock::real_time) at the start of the step.
+    /// [Real time](crate::time::Clock::real_time) at the start of the step.
     pub real_start: Duration,
-    /// [Real time](crate::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow each
+    /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow each
     /// other without a gap, even if time is dropped, paused or scaled.
     pub real_end: Duration,
-    /// [Real time](crate::Clock::real_time) at the end of the frame in which the step is run.
+    /// [Real time](crate::time::Clock::real_time) at the end of the frame in which the step is run.
     pub real_frame_end: Duration,
     /// Whether this is the first step of its frame.
     pub is_first: bool,
@@ -41,7 +41,7 @@ impl Step {
         Self {
             tick,
             dt: end.dt(),
-            time: start.duration(),
+            start_time: start.duration(),
             end_time: end.duration(),
             real_start: Duration::ZERO,
             real_end: Duration::ZERO,
@@ -60,12 +60,12 @@ impl Step {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time), before it is
+    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::time::ClockSettings::set_max_frame_time), before it is
     /// scaled by the speed.
     pub frame_time: Duration,
-    /// Steps over [`ClockSettings::set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame).
+    /// Steps over [`ClockSettings::set_max_steps_per_frame`](crate::time::ClockSettings::set_max_steps_per_frame).
     pub steps: u64,
-    /// Steps over [`ClockSettings::set_budget`](crate::ClockSettings::set_budget).
+    /// Steps over [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
     pub over_budget: u64,
     /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
     /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed. It is rounded to

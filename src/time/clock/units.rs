@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 
-use super::speed::{SPEED_UNITS, Speed};
-
 /// The simulated time of a state without rounding, in the units of the rate with which it was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -163,4 +161,145 @@ pub(super) fn fraction(part: u128, whole: u128) -> f32 {
 #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is intended")]
 fn ratio(part: u128, whole: u128) -> f64 {
     part as f64 / whole as f64
+}
+
+/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
+///
+/// The value is 2⁵·3²·5⁴·7. Every speed with at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144. A
+/// larger number would allow finer speeds, but the longest frame at the largest rate and speed has to fit into 128
+/// bits: 2⁶⁴ ns · 2³² · 2³¹.
+pub(super) const SPEED_UNITS: u32 = 1_260_000;
+
+/// The largest speed. See [`SPEED_UNITS`] for what bounds it.
+const MAX: f64 = 1_000.0;
+
+/// A valid speed of a clock, as a multiple of 1 / [`SPEED_UNITS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "f64", try_from = "f64")
+)]
+pub(super) struct Speed(u32);
+
+/// Why a speed is refused. The settings are unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpeedError {
+    /// The speed is NaN or infinite.
+    #[error("the speed {0} is not finite: give one from 0 to 1000")]
+    NotFinite(f64),
+    /// The speed is below zero. Time does not run backwards.
+    #[error("the speed {0} is negative: 0 stops time, and `Simulation::rewind` goes back")]
+    Negative(f64),
+    /// The speed is above 1000.
+    #[error("the speed {0} is too large: give one from 0 to 1000")]
+    TooLarge(f64),
+}
+
+impl Speed {
+    pub const ONE: Self = Self(SPEED_UNITS);
+
+    /// Returns the speed in [`SPEED_UNITS`].
+    pub fn units(self) -> u128 {
+        self.0.into()
+    }
+}
+
+/// Rounds to the nearest valid speed.
+impl TryFrom<f64> for Speed {
+    type Error = SpeedError;
+
+    fn try_from(speed: f64) -> Result<Self, SpeedError> {
+        if !speed.is_finite() {
+            return Err(SpeedError::NotFinite(speed));
+        }
+        if speed < 0.0 {
+            return Err(SpeedError::Negative(speed));
+        }
+        if speed > MAX {
+            return Err(SpeedError::TooLarge(speed));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most 1000 · SPEED_UNITS"
+        )]
+        #[expect(clippy::cast_sign_loss, reason = "checked above")]
+        let units = (speed * f64::from(SPEED_UNITS)).round() as u32;
+        Ok(Self(units))
+    }
+}
+
+impl From<Speed> for f64 {
+    fn from(speed: Speed) -> Self {
+        Self::from(speed.0) / Self::from(SPEED_UNITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::clock::tests::{MS, clock, due, steps_in};
+    use crate::time::rate::NANOS_PER_SECOND;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
+        #[test]
+        fn speed_scales_time_exactly(
+            frames in prop::collection::vec((0..250_000_000u64, 0..8u32, 1..8u32), 1..100),
+        ) {
+            let mut clock = clock(60);
+            let (mut units, mut made) = (0u128, 0);
+            for (nanos, n, d) in frames {
+                clock.settings_mut().set_speed(f64::from(n) / f64::from(d)).unwrap();
+                made += due(&mut clock, Duration::from_nanos(nanos));
+                // d divides 840, so this is exact.
+                units += u128::from(nanos) * u128::from(n * 840 / d) * 60;
+            }
+            let step = NANOS_PER_SECOND * 840;
+            prop_assert_eq!(u128::from(made), units / step);
+            let rest = units % step * u128::from(SPEED_UNITS) / 840;
+            prop_assert_eq!(clock.overstep, rest);
+        }
+    }
+
+    #[test]
+    fn a_speed_of_one_third_does_not_drift() {
+        let mut clock = clock(60);
+        clock.settings_mut().set_speed(1.0 / 3.0).unwrap();
+        let frame = Duration::from_nanos(16_666_667);
+        let made: u64 = (0..300_000).map(|_| due(&mut clock, frame)).sum();
+        let (steps, rest) = steps_in(frame * 100_000, clock.settings().rate());
+        assert_eq!(u128::from(made), steps);
+        assert_eq!(clock.overstep, rest * u128::from(SPEED_UNITS));
+    }
+
+    #[test]
+    fn invalid_speeds_are_refused_and_change_nothing() {
+        let mut clock = clock(60);
+        clock.settings_mut().set_speed(0.5).unwrap();
+        let before = clock.clone();
+        assert!(matches!(
+            clock.settings_mut().set_speed(f64::NAN),
+            Err(SpeedError::NotFinite(_))
+        ));
+        assert_eq!(
+            clock.settings_mut().set_speed(f64::INFINITY),
+            Err(SpeedError::NotFinite(f64::INFINITY))
+        );
+        assert_eq!(
+            clock.settings_mut().set_speed(-0.1),
+            Err(SpeedError::Negative(-0.1))
+        );
+        assert_eq!(
+            clock.settings_mut().set_speed(1e9),
+            Err(SpeedError::TooLarge(1e9))
+        );
+        assert_eq!(clock, before);
+        clock.settings_mut().set_speed(-0.0).unwrap();
+        assert_eq!(due(&mut clock, MS(250)), 0);
+    }
 }

@@ -16,7 +16,7 @@ const SCALE: f32 = 78.0;
 
 /// Draws a crate in flight, from the side: one outline for each step, and the displayed pose.
 pub fn svg() -> Result<String, Box<dyn Error>> {
-    let mut simulation = Simulation::new(Rate::hz(5)?);
+    let mut simulation = Simulation::new(Rate::hz(5));
     let thrown = RigidBodyBuilder::dynamic()
         .translation(Vector::new(0.9, 0.6, 0.0))
         .linvel(Vector::new(6.6, 7.9, 0.0))

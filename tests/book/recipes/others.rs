@@ -23,8 +23,8 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
         crate::scenes::until_tick(180, || {
             simulation.begin_frame(SECOND / frames_per_second);
             while let Some(step) = simulation.next_step() {
-                simulation.make_step();
-                let entered = simulation.events().in_tick(step.tick).collisions();
+                simulation.run_step();
+                let entered = simulation.events().in_step(step.tick).collisions();
                 let coins: Vec<BodyKey> = entered
                     .filter(|event| event.started)
                     .flat_map(|event| event.bodies)
@@ -73,7 +73,7 @@ fn a_kinematic_player_triggers_fixed_sensors_only_if_enabled() {
 
 #[test]
 fn frames_of_the_rounded_period_run_one_step_each_after_the_first() {
-    let mut clock = evenstep::Clock::new(Rate::default());
+    let mut clock = evenstep::time::Clock::new(Rate::default());
     let period = clock.settings().rate().period();
     let mut steps = Vec::new();
     for _ in 0..10_000 {

@@ -4,7 +4,7 @@ use super::*;
 
 /// A ball on a floor.
 fn world() -> (Simulation, BodyKey) {
-    let mut simulation = with_floor(Rate::hz(50).unwrap());
+    let mut simulation = with_floor(Rate::hz(50));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
     let ball = ColliderBuilder::ball(0.2).mass(1.0);
     let ball = simulation.physics.insert(body, ball);
@@ -37,7 +37,7 @@ fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
             if step.tick == first {
                 physics.apply_impulse(ball, THROW).unwrap();
             }
-            blow(physics, step.time, ball);
+            blow(physics, step.start_time, ball);
         });
     }
     path.drain(1..=STEPS as usize).collect()
@@ -47,7 +47,9 @@ fn real_path(first: u64, frames_per_second: u32) -> Vec<Pose> {
 fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
     let (mut simulation, ball) = world();
     while simulation.physics.tick() < steps {
-        simulation.advance(SECOND / 90, |physics, step| blow(physics, step.time, ball));
+        simulation.advance(SECOND / 90, |physics, step| {
+            blow(physics, step.start_time, ball)
+        });
     }
     (simulation, ball)
 }
@@ -60,7 +62,7 @@ fn preview(physics: &Physics, ball: BodyKey) -> Vec<Pose> {
             physics.apply_impulse(ball, THROW).unwrap();
         }
         path.push(position(physics, ball));
-        blow(physics, step.time, ball);
+        blow(physics, step.start_time, ball);
     });
     path.push(position(&last, ball));
     path.split_off(1)
@@ -81,14 +83,15 @@ fn a_preview_with_the_hook_equals_the_real_path_at_every_frame_rate() {
 fn a_separate_simulation_previews_the_same_path() {
     let (simulation, ball) = before_the_throw(17);
     let rate = simulation.clock().settings().rate();
-    let mut ahead = Simulation::with_physics(rate, simulation.physics.clone());
+    let mut ahead = Simulation::new(rate);
+    ahead.physics = simulation.physics.clone();
     ahead.pause();
     ahead.physics.apply_impulse(ball, THROW).unwrap();
     let path: Vec<_> = (0..STEPS)
         .map(|_| {
             ahead.step_once();
             ahead.advance(Duration::ZERO, |physics, step| {
-                blow(physics, step.time, ball);
+                blow(physics, step.start_time, ball);
             });
             position(&ahead.physics, ball)
         })

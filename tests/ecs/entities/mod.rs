@@ -7,7 +7,7 @@ mod taken;
 mod worlds;
 
 use crate::scenes::testing::{translation, vector};
-use evenstep::entities::{Body, Entities, EntityError, RenderPose};
+use evenstep::ecs::hecs::{Body, Entities, EntityError, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation};
 use hecs::{Entity, World};
@@ -53,7 +53,7 @@ fn pose(world: &World, entity: Entity) -> Pose {
 
 impl Game {
     fn new() -> Self {
-        let simulation = Simulation::new(Rate::hz(100).unwrap());
+        let simulation = Simulation::new(Rate::hz(100));
         Self {
             simulation: Some(simulation),
             ..Self::default()

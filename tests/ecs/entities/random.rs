@@ -104,7 +104,7 @@ impl Model {
     fn new() -> Self {
         Self {
             worlds: Default::default(),
-            simulations: [(); 2].map(|()| Simulation::new(Rate::hz(100).unwrap())),
+            simulations: [(); 2].map(|()| Simulation::new(Rate::hz(100))),
             entities: Default::default(),
             bodies: BTreeSet::new(),
             parts: Vec::new(),

@@ -1,6 +1,7 @@
 //! Entities after rollbacks, restored states and assignments.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn unmatched_lists_unpaired_entities_and_bodies_after_a_restore() {
@@ -53,7 +54,7 @@ fn unmatched_lists_unpaired_entities_and_bodies_after_a_restore() {
 fn reusing_a_slot_before_the_sync_leaves_other_entities_unchanged() {
     let mut world = World::new();
     let mut sides = [(); 2].map(|()| {
-        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(100));
         simulation.physics.set_gravity(Vector::ZERO).unwrap();
         (Entities::default(), simulation)
     });
@@ -102,7 +103,10 @@ fn reusing_a_slot_before_the_sync_leaves_other_entities_unchanged() {
 #[test]
 fn entities_have_the_displayed_poses_after_a_rollback() {
     let mut game = Game::new();
-    game.simulation().set_rewind_limits(50, usize::MAX);
+    game.simulation().keep(Kept {
+        ticks: 50,
+        ..Kept::default()
+    });
     let stays = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
     game.frame(55);
     let guest = game.spawn(RigidBodyBuilder::dynamic());
@@ -255,7 +259,10 @@ fn an_entity_spawned_in_a_resimulated_step_keeps_its_reissued_key() {
     for end in ends {
         for is_synced_before in [false, true] {
             let mut game = Game::new();
-            game.simulation().set_rewind_limits(50, usize::MAX);
+            game.simulation().keep(Kept {
+                ticks: 50,
+                ..Kept::default()
+            });
             game.frame(20);
             let late = game.spawn(RigidBodyBuilder::dynamic());
             let old = key(&game.world, late);
@@ -266,7 +273,7 @@ fn an_entity_spawned_in_a_resimulated_step_keeps_its_reissued_key() {
             assert!(simulation.next_step().is_some());
             let new = spawn(entities, world, simulation, RigidBodyBuilder::dynamic());
             assert_eq!(key(world, new), old);
-            while simulation.make_step() {
+            while simulation.run_step() {
                 simulation.next_step();
             }
             if is_synced_before {
@@ -287,7 +294,10 @@ fn an_entity_spawned_in_a_resimulated_step_keeps_its_reissued_key() {
 #[test]
 fn a_body_restored_and_removed_again_in_a_resimulation_stays_removed() {
     let mut game = Game::new();
-    game.simulation().set_rewind_limits(50, usize::MAX);
+    game.simulation().keep(Kept {
+        ticks: 50,
+        ..Kept::default()
+    });
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let old = key(&game.world, entity);
     let steps = |game: &mut Game| {
@@ -304,7 +314,7 @@ fn a_body_restored_and_removed_again_in_a_resimulation_stays_removed() {
                 simulation.physics.rapier_mut().remove_body(handle);
             }
             entities.remove_dropped(world, &mut simulation.physics);
-            simulation.make_step();
+            simulation.run_step();
             entities.remove_dropped(world, &mut simulation.physics);
         }
     };

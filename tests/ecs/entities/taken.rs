@@ -102,7 +102,7 @@ fn body_and_entities_have_debug_output() {
     let body = game.world.get::<&Body>(entity).unwrap();
     assert_eq!(format!("{body:?}"), format!("Body({:?})", body.key()));
     let text = format!("{:?}", game.entities);
-    assert!(text.starts_with("Entities { owners: Owners {"), "{text}");
+    assert!(text.starts_with("Entities { map: EntityMap {"), "{text}");
 }
 
 #[test]

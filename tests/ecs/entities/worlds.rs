@@ -21,8 +21,7 @@ fn removing_a_body_clears_an_entity_that_lacks_its_render_pose() {
 #[test]
 fn two_simulations_in_one_world_do_not_affect_each_other() {
     let mut world = World::new();
-    let mut sides =
-        [(); 2].map(|()| (Simulation::new(Rate::hz(100).unwrap()), Entities::default()));
+    let mut sides = [(); 2].map(|()| (Simulation::new(Rate::hz(100)), Entities::default()));
     let spawned = [0.0, 9.0].map(|x| {
         sides.each_mut().map(|(simulation, entities)| {
             let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
@@ -53,7 +52,7 @@ fn two_simulations_in_one_world_do_not_affect_each_other() {
 
 #[test]
 fn a_body_in_two_worlds_is_removed_with_its_entity_in_either() {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    let mut simulation = Simulation::new(Rate::hz(100));
     let mut sides = [(); 2].map(|()| (World::new(), Entities::default()));
     let key = simulation
         .physics

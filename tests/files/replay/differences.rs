@@ -62,7 +62,7 @@ fn a_difference_names_bodies_that_exist_on_one_side_only() {
     };
     // The replay stops before the end, because the game would panic without the guest.
     let mut replay = recording.replay();
-    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut simulation, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     while simulation.physics.tick() <= 16 {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
     }
@@ -116,7 +116,7 @@ fn a_replay_continues_after_a_difference_and_finds_the_next_one() {
 fn a_replay_from_the_next_keyframe_matches_the_recording_again() {
     let recording = Recording::read(record_balls(150, settings(40))).unwrap();
     let mut replay = recording.replay();
-    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut simulation, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     let player = game.player;
     let mut meddle = |simulation: &mut Simulation, step: Step| {
         if step.tick == 30 {
@@ -126,7 +126,7 @@ fn a_replay_from_the_next_keyframe_matches_the_recording_again() {
     while replay.differences().is_empty() {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
     }
-    (simulation, game) = replay.next_run(|_| None).unwrap().unwrap();
+    (simulation, game) = replay.next_run().unwrap().unwrap();
     assert!(
         recording.runs()[0]
             .keyframes
@@ -153,7 +153,7 @@ fn a_step_that_runs_only_in_the_recording_is_a_difference() {
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let mut replay = recording.replay();
-    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut simulation, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     game.failing = vec![20];
     while replay.differences().is_empty() {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
@@ -161,7 +161,7 @@ fn a_step_that_runs_only_in_the_recording_is_a_difference() {
     assert_eq!(replay.differences()[0].tick, 20);
     // A step that did not run in the recording does not run here.
     let mut replay = recording.replay();
-    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut simulation, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     game.failing = vec![];
     while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
     assert_eq!(simulation.physics.tick(), 33);

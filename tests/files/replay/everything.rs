@@ -130,7 +130,7 @@ fn a_replay_on_another_number_of_threads_has_no_differences() {
         pool.build().unwrap()
     };
     let bytes = on_threads(1).install(|| {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+        let mut simulation = crate::scenes::with_floor(Rate::hz(60));
         crate::scenes::heap(&mut simulation, 200);
         let mut recorder = Recorder::new(Vec::new(), settings(60)).unwrap();
         for _ in 0..120 {

@@ -30,7 +30,7 @@ fn pulled_frame(
     {
         result = faulty.before_step(&mut simulation.physics, step);
         if result.is_ok() {
-            simulation.make_step();
+            simulation.run_step();
             result = faulty.after_step(&mut simulation.physics, step);
         }
     }
@@ -101,7 +101,7 @@ fn a_step_taken_twice_before_it_runs_is_replayed_once() {
                     continue;
                 }
                 game.step(&mut simulation.physics, step, input).unwrap();
-                simulation.make_step();
+                simulation.run_step();
                 recorder.end_step(&simulation.physics).unwrap();
             }
             simulation.end_frame();

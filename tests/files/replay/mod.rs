@@ -6,22 +6,21 @@ mod differences;
 #[cfg(feature = "enhanced-determinism")]
 mod everything;
 mod faults;
-mod flight;
 mod new_runs;
 mod on_threads;
 mod runs;
 
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, ball, space};
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{
-    Divergence, FlightRecorder, RecordError, RecordedRun, Recorder, RecorderSettings, Recording,
-    RecordingEnd, Replay, ReplayError,
+    Divergence, RecordError, RecordedRun, Recorder, RecorderSettings, Recording, RecordingEnd,
+    Replay, ReplayError,
 };
-use evenstep::{
-    BodyKey, Budget, ForceGenerator, FrameTime, Hooks, Physics, Rate, SaveError, Simulation, Step,
-    Stepping,
-};
+use evenstep::saving::SaveError;
+use evenstep::time::{Budget, FrameTime};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -118,7 +117,7 @@ fn record_frame<P: Play, W: Write>(
         if game.step(&mut simulation.physics, step, input).is_none() {
             break;
         }
-        simulation.make_step();
+        simulation.run_step();
         game.after_step(&mut simulation.physics, step);
         recorder.end_step(&simulation.physics)?;
     }
@@ -144,7 +143,7 @@ fn replay_frame<P: Play>(
             break;
         }
         meddle(simulation, step);
-        simulation.make_step();
+        simulation.run_step();
         game.after_step(&mut simulation.physics, step);
         replay.end_step(&mut simulation.physics).unwrap();
     }
@@ -160,7 +159,8 @@ fn replay_all<P: Play>(
     mut after_frame: impl FnMut(&Simulation, &P),
 ) -> Vec<Divergence> {
     let mut replay = recording.replay_from(0, from);
-    while let Some((mut simulation, mut game)) = replay.next_run::<P>(P::force).unwrap() {
+    while let Some((mut simulation, mut game)) = replay.next_run::<P>().unwrap() {
+        simulation.physics.bind_forces(P::force);
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
             after_frame(&simulation, &game);
         }
@@ -184,7 +184,14 @@ fn frame_time(number: u64) -> Duration {
 }
 
 /// Returns everything to compare after a frame.
-fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<(BodyKey, Pose)>) {
+fn seen(
+    simulation: &Simulation,
+) -> (
+    u64,
+    evenstep::time::Clock,
+    evenstep::Frame,
+    Vec<(BodyKey, Pose)>,
+) {
     (
         simulation.physics.checksum(),
         simulation.clock().clone(),
@@ -231,7 +238,7 @@ impl Hooks for RecordingHooks<'_> {
         let here = simulation.physics.tick();
         let mut changes = self.game.clock_changes.iter();
         if let Some((_, speed)) = changes.find(|(tick, _)| *tick == here) {
-            simulation.set_speed(*speed).unwrap();
+            simulation.clock_settings_mut().set_speed(*speed).unwrap();
         }
         self.recorder.begin_frame(simulation, self.game, frame_time)
     }
@@ -358,7 +365,7 @@ impl Hooks for Faulty {
 fn assert_replays_without_differences(bytes: Vec<u8>, what: &str) -> Simulation {
     let recording = Recording::read(bytes).unwrap();
     let (mut replay, mut end, mut ticks) = (recording.replay(), None, Vec::new());
-    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>().unwrap() {
         let mut note = |_: &mut Simulation, step: Step| ticks.push(step.tick);
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut note).is_some() {}
         end = Some(simulation);

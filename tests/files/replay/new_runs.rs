@@ -1,6 +1,7 @@
 //! Edits between frames, assignments and rollbacks in a recording.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn edits_between_frames_replay_only_if_new_run_was_called() {
@@ -44,7 +45,10 @@ fn edits_between_frames_replay_only_if_new_run_was_called() {
 #[test]
 fn an_assignment_or_correction_between_frames_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
     let mut kept = None;
     for number in 0..60 {
@@ -59,7 +63,7 @@ fn an_assignment_or_correction_between_frames_begins_a_new_run() {
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let (mut replay, mut runs, mut end) = (recording.replay(), 0, None);
-    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>().unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
         end = Some(simulation.physics.checksum());
@@ -72,7 +76,10 @@ fn an_assignment_or_correction_between_frames_begins_a_new_run() {
 #[test]
 fn a_rollback_between_input_and_step_causes_no_difference() {
     let (mut simulation, mut game) = Balls::new();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
     let mut before_tick = BTreeMap::new();
     for number in 0..40 {
@@ -92,7 +99,7 @@ fn a_rollback_between_input_and_step_causes_no_difference() {
             }
             before_tick.insert(step.tick, game.clone());
             game.step(&mut simulation.physics, step, input).unwrap();
-            simulation.make_step();
+            simulation.run_step();
             recorder.end_step(&simulation.physics).unwrap();
         }
         assert!(!is_late, "the frame has a step");
@@ -100,7 +107,7 @@ fn a_rollback_between_input_and_step_causes_no_difference() {
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let (mut replay, mut runs) = (recording.replay(), 0);
-    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>().unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
     }
@@ -111,7 +118,10 @@ fn a_rollback_between_input_and_step_causes_no_difference() {
 #[test]
 fn a_rollback_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
     let mut before_tick = Vec::new();
     let mut rollbacks = 0;
@@ -138,14 +148,14 @@ fn a_rollback_begins_a_new_run() {
                 input[0] += 5.0;
             }
             game.step(&mut simulation.physics, step, input).unwrap();
-            simulation.make_step();
+            simulation.run_step();
             recorder.end_step(&simulation.physics).unwrap();
         }
         simulation.end_frame();
     }
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let (mut replay, mut runs, mut end) = (recording.replay(), 0, None);
-    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>().unwrap() {
         runs += 1;
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
         end = Some(simulation);
@@ -161,7 +171,7 @@ fn a_rollback_begins_a_new_run() {
 #[test]
 fn recording_a_state_that_cannot_be_saved_is_an_error() {
     let (mut simulation, mut game) = Balls::new();
-    let nameless = ForceGenerator::custom(|_, _| evenstep::Wrench::default());
+    let nameless = ForceGenerator::custom(|_, _| evenstep::forces::Wrench::default());
     let player = game.player;
     let key = simulation
         .physics
@@ -217,11 +227,11 @@ fn a_replay_refuses_an_input_or_a_game_of_another_type() {
     let recording = Recording::read(record_balls(20, settings(0))).unwrap();
     let mut replay = recording.replay();
     assert!(matches!(
-        replay.next_run::<String>(|_| None),
+        replay.next_run::<String>(),
         Err(ReplayError::Game)
     ));
     let mut replay = recording.replay();
-    let (mut simulation, _) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut simulation, _) = replay.next_run::<Balls>().unwrap().unwrap();
     let step = loop {
         let frame_time = replay.begin_frame(&mut simulation).unwrap().unwrap();
         simulation.begin_frame(frame_time);

@@ -1,8 +1,10 @@
 //! Recordings with `Overlap` and `Runner`.
 
 use super::*;
+use evenstep::Physics;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Failure, Overlap, Runner, RunnerSettings};
-use evenstep::{FrameTime, Physics};
+use evenstep::time::FrameTime;
 
 /// The game and its recorder, which can be sent to a thread. The steps are reported.
 struct Recorded {
@@ -65,7 +67,7 @@ fn recorded() -> (Simulation, Recorded, std::sync::mpsc::Receiver<u64>) {
 fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     let mut replay = recording.replay();
-    let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut again, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     let mut steps = 0;
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
         let mut hooks = ReplayHooks {
@@ -87,7 +89,7 @@ fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
 fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
     let recording = Recording::read(bytes.to_vec()).unwrap();
     let mut replay = recording.replay();
-    let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let (mut again, mut game) = replay.next_run::<Balls>().unwrap().unwrap();
     let mut frames = Vec::new();
     while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
         let mut hooks = ReplayHooks {
@@ -122,7 +124,10 @@ fn steps_that_a_runner_aborted_are_not_replayed() {
         Fault::Panic,
     ] {
         let mut simulation = Balls::new().0;
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
         let mut runner =
             Runner::new(simulation, Faulty::new(fault), RunnerSettings::default()).unwrap();
         while runner.frame().tick() < 100 {

@@ -1,6 +1,7 @@
 //! A loaded state continues bit for bit.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// A state continues bit for bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
 #[cfg(feature = "enhanced-determinism")]
@@ -61,7 +62,7 @@ fn impulses(simulation: &Simulation) -> String {
 fn loaded_joints_and_contacts_have_the_same_impulses() {
     use crate::scenes::testing::{ball_joint, cuboid};
 
-    let mut here = crate::scenes::with_floor(Rate::hz(60).unwrap());
+    let mut here = crate::scenes::with_floor(Rate::hz(60));
     let mut bodies = Vec::new();
     for (rope, i) in (0..4u8).flat_map(|rope| (0..6u8).map(move |i| (rope, i))) {
         let at = vector(
@@ -128,7 +129,7 @@ fn loaded_soft_bodies_continue_bit_for_bit() {
         };
         soft_bodies.flat_map(|(_, soft)| all(soft)).collect()
     };
-    let mut here = Simulation::new(Rate::hz(60).unwrap());
+    let mut here = Simulation::new(Rate::hz(60));
     let floor = cuboid(20.0, 0.1, 20.0);
     here.physics.insert(RigidBodyBuilder::fixed(), floor);
     let at = |y: f32| soft_cube(Vector::Y * y, 0.5, 3);
@@ -161,7 +162,10 @@ fn lists(simulation: &Simulation) -> (BTreeMap<BodyKey, Pose>, BTreeSet<BodyKey>
 #[test]
 fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
     let mut simulation = space(100);
-    simulation.set_history(5);
+    simulation.keep(Kept {
+        poses: 5,
+        ..simulation.kept()
+    });
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let keys: Vec<BodyKey> = (0..6)
         .map(|_| simulation.physics.insert(flying.clone(), ball()))
@@ -176,7 +180,10 @@ fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
         .physics
         .set_body_correction(keys[5], own)
         .unwrap();
-    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 10,
+        ..simulation.kept()
+    });
     simulation.advance(MS(45), |_, _| ());
     let aside = translation(0.0, 0.5, 0.0);
     let again = |physics: &mut Physics, _| {
@@ -203,7 +210,10 @@ fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
         .unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
     assert_eq!(read.rewindable(), 0..0);
-    read.set_history(5);
+    read.keep(Kept {
+        poses: 5,
+        ..read.kept()
+    });
     let first = read.physics.tick();
     assert_eq!(read.correction, simulation.correction);
     assert_eq!(read.physics.body_correction(keys[5]), own);
@@ -244,7 +254,10 @@ fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
 #[test]
 fn steps_resimulated_before_a_save_count_in_the_first_loaded_frame() {
     let mut simulation = game();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     simulation.advance(MS(100), |_, _| ());
     let again = 4;
     let from = simulation.physics.tick() - again;
@@ -274,8 +287,9 @@ fn a_loaded_force_generator_is_found_by_name_or_exerts_no_force() {
     simulation.advance(MS(10), |_, _| ());
     let bytes = simulation.save().unwrap();
     for (is_known, speed) in [(true, 2.0), (false, 1.0)] {
-        let named = |name: &str| (is_known && name == "push").then(push);
-        let mut read = Simulation::load_with(&bytes, named).unwrap();
+        let mut read = Simulation::load(&bytes).unwrap();
+        read.physics
+            .bind_forces(|name| (is_known && name == "push").then(push));
         read.advance(MS(10), |_, _| ());
         let reached = read.physics.body(key).unwrap().linvel().x;
         assert!((reached - speed).abs() < 1e-5, "{reached} m/s");

@@ -10,14 +10,15 @@ use crate::scenes::everything::{Everything, gusts};
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, Yard, ball, hash, space};
 use allocation_counter::measure;
+use evenstep::ecs::EntityMap;
+use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::input::{Button, Delivery, InputQueue, TickQueue, TickSender};
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecorderSettings, RecordingEnd};
+use evenstep::saving::{LoadError, SaveError};
 use evenstep::threads::Overlap;
-use evenstep::{
-    BodyKey, Button, Clock, Correction, Delivery, ForceGenerator, Hooks, InputQueue, LoadError,
-    Owners, Physics, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, TickSender,
-    Wrench,
-};
+use evenstep::time::Clock;
+use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Stepping};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +26,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[cfg(feature = "enhanced-determinism")]
 fn load(bytes: &[u8]) -> Simulation {
-    let named = |name: &str| (name == "gusts").then(gusts);
-    Simulation::load_with(bytes, named).unwrap()
+    let mut simulation = Simulation::load(bytes).unwrap();
+    simulation
+        .physics
+        .bind_forces(|name| (name == "gusts").then(gusts));
+    simulation
 }
 
 /// Returns a small match, right after a step.
 fn game() -> Simulation {
-    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    let mut yard = Yard::new(Rate::hz(60));
     yard.advance(MS(200));
     yard.simulation
 }

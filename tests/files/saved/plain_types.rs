@@ -25,13 +25,13 @@ fn plain_types_survive_a_round_trip_through_json() {
     );
     check(&key);
     check(&Some(key));
-    check(&Rate::fraction(60_000, 1_001).unwrap());
+    check(&Rate::fraction(60_000, 1_001));
     check(simulation.clock());
     check(&simulation.frame());
     simulation.begin_frame(MS(40));
     check(&simulation.next_step().unwrap());
     simulation.end_frame();
-    check(&Owners::<u32>::default().unmatched(&simulation.physics));
+    check(&EntityMap::<u32>::default().unmatched(&simulation.physics));
     check(&RecorderSettings::default());
     check(&RecordingEnd::Damaged { at: 7 });
     for stepping in [
@@ -61,7 +61,7 @@ fn plain_types_survive_a_round_trip_through_json() {
     queue.push(MS(30), 2);
     let text = serde_json::to_string(&queue).unwrap();
     let mut read: InputQueue<u32> = serde_json::from_str(&text).unwrap();
-    let mut clock = Clock::new(Rate::hz(100).unwrap());
+    let mut clock = Clock::new(Rate::hz(100));
     clock.begin_frame(MS(40));
     while let Some(step) = clock.next_step() {
         let [one, other] = [&mut queue, &mut read].map(|queue| {
@@ -87,12 +87,12 @@ fn queues_and_buttons_with_impossible_counts_neither_panic_nor_overflow() {
         assert_ne!(forged, text);
         serde_json::from_str(&forged).unwrap()
     }
-    let mut clock = Clock::new(Rate::hz(100).unwrap());
+    let mut clock = Clock::new(Rate::hz(100));
     clock.begin_frame(MS(1_000));
     clock.begin_frame(MS(50));
     let step = clock.next_step().unwrap();
     let ms = [20, 990, 5_000, 995];
-    for count in ["checked", "late", "reordered", "future", "restarts"] {
+    for count in ["late", "corrected"] {
         let mut queue = InputQueue::new(Delivery::ByTime);
         for ms in ms {
             queue.push(MS(ms), 1);
@@ -100,7 +100,7 @@ fn queues_and_buttons_with_impossible_counts_neither_panic_nor_overflow() {
         let mut queue = forged(&queue, &format!("\"{count}\""), u64::MAX);
         queue.push(MS(20), 2);
         assert!(queue.drain(step).count() > 0, "{count}");
-        let mut restarted = Clock::new(Rate::hz(100).unwrap());
+        let mut restarted = Clock::new(Rate::hz(100));
         restarted.begin_frame(MS(50));
         let _ = queue.drain(restarted.next_step().unwrap()).count();
     }
@@ -173,7 +173,7 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
             for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
                 let mut clock = clock_with(from, &to).unwrap();
                 clock.settings_mut().set_stepping(stepping);
-                clock.settings_mut().set_rate(rate.unwrap());
+                clock.settings_mut().set_rate(rate);
                 for number in 0..4 {
                     assert!((0.0..=1.0).contains(&clock.alpha()), "{to}");
                     let _ = (clock.time(), clock.displayed_time());

@@ -6,14 +6,10 @@ mod sync;
 #[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;
 mod model;
-#[path = "../../../src/threads/orders.rs"]
-mod orders;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{
-    self as failure, self as pose, self as runner_settings, self as step, self as time,
-};
-use model::{Planted, hand_over, queue};
+use model::stubs::{self as events, self as failure, self as pose, self as settings, self as time};
+use model::{Planted, hand_over};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
@@ -39,15 +35,4 @@ fn the_checker_detects_dropped_events() {
 #[should_panic(expected = "the last state never arrived")]
 fn the_checker_detects_a_missing_retry() {
     check(|| hand_over(2, 2, 2, true, Planted::NoRetry));
-}
-
-#[test]
-fn orders_arrive_once_and_in_order_within_the_queue_limit() {
-    check(|| queue(1, 2, Planted::None));
-}
-
-#[test]
-#[should_panic(expected = "more orders wait than allowed")]
-fn the_checker_detects_queue_room_freed_too_early() {
-    check(|| queue(1, 2, Planted::RoomTooEarly));
 }

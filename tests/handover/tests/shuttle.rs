@@ -1,8 +1,6 @@
 //! Many random schedules, with more steps and frames than loom can explore.
 
 mod sync {
-    pub use shuttle::sync::atomic::{AtomicUsize, Ordering};
-    pub use shuttle::sync::mpsc::{Receiver, Sender, channel};
     pub use shuttle::sync::{Mutex, TryLockError};
     pub use shuttle::thread;
 }
@@ -11,14 +9,10 @@ mod sync {
 #[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;
 mod model;
-#[path = "../../../src/threads/orders.rs"]
-mod orders;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{
-    self as failure, self as pose, self as runner_settings, self as step, self as time,
-};
-use model::{Planted, hand_over, queue};
+use model::stubs::{self as events, self as failure, self as pose, self as settings, self as time};
+use model::{Planted, hand_over};
 
 /// Runs random schedules, and schedules with few switches, which find defects that need a long wait.
 fn check(model: impl Fn() + Send + Sync + 'static) {
@@ -48,15 +42,4 @@ fn the_checker_detects_dropped_events() {
 #[should_panic(expected = "the last state never arrived")]
 fn the_checker_detects_a_missing_retry() {
     check(|| hand_over(2, 2, 2, true, Planted::NoRetry));
-}
-
-#[test]
-fn orders_arrive_once_and_in_order_within_the_queue_limit() {
-    check(|| queue(3, 8, Planted::None));
-}
-
-#[test]
-#[should_panic(expected = "more orders wait than allowed")]
-fn the_checker_detects_queue_room_freed_too_early() {
-    check(|| queue(3, 8, Planted::RoomTooEarly));
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use evenstep::rapier::prelude::*;
 use evenstep::recording::Recorder;
-use evenstep::{FrameTime, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::time::FrameTime;
+use evenstep::{Hooks, Physics, Rate, Simulation, Step};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -73,6 +74,7 @@ pub struct Game<S> {
     expected: Bits,
     /// How many steps were compared, from the first one on and without a gap.
     pub compared: u64,
+    pub first_difference: Option<Difference>,
     /// Whether a step first runs with the input of [`LATE`] ticks earlier, and is compared when it is resimulated with
     /// its own input.
     pub guesses: bool,
@@ -83,11 +85,12 @@ pub struct Game<S> {
 
 impl<S: Scene> Game<S> {
     pub fn start(expected: &Bits) -> (Simulation, Self) {
-        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(60));
         let game = Self {
             scene: S::build(&mut simulation.physics),
             expected: Arc::clone(expected),
             compared: 0,
+            first_difference: None,
             guesses: false,
             saved: BTreeMap::new(),
             recorder: None,
@@ -139,8 +142,12 @@ impl<S: Scene> Hooks for Game<S> {
         if step.tick == self.compared {
             self.compared += 1;
         }
-        let is_same = bits(physics.rapier(), &self.scene, &events) == *expected;
-        is_same.then_some(()).ok_or(Difference(step.tick))
+        if bits(physics.rapier(), &self.scene, &events) == *expected {
+            return Ok(());
+        }
+        let difference = Difference(step.tick);
+        self.first_difference.get_or_insert(difference);
+        Err(difference)
     }
 
     fn physics_hooks(&self) -> Option<Filters> {

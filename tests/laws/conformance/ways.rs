@@ -1,10 +1,13 @@
 //! All ways in which evenstep runs steps.
 
+use evenstep::rewind::Kept;
 use std::time::Duration;
 
 use evenstep::recording::{Recorder, RecorderSettings, Recording, Replay};
-use evenstep::threads::{Failure, Overlap, Runner, RunnerSettings};
-use evenstep::{Hooks, ResimulateError, SaveError, Simulation};
+use evenstep::rewind::ResimulateError;
+use evenstep::saving::SaveError;
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{Hooks, Simulation};
 
 use super::game::{Difference, Game, LATE, STEPS, Scene};
 use crate::scenes::MS;
@@ -53,7 +56,10 @@ fn in_frames<S: Scene>(simulation: Simulation, game: Game<S>) -> Outcome<S> {
 }
 
 fn rolled_back<S: Scene>(mut simulation: Simulation, mut game: Game<S>) -> Outcome<S> {
-    simulation.set_rewind_limits(LATE, usize::MAX);
+    simulation.keep(Kept {
+        ticks: LATE,
+        ..simulation.kept()
+    });
     game.guesses = true;
     followed(simulation, game, |simulation, game| {
         let tick = simulation.physics.tick().saturating_sub(LATE);
@@ -76,20 +82,18 @@ fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S>
 
 fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S> {
     // The thread runs as fast as it can. The time of steps that it cannot run is dropped.
-    simulation.set_speed(100.0).unwrap();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
+    simulation.clock_settings_mut().set_speed(100.0).unwrap();
+    let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let long = Duration::from_secs(60);
     let tick = |runner: &Runner<_>| {
         let answer = runner.ask(|_| ()).unwrap().wait(long);
         answer.map(|(tick, ())| tick)
     };
     while tick(&runner).is_some_and(|tick| tick < STEPS) {}
-    // The failures of a step may arrive after the answer that is given in it, and before the next answer.
-    tick(&runner);
-    match runner.failures().into_iter().next() {
-        None => Ok(runner.stop().1),
-        Some(Failure::Hook { error, .. }) => Err(error),
-        Some(failure) => panic!("{failure:?}"),
+    let game = runner.stop().1;
+    match game.first_difference {
+        None => Ok(game),
+        Some(difference) => Err(difference),
     }
 }
 
@@ -130,7 +134,7 @@ fn recorded_and_replayed<S: Scene>(simulation: Simulation, mut game: Game<S>) ->
 }
 
 fn replay<S: Scene>(mut replay: Replay, game: &mut Game<S>) -> Result<(), Difference> {
-    let run = replay.next_run(|_| None).unwrap();
+    let run = replay.next_run().unwrap();
     let (mut simulation, scene) = run.expect("one was recorded");
     (game.scene, game.compared) = (scene, simulation.physics.tick());
     while let Some(frame_time) = replay.begin_frame(&mut simulation).unwrap() {
@@ -139,7 +143,7 @@ fn replay<S: Scene>(mut replay: Replay, game: &mut Game<S>) -> Result<(), Differ
             let input = replay.input(step).unwrap().expect("it was recorded");
             game.scene
                 .before_step(&mut simulation.physics, step.tick, input);
-            simulation.make_step_with(&*S::filters());
+            simulation.run_step_with(&*S::filters());
             replay.end_step(&mut simulation.physics).unwrap();
             game.after_step(&mut simulation.physics, step)?;
         }

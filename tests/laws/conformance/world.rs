@@ -129,7 +129,7 @@ impl Events {
 
     /// Returns the events of a step of a simulation.
     pub fn of_tick(physics: &Physics, tick: u64) -> Self {
-        let events = physics.events().in_tick(tick);
+        let events = physics.events().in_step(tick);
         let touches = events.collisions();
         let touches = touches.map(|event| (event.colliders, event.started, event.sensor));
         let forces = events.contact_forces().map(|event| event.force);

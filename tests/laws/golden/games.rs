@@ -1,6 +1,7 @@
 //! The scenes whose bits are compared.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 type Script = fn(&mut Physics, &[BodyKey], Step);
 
@@ -21,7 +22,7 @@ pub(super) fn dynamic(x: f32, y: f32, z: f32) -> RigidBodyBuilder {
 }
 
 pub(super) fn floor() -> Simulation {
-    with_floor(Rate::hz(60).unwrap())
+    with_floor(Rate::hz(60))
 }
 
 fn join(
@@ -214,7 +215,10 @@ fn nothing(_: &mut Physics, _: &[BodyKey], _: Step) {}
 /// Goes back every 20 ticks and then pushes another body. The displayed poses move smoothly to the new ones.
 fn rollbacks() -> Golden {
     let (mut simulation, keys) = piled();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let push = |physics: &mut Physics, step: Step, late: bool| {
         if step.tick % 20 == 9 {
             let key = keys[(step.tick as usize + usize::from(late)) % keys.len()];
@@ -259,8 +263,8 @@ fn rates() -> Golden {
             match tick % 80 {
                 20 => settings.set_speed(0.3).unwrap(),
                 30 => settings.set_speed(1.7).unwrap(),
-                50 => settings.set_rate(Rate::hz(144).unwrap()),
-                70 => settings.set_rate(Rate::fraction(60_000, 1_001).unwrap()),
+                50 => settings.set_rate(Rate::hz(144)),
+                70 => settings.set_rate(Rate::fraction(60_000, 1_001)),
                 _ => (),
             }
         }
@@ -313,7 +317,7 @@ pub(super) fn all() -> Vec<Golden> {
                 let height = 1.0 + (step.tick / 60 % 3) as f32;
                 for (key, x) in keys.iter().zip([0.0, 5.0]) {
                     let there = translation(x, height, 0.0);
-                    let time = step.time + MS(700);
+                    let time = step.start_time + MS(700);
                     physics.set_kinematic_target(*key, there, time).unwrap();
                 }
             }

@@ -21,8 +21,9 @@ use crate::scenes::testing::{
     ball_joint, cloth, cuboid, rotation_numbers, soft_cube, spin, translation, vector,
 };
 use crate::scenes::{MS, ball, pile, sleepers, space, with_floor};
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Physics, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
@@ -143,10 +144,10 @@ pub fn compare() {
     let expected = expected();
     assert!(found == expected, "{}", differences(&found, &expected));
     // All machines that agree in these scenes have this fingerprint.
-    let fingerprint = evenstep::fingerprint();
+    let fingerprint = evenstep::saving::fingerprint();
     assert_eq!(fingerprint, dim::FINGERPRINT);
     let bytes = piled().0.save().expect("it can be saved");
-    assert_eq!(evenstep::fingerprint_of(&bytes), Ok(fingerprint));
+    assert_eq!(evenstep::saving::fingerprint_of(&bytes), Ok(fingerprint));
 }
 
 #[test]

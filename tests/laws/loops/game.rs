@@ -2,8 +2,9 @@
 
 use crate::scenes::testing::{pose, spin, translation, vector};
 use crate::scenes::{MS, ball, hash, mixed};
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, Hooks, InputQueue, Physics, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use std::collections::BTreeMap;
 
 /// The part of the game that is stored in the state.
@@ -228,7 +229,7 @@ impl Hooks for Game {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
         assert_eq!(physics.tick(), step.tick + 1);
-        let events = physics.events().in_tick(step.tick).iter();
+        let events = physics.events().in_step(step.tick).iter();
         let events: Vec<_> = events.map(|event| format!("{event:?}")).collect();
         if step.tick.is_multiple_of(2) {
             react(physics, step, events.len() as u64);

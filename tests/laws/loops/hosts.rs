@@ -156,7 +156,10 @@ fn set(simulation: &mut Simulation, setting: Option<Setting>) {
         Some(Setting::Pause) => simulation.pause(),
         Some(Setting::Resume) => simulation.resume(),
         Some(Setting::StepOnce) => simulation.step_once(),
-        Some(Setting::Speed(twice)) => simulation.set_speed(twice as f64 / 2.0).unwrap(),
+        Some(Setting::Speed(twice)) => simulation
+            .clock_settings_mut()
+            .set_speed(twice as f64 / 2.0)
+            .unwrap(),
         None => (),
     }
 }
@@ -176,7 +179,7 @@ fn pull(
                 continue;
             }
             game.before_step(&mut simulation.physics, step)?;
-            assert!(simulation.make_step());
+            assert!(simulation.run_step());
             game.after_step(&mut simulation.physics, step)?;
         }
         if index.take().is_none() {

@@ -11,6 +11,7 @@ mod script;
 mod model;
 
 use crate::scenes::space;
+use evenstep::rewind::Kept;
 use game::Game;
 use hosts::{Host, Kind};
 use model::Model;
@@ -21,9 +22,15 @@ use script::{Script, script};
 fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
     let mut simulation = space(100);
     game::furnish(&mut simulation);
-    simulation.set_rewind_limits(60, usize::MAX);
-    simulation.set_rewind_interval(script.interval);
-    simulation.keep_render_data(true);
+    simulation.keep(Kept {
+        ticks: 60,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        interval: script.interval,
+        ..simulation.kept()
+    });
+    simulation.keeps_render_data = true;
     let mut model = Model::new(&simulation, script.interval);
     let mut host = Host::new(simulation, kind, script.slack);
     let (mut game, mut reference) = (Game::new(script.seed), Game::new(script.seed));

@@ -2,8 +2,9 @@
 
 use crate::scenes::testing::exact::{self, part, turn, vector};
 use crate::scenes::testing::turned_spin;
+use evenstep::Smoothing;
 use evenstep::rapier::prelude::*;
-use evenstep::{Smoothing, interpolate};
+use evenstep::render::interpolate;
 
 /// A body's velocity at one moment, at its centre of mass, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -80,7 +80,7 @@ pub enum Access {
 #[derive(Clone, Debug)]
 pub enum Setting {
     Smoothing(Smoothing),
-    History(usize),
+    History(u64),
     Tick(u64),
     Hz(u32),
     Pause,
@@ -184,7 +184,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 fn setting() -> impl Strategy<Value = Setting> {
     prop_oneof![
         6 => smoothing().prop_map(Setting::Smoothing),
-        4 => (0..12usize).prop_map(Setting::History),
+        4 => (0..12u64).prop_map(Setting::History),
         1 => (0..400u64).prop_map(Setting::Tick),
         1 => prop_oneof![Just(50), Just(100), Just(144)].prop_map(Setting::Hz),
         1 => Just(Setting::Pause),

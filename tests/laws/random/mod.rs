@@ -3,6 +3,7 @@
 mod game;
 
 use crate::scenes::{MS, STEPPINGS, hash};
+use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, Stepping};
 use game::{Deeds, Game, Run, TICKS, game};
@@ -68,18 +69,24 @@ fn steps_can_be_resimulated(game: &Game) {
         return;
     };
     let mut run = game.run();
-    run.simulation.set_rewind_limits(FOLLOWED, usize::MAX);
+    run.simulation.keep(Kept {
+        ticks: FOLLOWED,
+        ..run.simulation.kept()
+    });
     let mut known = vec![run.keys.len()];
     for tick in 1..TICKS {
         run.step();
         let from = tick.saturating_sub(tick * 7 % FOLLOWED);
         known.push(run.keys.len());
         // Half of the time, not every state is kept.
-        run.simulation.set_rewind_interval(tick / 8 % 2 * 3);
+        run.simulation.keep(Kept {
+            interval: tick / 8 % 2 * 3,
+            ..run.simulation.kept()
+        });
         run.simulation.roll_back(from).unwrap();
         let from = run.simulation.physics.tick();
         run.keys.truncate(known[from as usize]);
-        run.make_steps();
+        run.run_steps();
         let expected = expected[tick as usize - 1];
         assert_eq!(bits(&run), expected, "to {tick} from {from}");
     }
@@ -178,7 +185,10 @@ fn prepare(simulation: &mut Simulation, run: &Run, between: Between) {
         Between::Pause => simulation.pause(),
         Between::Resume => simulation.resume(),
         Between::StepOnce => simulation.step_once(),
-        Between::Speed(twice) => simulation.set_speed(twice as f64 / 2.0).unwrap(),
+        Between::Speed(twice) => simulation
+            .clock_settings_mut()
+            .set_speed(twice as f64 / 2.0)
+            .unwrap(),
         Between::Push(chance) => run.push(&mut simulation.physics, chance),
     }
 }
@@ -208,7 +218,7 @@ fn in_loop(
                 simulation.begin_frame(MS(*millis));
                 while let Some(step) = simulation.next_step() {
                     hooks.0.act_on(&mut simulation.physics, step);
-                    simulation.make_step();
+                    simulation.run_step();
                 }
                 simulation.end_frame();
             }

@@ -1,6 +1,7 @@
 //! The methods, and their effect in each state.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// The effect of a call in each state.
 pub(super) struct Method {
@@ -12,7 +13,7 @@ pub(super) struct Method {
     /// - `-`: it does nothing, or returns that there is nothing.
     /// - `n`: [`RewindError::NotKept`]
     /// - `f`: [`RewindError::WithinFrame`] or `SaveError::WithinFrame`
-    /// - `t`: a [`CorrectError`](evenstep::CorrectError)
+    /// - `t`: a [`CorrectError`](evenstep::rewind::CorrectError)
     /// - `s`: `SaveError::Panicked`, or serde's error for the same reason
     /// - `p`: it panics, because Rapier has panicked.
     cells: &'static str,
@@ -49,8 +50,8 @@ fn rewound<T>(result: Result<T, RewindError>) -> char {
 fn saved(simulation: &Simulation) -> char {
     match simulation.save() {
         Ok(_) => 'w',
-        Err(evenstep::SaveError::WithinFrame) => 'f',
-        Err(evenstep::SaveError::Panicked) => 's',
+        Err(evenstep::saving::SaveError::WithinFrame) => 'f',
+        Err(evenstep::saving::SaveError::Panicked) => 's',
         Err(error) => panic!("{error}"),
     }
 }
@@ -93,8 +94,8 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::advance_with", cells: UNLESS_POISONED, call: |it| done(it.simulation.advance_with(MS(10), &mut NoHooks)) },
     Method { name: "Simulation::begin_frame", cells: UNLESS_POISONED, call: |it| { it.simulation.begin_frame(MS(10)); 'w' } },
     Method { name: "Simulation::next_step", cells: "-www--- wwwwwww-- --w---", call: |it| some(it.simulation.next_step().is_some()) },
-    Method { name: "Simulation::make_step", cells: "--w---- -w--w---- ------", call: |it| some(it.simulation.make_step()) },
-    Method { name: "Simulation::make_step_with", cells: "--w---- -w--w---- ------", call: |it| some(it.simulation.make_step_with(&())) },
+    Method { name: "Simulation::run_step", cells: "--w---- -w--w---- ------", call: |it| some(it.simulation.run_step()) },
+    Method { name: "Simulation::run_step_with", cells: "--w---- -w--w---- ------", call: |it| some(it.simulation.run_step_with(&())) },
     Method { name: "Simulation::end_frame", cells: "------- wwwwwww-- --w---", call: |it| {
         let number = it.simulation.frame().number;
         some(it.simulation.end_frame().number > number)
@@ -125,7 +126,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::resimulate_with", cells: "wwwwwpp wwwwwwwpp nnnnnp", call: |it| {
         let oldest = it.simulation.rewindable().start;
         match it.simulation.resimulate_with(oldest, &mut NoHooks) {
-            Err(evenstep::ResimulateError::Rewind(error)) => rewound::<()>(Err(error)),
+            Err(evenstep::rewind::ResimulateError::Rewind(error)) => rewound::<()>(Err(error)),
             result => some(result.is_ok()),
         }
     } },
@@ -153,21 +154,15 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::steps_to_resimulate", cells: "-www--w ---www--w ------", call: |it| some(it.simulation.steps_to_resimulate() > 0) },
     Method { name: "Simulation::rewindable", cells: "wwwww-w wwwwwwwww ------", call: |it| some(!it.simulation.rewindable().is_empty()) },
     Method { name: "Simulation::rewind_bytes", cells: "wwwww-w wwwwwwwww ------", call: |it| some(it.simulation.rewind_bytes() > 0) },
-    Method { name: "Simulation::set_rewind_limits", cells: ALWAYS, call: |it| { it.simulation.set_rewind_limits(0, 0); 'w' } },
-    Method { name: "Simulation::set_rewind_interval", cells: ALWAYS, call: |it| { it.simulation.set_rewind_interval(4); 'w' } },
-    Method { name: "Simulation::set_history", cells: ALWAYS, call: |it| { it.simulation.set_history(2); 'w' } },
+    Method { name: "Simulation::keep", cells: ALWAYS, call: |it| { it.simulation.keep(Kept { ticks: 0, bytes: 0, ..it.simulation.kept() }); 'w' } },
+    Method { name: "Simulation::kept", cells: ALWAYS, call: |it| done(it.simulation.kept()) },
     Method { name: "Simulation::world_at", cells: ALWAYS, call: |it| rewound(it.simulation.world_at(it.simulation.physics.tick(), 1.0)) },
     Method { name: "Simulation::pose_at", cells: ALWAYS, call: |it| some(it.simulation.pose_at(it.ball, it.simulation.physics.tick(), 1.0).is_some()) },
     // The picture.
     Method { name: "Simulation::pose", cells: ALWAYS, call: |it| some(it.simulation.pose(it.ball).is_some()) },
-    Method { name: "Simulation::collider_pose", cells: ALWAYS, call: |it| {
-        let collider = it.simulation.physics.body(it.ball).unwrap().colliders()[0];
-        some(it.simulation.collider_pose(collider).is_some())
-    } },
     Method { name: "Simulation::moved", cells: ALWAYS, call: |it| done(it.simulation.moved()) },
     Method { name: "Simulation::removed", cells: ALWAYS, call: |it| done(it.simulation.removed()) },
     Method { name: "Simulation::displayed_world", cells: ALWAYS, call: |it| some(!it.simulation.displayed_world().colliders().is_empty()) },
-    Method { name: "Simulation::keep_render_data", cells: ALWAYS, call: |it| { it.simulation.keep_render_data(true); 'w' } },
     Method { name: "Simulation::render_data", cells: ALWAYS, call: |it| some(it.simulation.render_data().is_none()) },
     Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(it.simulation.frame().number).is_some()) },
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
@@ -175,36 +170,28 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::events", cells: "w--ww-- --w--ww-- w--www", call: |it| some(!it.simulation.events().is_empty()) },
     // The clock.
     Method { name: "Simulation::clock", cells: ALWAYS, call: |it| done(it.simulation.clock().time()) },
-    Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50).unwrap()); 'w' } },
+    Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50)); 'w' } },
     Method { name: "Simulation::pause", cells: ALWAYS, call: |it| { it.simulation.pause(); 'w' } },
     Method { name: "Simulation::resume", cells: ALWAYS, call: |it| { it.simulation.resume(); 'w' } },
     Method { name: "Simulation::step_once", cells: ALWAYS, call: |it| { it.simulation.step_once(); 'w' } },
     Method { name: "Simulation::set_tick", cells: ALWAYS, call: |it| { it.simulation.set_tick(9); 'w' } },
     Method { name: "Simulation::set_overstep", cells: ALWAYS, call: |it| { it.simulation.set_overstep(MS(3)); 'w' } },
-    Method { name: "Simulation::set_speed", cells: ALWAYS, call: |it| some(it.simulation.set_speed(2.0).is_ok()) },
     // Values.
     Method { name: "Simulation::new", cells: ALWAYS, call: |it| { it.simulation = Simulation::new(Rate::default()); 'w' } },
-    Method { name: "Simulation::with_physics", cells: ALWAYS, call: |it| {
-        let physics = std::mem::take(&mut it.simulation.physics);
-        it.simulation = Simulation::with_physics(Rate::default(), physics);
-        'w'
-    } },
     Method { name: "Simulation::resource_scope", cells: ALWAYS, call: |it| some(it.simulation.resource_scope(|_, score: &mut Score| score.0 += 1).is_some()) },
     #[cfg(feature = "serde")]
     Method { name: "Simulation::save", cells: "wfffwsf fffffffff wwfwws", call: |it| saved(&it.simulation) },
     #[cfg(feature = "serde")]
     Method { name: "Simulation::load", cells: ALWAYS, call: |it| { it.simulation = Simulation::load(&game().simulation.save().unwrap()).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
-    Method { name: "Simulation::load_with", cells: ALWAYS, call: |it| { it.simulation = Simulation::load_with(&game().simulation.save().unwrap(), |_| None).unwrap(); 'w' } },
-    #[cfg(feature = "serde")]
     Method { name: "Physics::save", cells: "wwwwwss wwwwwwwss wwwwws", call: |it| match it.simulation.physics.save() {
         Ok(_) => 'w',
-        Err(error) => { assert_eq!(error, evenstep::SaveError::Panicked); 's' }
+        Err(error) => { assert_eq!(error, evenstep::saving::SaveError::Panicked); 's' }
     } },
     #[cfg(feature = "serde")]
     Method { name: "Physics::load", cells: ALWAYS, call: |it| { it.simulation.physics = Physics::load(&other().save().unwrap()).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
-    Method { name: "Physics::load_with", cells: ALWAYS, call: |it| { it.simulation.physics = Physics::load_with(&other().save().unwrap(), |_| None).unwrap(); 'w' } },
+    Method { name: "Physics::bind_forces", cells: ALWAYS, call: |it| { it.simulation.physics.bind_forces(|_| None); 'w' } },
     #[cfg(feature = "serde")]
     Method { name: "(the value with serde)", cells: "wwwwwss wwwwwwwss wwwwws", call: |it| match serde_json::to_vec(&it.simulation.physics) {
         Ok(_) => 'w',
@@ -277,13 +264,12 @@ pub(super) const METHODS: &[Method] = &[
         some(it.simulation.physics.insert_force_generator(it.ball, force).is_ok())
     } },
     Method { name: "Physics::remove_force_generator", cells: ALWAYS, call: |it| some(it.simulation.physics.remove_force_generator(it.generator).is_some()) },
-    Method { name: "Physics::force_generator", cells: ALWAYS, call: |it| some(it.simulation.physics.force_generator(it.generator).is_some()) },
     // Placing.
     Method { name: "Physics::teleport", cells: ALWAYS, call: |it| some(it.simulation.physics.teleport(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
     Method { name: "Physics::teleport_by", cells: ALWAYS, call: |it| some(it.simulation.physics.teleport_by(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
     Method { name: "Physics::shift_origin", cells: ALWAYS, call: |it| some(it.simulation.physics.shift_origin(Vector::X).is_ok()) },
     Method { name: "Physics::set_kinematic_target", cells: ALWAYS, call: |it| some(it.simulation.physics.set_kinematic_target(it.lift, translation(0.0, 8.0, 0.0), MS(500)).is_ok()) },
-    Method { name: "Physics::set_previous_from_velocity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_previous_from_velocity(it.ball).is_ok()) },
+    Method { name: "Physics::start_in_motion", cells: ALWAYS, call: |it| some(it.simulation.physics.start_in_motion(it.ball).is_ok()) },
     // Gravity.
     Method { name: "Physics::gravity", cells: ALWAYS, call: |it| done(it.simulation.physics.gravity()) },
     Method { name: "Physics::set_gravity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_gravity(Vector::X).is_ok()) },

@@ -18,11 +18,11 @@ mod unreachable;
 
 use crate::scenes::testing::{spin, translation};
 use crate::scenes::{MS, advance, hash, with_floor};
+use evenstep::forces::{ForceGenerator, ForceGeneratorKey};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Correction, ForceGenerator, ForceGeneratorKey, Hooks, Physics, Rate, RewindError,
-    Simulation, Smoothing,
-};
+use evenstep::rewind::Kept;
+use evenstep::rewind::RewindError;
+use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -139,9 +139,15 @@ struct Score(u64);
 
 /// Returns a game after six frames with one step each.
 fn game() -> Game {
-    let mut simulation = with_floor(Rate::hz(100).unwrap());
-    simulation.set_rewind_limits(20, usize::MAX);
-    simulation.set_history(20);
+    let mut simulation = with_floor(Rate::hz(100));
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     simulation.physics.resources_mut().insert(Score(0));
     let collider = ColliderBuilder::ball(0.5)
         .active_events(ActiveEvents::CONTACT_FORCE_EVENTS)
@@ -203,7 +209,7 @@ impl Game {
 
     fn after(self) -> Self {
         let mut game = self.before();
-        assert!(game.simulation.make_step());
+        assert!(game.simulation.run_step());
         game
     }
 
@@ -218,7 +224,7 @@ impl Game {
         let ends = [(); 2].map(|()| rapier.insert_body(RigidBodyBuilder::dynamic()));
         rapier.remove_body(ends[1]);
         rapier.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
-        quietly(|| game.simulation.make_step()).unwrap_err();
+        quietly(|| game.simulation.run_step()).unwrap_err();
         game
     }
 
@@ -289,7 +295,7 @@ fn redo(simulation: &Simulation) -> Redo {
     if simulation.steps_to_resimulate() > 0 {
         return Redo::Unfinished;
     }
-    let ticks = |it: &Simulation| -> Vec<u64> { it.events().iter().map(|it| it.tick()).collect() };
+    let ticks = |it: &Simulation| -> Vec<u64> { it.events().iter().map(|it| it.step()).collect() };
     let mut copy = simulation.clone();
     // It runs no step, but ends a rollback whose last step is over.
     match quietly(|| copy.resimulate(u64::MAX, |_, _| ())) {
@@ -333,7 +339,7 @@ fn continues(mut simulation: Simulation) -> Result<(), &'static str> {
     } else {
         copy.begin_frame(MS(20));
         while copy.next_step().is_some() {
-            assert!(copy.make_step());
+            assert!(copy.run_step());
         }
         copy.end_frame();
         is_at_rest(&mut copy).or(Err("in the pull form"))?;
@@ -361,7 +367,7 @@ fn is_at_rest(simulation: &mut Simulation) -> Result<(), &'static str> {
         Err("the clock and the physics have different ticks")
     } else if simulation.steps_to_resimulate() > 0 || redo(simulation) != Redo::None {
         Err("a rollback is still in progress")
-    } else if simulation.next_step().is_some() || simulation.make_step() {
+    } else if simulation.next_step().is_some() || simulation.run_step() {
         Err("a step is still pending")
     } else {
         Ok(())

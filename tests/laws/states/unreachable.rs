@@ -1,17 +1,22 @@
 //! Combinations of two states that cannot be reached.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn a_dropped_rollback_ends_its_current_step() {
     for game in [game().rolled_back().before(), game().rolled_back().after()] {
         let mut simulation = game.simulation;
         // This state is not kept, so the simulation stays at its tick.
-        simulation.set_rewind_limits(0, 0);
+        simulation.keep(Kept {
+            ticks: 0,
+            bytes: 0,
+            ..simulation.kept()
+        });
         simulation.rewind(simulation.physics.tick()).unwrap();
         assert_eq!(simulation.physics.current_step(), None);
         assert!(is_lawful(&simulation));
-        assert!(!simulation.make_step());
+        assert!(!simulation.run_step());
         assert!(is_lawful(&simulation));
         advances(simulation).unwrap();
     }
@@ -59,7 +64,7 @@ fn calls_without_effect_do_not_end_a_rollback() {
     let nothing: [fn(&mut Simulation); 3] = [
         |simulation| simulation.roll_back(7).unwrap(),
         |simulation| drop(simulation.roll_back(99)),
-        |simulation| assert!(!simulation.make_step()),
+        |simulation| assert!(!simulation.run_step()),
     ];
     for call in nothing {
         let mut simulation = redone();
@@ -71,10 +76,10 @@ fn calls_without_effect_do_not_end_a_rollback() {
 #[test]
 fn a_state_moved_into_a_new_simulation_has_no_pending_step() {
     for game in [game().begun().before(), game().begun().after()] {
-        let physics = game.simulation.physics;
-        let mut simulation = Simulation::with_physics(Rate::default(), physics);
+        let mut simulation = Simulation::default();
+        simulation.physics = game.simulation.physics;
+        assert!(!simulation.run_step());
         assert_eq!(simulation.physics.current_step(), None);
-        assert!(!simulation.make_step());
         assert!(is_lawful(&simulation));
         // The simulation has displayed nothing yet, so all bodies are new, even the floor.
         advance(&mut simulation, 0);
@@ -86,14 +91,22 @@ fn a_state_moved_into_a_new_simulation_has_no_pending_step() {
 fn a_new_simulation_displays_a_state_taken_from_an_open_frame() {
     let mut game = game();
     // Only the poses of a frame's last step are needed.
-    game.simulation.set_rewind_limits(0, 0);
-    game.simulation.set_history(2);
+    game.simulation.keep(Kept {
+        ticks: 0,
+        bytes: 0,
+        ..game.simulation.kept()
+    });
+    game.simulation.keep(Kept {
+        poses: 2,
+        ..game.simulation.kept()
+    });
     let ball = game.simulation.physics.body_mut(game.ball).unwrap();
     ball.set_linvel(Vector::X, true);
     let game = game.begun().after().after();
     let physics = game.simulation.physics;
     let there = *physics.body(game.ball).unwrap().position();
-    let mut simulation = Simulation::with_physics(Rate::default(), physics);
+    let mut simulation = Simulation::default();
+    simulation.physics = physics;
     advance(&mut simulation, 0);
     assert_eq!(simulation.pose(game.ball), Some(there));
 }
@@ -107,7 +120,7 @@ fn a_finished_rollback_can_be_saved() {
         game.simulation.next_step().unwrap();
         let push = game.simulation.physics.apply_impulse(game.ball, Vector::X);
         push.unwrap();
-        game.simulation.make_step();
+        game.simulation.run_step();
     }
     // The bytes hold the displayed poses and their errors, too.
     let mut loaded = Simulation::load(&game.simulation.save().unwrap()).unwrap();

@@ -1,12 +1,16 @@
 //! Displayed poses of earlier frames.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// A pile with bodies that are spawned and removed, spinners off their centre, and a simulation-wide smoothing.
-fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+fn scene(smoothing: Smoothing, states: u64) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
     simulation.smoothing = smoothing;
-    simulation.set_history(states);
+    simulation.keep(Kept {
+        poses: states,
+        ..simulation.kept()
+    });
     let mut keys = crate::scenes::pile(&mut simulation, 20);
     for i in 0..5u8 {
         let body = RigidBodyBuilder::dynamic()
@@ -45,7 +49,7 @@ fn pose_at_returns_the_poses_of_every_kept_frame_bit_for_bit() {
                     .iter()
                     .map(|key| (*key, simulation.pose(*key).unwrap()));
                 frames.push_back((frame, poses.collect()));
-                let oldest = frame.tick.saturating_sub(states as u64 - 2);
+                let oldest = frame.tick.saturating_sub(states - 2);
                 for (old, poses) in &frames {
                     for (key, pose) in poses.iter().filter(|(key, _)| keys.contains(key)) {
                         let again = simulation.pose_at(*key, old.tick, old.alpha);
@@ -68,7 +72,10 @@ fn pose_at_returns_none_for_ticks_that_are_not_kept() {
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.physics.insert(fly(), ball());
     advance(&mut simulation, 100);
-    simulation.set_history(5);
+    simulation.keep(Kept {
+        poses: 5,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 20);
     let young = simulation.physics.insert(fly(), ball());
     advance(&mut simulation, 20);
@@ -86,10 +93,16 @@ fn pose_at_returns_none_for_ticks_that_are_not_kept() {
     let ticks: Vec<u64> = (0..30).filter(|tick| known(young, *tick)).collect();
     assert_eq!(ticks, [17, 18, 19, 20], "five states bound four ticks");
     // A shorter history, then none except the last tick.
-    simulation.set_history(3);
+    simulation.keep(Kept {
+        poses: 3,
+        ..simulation.kept()
+    });
     assert!(simulation.pose_at(key, 19, 0.5).is_some());
     assert_eq!(simulation.pose_at(key, 18, 0.5), None);
-    simulation.set_history(0);
+    simulation.keep(Kept {
+        poses: 0,
+        ..simulation.kept()
+    });
     assert!(simulation.pose_at(key, 20, 0.5).is_some());
     assert_eq!(simulation.pose_at(key, 19, 0.5), None);
     simulation.physics.remove(key);
@@ -99,7 +112,10 @@ fn pose_at_returns_none_for_ticks_that_are_not_kept() {
 #[test]
 fn pose_at_returns_past_poses_of_sleeping_and_teleported_bodies() {
     let mut simulation = space(100);
-    simulation.set_history(100);
+    simulation.keep(Kept {
+        poses: 100,
+        ..simulation.kept()
+    });
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
@@ -147,7 +163,10 @@ fn pose_at_returns_past_poses_of_sleeping_and_teleported_bodies() {
 fn a_late_click_hits_the_target_at_its_displayed_pose() {
     // A target crosses the screen at 20 m/s. The click arrives five frames late.
     let mut simulation = space(60);
-    simulation.set_history(8);
+    simulation.keep(Kept {
+        poses: 8,
+        ..simulation.kept()
+    });
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 20.0), ball());
@@ -172,7 +191,10 @@ fn a_late_click_hits_the_target_at_its_displayed_pose() {
 #[test]
 fn a_teleport_in_a_frame_without_steps_applies_from_the_next_tick() {
     let mut simulation = space(100);
-    simulation.set_history(20);
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 100);
     let there = translation(5.0, 0.0, 0.0);
@@ -188,14 +210,20 @@ fn a_teleport_in_a_frame_without_steps_applies_from_the_next_tick() {
 #[test]
 fn lengthening_the_history_does_not_restore_discarded_ticks() {
     let mut simulation = space(100);
-    simulation.set_history(3);
+    simulation.keep(Kept {
+        poses: 3,
+        ..simulation.kept()
+    });
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
     for _ in 0..10 {
         advance(&mut simulation, 100);
     }
-    simulation.set_history(20);
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     let known: Vec<u64> = (0..=100)
         .filter(|tick| simulation.pose_at(key, *tick, 1.0).is_some())
         .collect();

@@ -8,18 +8,21 @@ mod ways_back;
 use crate::scenes::testing::{spin, translation, vector};
 use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Frame, Hooks, Physics, Rate, ResimulateError, Simulation, Smoothing, Step,
-};
+use evenstep::rewind::Kept;
+use evenstep::rewind::ResimulateError;
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Creates a flyer at 100 Hz that moves 1 m per step, with a history of `states` states and snapshots of the last 100
 /// ticks.
-fn flyer(states: usize) -> (Simulation, BodyKey) {
+fn flyer(states: u64) -> (Simulation, BodyKey) {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
-    simulation.set_rewind_limits(100, usize::MAX);
-    simulation.set_history(states);
+    simulation.keep(Kept {
+        ticks: 100,
+        poses: states,
+        ..simulation.kept()
+    });
     (simulation, key)
 }
 
@@ -127,7 +130,7 @@ impl Run {
                 body.set_position(pose, number.is_multiple_of(2));
             }
             10 if is_there => {
-                physics.set_previous_from_velocity(key).unwrap();
+                physics.start_in_motion(key).unwrap();
                 if when != When::Before {
                     let seen = Self::seen(physics, [key].into_iter());
                     self.poses.entry(tick).or_default().extend(seen);
@@ -309,7 +312,7 @@ enum Action {
     Resimulate(u64, u64, bool),
     Replace(u64),
     Correct(u64, u64, bool),
-    SetHistory(usize),
+    SetHistory(u64),
     SetInterval(u64),
     SetBytes(usize),
 }
@@ -325,7 +328,7 @@ fn action() -> impl Strategy<Value = Action> {
             .prop_map(|(back, seed, fails)| Action::Resimulate(back, seed, fails)),
         1 => any::<u64>().prop_map(Action::Replace),
         2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, ends)| Action::Correct(back, seed, ends)),
-        1 => (2..25usize).prop_map(Action::SetHistory),
+        1 => (2..25u64).prop_map(Action::SetHistory),
         1 => (0..5u64).prop_map(Action::SetInterval),
         1 => prop_oneof![Just(usize::MAX), 1_000..50_000usize].prop_map(Action::SetBytes),
     ]
@@ -338,7 +341,7 @@ fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
         let Ok(()) = run.before_step(&mut simulation.physics, step) else {
             unreachable!("no hook fails here");
         };
-        simulation.make_step();
+        simulation.run_step();
         let Ok(()) = run.after_step(&mut simulation.physics, step) else {
             unreachable!("no hook fails here");
         };
@@ -400,13 +403,23 @@ fn act(run: &mut Run, simulation: &mut Simulation, action: Action) {
             }
         }
         Action::SetHistory(states) => {
-            simulation.set_history(states);
-            run.len = states as u64 - 1;
+            simulation.keep(Kept {
+                poses: states,
+                ..simulation.kept()
+            });
+            run.len = states - 1;
             run.cut(simulation);
         }
-        Action::SetInterval(ticks) => simulation.set_rewind_interval(ticks),
+        Action::SetInterval(ticks) => simulation.keep(Kept {
+            interval: ticks,
+            ..simulation.kept()
+        }),
         Action::SetBytes(bytes) => {
-            simulation.set_rewind_limits(100, bytes);
+            simulation.keep(Kept {
+                ticks: 100,
+                bytes,
+                ..simulation.kept()
+            });
             run.cut(simulation);
         }
     }

@@ -9,14 +9,14 @@ proptest! {
     #[test]
     fn pose_at_and_world_at_match_a_model_in_random_games(
         actions in prop::collection::vec(action(), 1..60),
-        states in 2..25usize,
+        states in 2..25u64,
         seed in any::<u64>(),
     ) {
         let (mut simulation, key) = flyer(states);
         let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         let mut run = Run {
             keys: vec![key, wall],
-            len: states as u64 - 1,
+            len: states - 1,
             seed: seed >> 8,
             ..Run::default()
         };

@@ -1,6 +1,7 @@
 //! Poses at ticks: bodies that are inserted, edits between steps, the start of the history.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// Runs a frame in the pull form, in which the game has the whole simulation before each step.
 fn steps_of_frame(
@@ -11,7 +12,7 @@ fn steps_of_frame(
     simulation.begin_frame(MS(ms));
     while let Some(step) = simulation.next_step() {
         before_step(simulation, step);
-        simulation.make_step();
+        simulation.run_step();
     }
     simulation.end_frame();
 }
@@ -25,7 +26,10 @@ fn a_history_enabled_in_a_step_begins_with_that_step() {
     advance(&mut simulation, 10);
     steps_of_frame(&mut simulation, 50, |simulation, step| {
         if step.tick == 3 {
-            simulation.set_history(10);
+            simulation.keep(Kept {
+                poses: 10,
+                ..simulation.kept()
+            });
         }
     });
     assert_eq!(simulation.physics.tick(), 6);
@@ -42,7 +46,10 @@ fn a_body_inserted_when_the_history_begins_has_no_earlier_poses() {
     let mut born = None;
     steps_of_frame(&mut simulation, 50, |simulation, step| {
         if step.tick == 2 {
-            simulation.set_history(10);
+            simulation.keep(Kept {
+                poses: 10,
+                ..simulation.kept()
+            });
             born = Some((simulation.physics).insert(RigidBodyBuilder::fixed(), ball()));
         }
     });
@@ -56,7 +63,10 @@ fn a_body_inserted_when_the_history_begins_has_no_earlier_poses() {
 #[test]
 fn a_body_inserted_in_an_aborted_step_has_poses_from_the_current_tick() {
     let mut simulation = space(100);
-    simulation.set_history(10);
+    simulation.keep(Kept {
+        poses: 10,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 30);
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
@@ -77,13 +87,16 @@ fn a_body_inserted_in_an_aborted_step_has_poses_from_the_current_tick() {
 #[test]
 fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     let mut simulation = space(100);
-    simulation.set_history(10);
+    simulation.keep(Kept {
+        poses: 10,
+        ..simulation.kept()
+    });
     let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
     // The body is at rest.
     advance(&mut simulation, 30);
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
-    simulation.make_step();
+    simulation.run_step();
     // After the last step, and within a step.
     let by = translation(7.0, 0.0, 0.0);
     simulation.physics.teleport_by(key, by).unwrap();
@@ -94,7 +107,7 @@ fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     let seen = |simulation: &Simulation| [1, 2, 3].map(|tick| x_at(simulation, key, tick));
     let expected = [0.0; 3].map(Some);
     assert_eq!(seen(&simulation), expected);
-    simulation.physics.set_previous_from_velocity(key).unwrap();
+    simulation.physics.start_in_motion(key).unwrap();
     assert_eq!(seen(&simulation), expected);
     advance(&mut simulation, 0);
     assert_eq!(seen(&simulation), expected);
@@ -107,7 +120,7 @@ fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
     type Edit = fn(&mut Physics, BodyKey);
     let edits: [Edit; 5] = [
         |_, _| (),
-        |physics, key| physics.set_previous_from_velocity(key).unwrap(),
+        |physics, key| physics.start_in_motion(key).unwrap(),
         |physics, key| physics.teleport(key, translation(0.0, 9.0, 0.0)).unwrap(),
         |physics, key| {
             physics
@@ -121,8 +134,14 @@ fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
         for is_rewindable in [false, true] {
             let (mut simulation, key) = crate::scenes::flyer_in_space();
             if is_rewindable {
-                simulation.set_rewind_limits(20, usize::MAX);
-                simulation.set_rewind_interval(4);
+                simulation.keep(Kept {
+                    ticks: 20,
+                    ..simulation.kept()
+                });
+                simulation.keep(Kept {
+                    interval: 4,
+                    ..simulation.kept()
+                });
             }
             advance(&mut simulation, 50);
             let known = |simulation: &Simulation, key, tick| {
@@ -138,7 +157,7 @@ fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
                 if step.tick == 5 {
                     assert_eq!(seen, at_five);
                 }
-                simulation.make_step();
+                simulation.run_step();
                 edit(&mut simulation.physics, key);
                 let born = simulation
                     .physics

@@ -1,13 +1,20 @@
 //! Poses after rollbacks, rewinds, corrections, portals and shifts of the origin.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// This holds even if the two runs differ from the first resimulated step on, and if that step is the only one.
 #[test]
 fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
-    simulation.set_history(20);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     let put = |physics: &mut Physics, key, y| {
         physics.teleport(key, translation(0.0, y, 0.0)).unwrap();
     };
@@ -19,8 +26,14 @@ fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     assert_eq!(shown.translation.y, 1.0);
 
     let (mut simulation, _) = crate::scenes::flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
-    simulation.set_history(20);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     simulation.advance(MS(60), |physics, step| {
         if step.tick == 4 {
@@ -42,8 +55,14 @@ fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
 #[test]
 fn a_restored_body_has_its_history_although_its_slot_was_reused() {
     let mut simulation = space(100);
-    simulation.set_history(20);
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let moving = |at: f32| {
         let body = RigidBodyBuilder::dynamic().translation(vector(at, 0.0, 0.0));
         body.linvel(Vector::X * 100.0)
@@ -85,7 +104,7 @@ fn a_rollback_or_rewind_does_not_bring_back_discarded_poses() {
     while let Some(step) = simulation.next_step() {
         let ticks = (step.tick.saturating_sub(6)..=step.tick).filter(|tick| *tick > 0);
         seen.extend(ticks.map(|tick| (step.tick, tick, x_at(&simulation, key, tick))));
-        simulation.make_step();
+        simulation.run_step();
     }
     assert_eq!(simulation.physics.tick(), 20);
     for (now, tick, x) in seen {
@@ -265,7 +284,7 @@ fn a_correction_that_moves_a_resting_body_leaves_earlier_poses_unchanged() {
         .unwrap();
     client.correct(theirs.physics).unwrap();
     while client.next_step().is_some() {
-        client.make_step();
+        client.run_step();
     }
     assert_eq!(y(&client), [0.0, 0.0, 9.0, 9.0].map(Some));
 }
@@ -297,18 +316,30 @@ fn a_body_inserted_after_a_rewind_leaves_no_trace_after_another_rewind() {
 #[test]
 fn rewind_limits_do_not_shorten_the_pose_history() {
     let (mut simulation, key) = flyer(20);
-    simulation.set_rewind_limits(100, 1);
+    simulation.keep(Kept {
+        ticks: 100,
+        bytes: 1,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 100);
     assert!(simulation.rewindable().is_empty());
     assert_eq!(x_at(&simulation, key, 1), Some(1.0));
-    simulation.set_rewind_limits(5, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 5,
+        bytes: usize::MAX,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 100);
     assert_eq!(simulation.rewindable(), 15..20);
     assert_eq!(
         [1, 2].map(|tick| x_at(&simulation, key, tick)),
         [None, Some(2.0)]
     );
-    simulation.set_rewind_limits(0, 0);
+    simulation.keep(Kept {
+        ticks: 0,
+        bytes: 0,
+        ..simulation.kept()
+    });
     assert_eq!(x_at(&simulation, key, 2), Some(2.0));
 }
 
@@ -331,7 +362,10 @@ fn a_history_length_set_during_a_rollback_takes_effect() {
         let (mut simulation, key) = flyer(20);
         advance(&mut simulation, 100);
         simulation.roll_back(4).unwrap();
-        simulation.set_history(6);
+        simulation.keep(Kept {
+            poses: 6,
+            ..simulation.kept()
+        });
         if gives_up {
             simulation.rewind(4).unwrap();
             advance(&mut simulation, 60);

@@ -1,6 +1,7 @@
 //! Corrections and rollbacks between two steps of a frame.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// The game corrects with an equal state, or resimulates the same steps.
 #[test]
@@ -8,12 +9,15 @@ fn an_equal_state_between_two_steps_causes_no_visual_error() {
     for interval in [1, 8] {
         for again in [false, true] {
             let (mut simulation, key) = flyer_with_states(60);
-            simulation.set_rewind_interval(interval);
+            simulation.keep(Kept {
+                interval,
+                ..simulation.kept()
+            });
             advance(&mut simulation, 103);
             simulation.begin_frame(MS(30));
             let mut made = 0;
             while simulation.next_step().is_some() {
-                simulation.make_step();
+                simulation.run_step();
                 made += 1;
                 if made == 1 && again {
                     simulation.resimulate(8, |_, _| ()).unwrap();
@@ -36,7 +40,7 @@ fn a_correction_between_two_steps_of_a_frame_is_displayed_smoothly() {
     advance(&mut simulation, 103);
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();
-    simulation.make_step();
+    simulation.run_step();
     let mut theirs = simulation.clone();
     theirs
         .physics
@@ -72,7 +76,7 @@ fn a_rollback_ends_once_all_steps_are_resimulated() {
         simulation.roll_back(6).unwrap();
         while simulation.steps_to_resimulate() > 0 {
             simulation.next_step().unwrap();
-            simulation.make_step();
+            simulation.run_step();
         }
         (simulation, key)
     };
@@ -100,7 +104,7 @@ fn setting_the_tick_abandons_a_rollback() {
     simulation.begin_frame(MS(2));
     assert_eq!(simulation.steps_to_resimulate(), 0);
     while simulation.next_step().is_some() {
-        simulation.make_step();
+        simulation.run_step();
     }
     simulation.end_frame();
     assert_eq!(simulation.physics.tick(), 1_000);

@@ -8,10 +8,8 @@ fn a_resimulated_step_has_the_same_tick_time_and_events() {
     let mut first = Watch::default();
     for millis in [10, 40, 3, 190, 66] {
         if millis == 3 {
-            game.simulation.set_speed(0.5).unwrap();
-            game.simulation
-                .clock_settings_mut()
-                .set_rate(Rate::hz(75).unwrap());
+            game.simulation.clock_settings_mut().set_speed(0.5).unwrap();
+            game.simulation.clock_settings_mut().set_rate(Rate::hz(75));
         }
         game.simulation.begin_frame(MS(millis));
         first.pull(&mut game.simulation);
@@ -172,7 +170,7 @@ fn frame_events_exclude_those_of_resimulated_steps() {
         type Error = std::convert::Infallible;
 
         fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
-            if !physics.events().in_tick(step.tick).is_empty() {
+            if !physics.events().in_step(step.tick).is_empty() {
                 self.0.push((step.tick, step.is_resimulated));
             }
             Ok(())
@@ -187,6 +185,6 @@ fn frame_events_exclude_those_of_resimulated_steps() {
         "the contact starts again, and stops for the first time"
     );
     let events = simulation.events();
-    assert!(events.iter().all(|event| event.tick() >= 7), "{events:?}");
+    assert!(events.iter().all(|event| event.step() >= 7), "{events:?}");
     assert_eq!(starts(simulation.event_changes().confirmed), [6]);
 }

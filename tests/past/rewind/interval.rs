@@ -1,13 +1,17 @@
 //! Snapshots that are some ticks apart.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// The limits hold, and memory is divided by the interval.
 #[test]
 fn states_are_kept_one_rewind_interval_apart() {
     let run = |interval| {
         let (mut simulation, _) = flyer_with_states(20);
-        simulation.set_rewind_interval(interval);
+        simulation.keep(Kept {
+            interval,
+            ..simulation.kept()
+        });
         for _ in 0..10 {
             advance(&mut simulation, 100);
         }
@@ -38,11 +42,22 @@ fn states_are_kept_one_rewind_interval_apart() {
 
     // The limit in bytes has room for two states.
     let bytes = each.rewind_bytes() / 20;
-    each.set_rewind_interval(8);
-    each.set_rewind_limits(20, 2 * bytes);
+    each.keep(Kept {
+        interval: 8,
+        ..each.kept()
+    });
+    each.keep(Kept {
+        ticks: 20,
+        bytes: 2 * bytes,
+        ..each.kept()
+    });
     advance(&mut each, 200);
     assert_eq!(each.rewindable(), 104..120);
-    each.set_rewind_limits(20, bytes / 2);
+    each.keep(Kept {
+        ticks: 20,
+        bytes: bytes / 2,
+        ..each.kept()
+    });
     assert!(each.rewindable().is_empty());
 }
 
@@ -50,7 +65,10 @@ fn states_are_kept_one_rewind_interval_apart() {
 #[test]
 fn a_rewind_interval_is_capped_at_the_rewind_limit() {
     let (mut simulation, _) = flyer_with_states(20);
-    simulation.set_rewind_interval(u64::MAX);
+    simulation.keep(Kept {
+        interval: u64::MAX,
+        ..simulation.kept()
+    });
     for _ in 0..20 {
         advance(&mut simulation, 100);
         let kept = simulation.rewindable();
@@ -65,7 +83,10 @@ fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
     let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
     for (interval, is_late) in [(1, false), (1, true), (4, false), (4, true)] {
         let (mut simulation, key) = flyer_with_states(60);
-        simulation.set_rewind_interval(interval);
+        simulation.keep(Kept {
+            interval,
+            ..simulation.kept()
+        });
         let mut theirs = simulation.clone();
         advance(&mut theirs, 60);
         theirs
@@ -76,7 +97,7 @@ fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
         simulation.roll_back(6).unwrap();
         while simulation.physics.tick() < 6 {
             simulation.next_step().unwrap();
-            simulation.make_step();
+            simulation.run_step();
         }
         simulation.correct(theirs.physics).unwrap();
         advance(&mut simulation, 30);
@@ -92,7 +113,10 @@ fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
 #[test]
 fn a_corrected_state_is_kept_although_its_next_step_is_aborted() {
     let (mut simulation, key) = flyer_with_states(60);
-    simulation.set_rewind_interval(4);
+    simulation.keep(Kept {
+        interval: 4,
+        ..simulation.kept()
+    });
     let mut theirs = simulation.clone();
     advance(&mut theirs, 60);
     advance(&mut simulation, 60);
@@ -115,7 +139,10 @@ fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     let at =
         |simulation: &Simulation| (simulation.physics.tick(), simulation.steps_to_resimulate());
     let (mut simulation, _) = flyer_with_states(20);
-    simulation.set_rewind_interval(8);
+    simulation.keep(Kept {
+        interval: 8,
+        ..simulation.kept()
+    });
     for _ in 0..5 {
         advance(&mut simulation, 100);
     }
@@ -123,13 +150,13 @@ fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     assert_eq!(at(&simulation), (40, 10));
     simulation.roll_back(45).unwrap();
     simulation.next_step().unwrap();
-    simulation.make_step();
+    simulation.run_step();
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (41, 9));
     // After that tick, a rollback returns to the state again.
     for _ in 0..5 {
         simulation.next_step().unwrap();
-        simulation.make_step();
+        simulation.run_step();
     }
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (40, 10));
@@ -138,7 +165,7 @@ fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     assert_eq!(at(&simulation), (40, 10));
     simulation.begin_frame(MS(0));
     while simulation.next_step().is_some() {
-        simulation.make_step();
+        simulation.run_step();
     }
     assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
 }

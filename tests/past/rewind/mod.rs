@@ -14,10 +14,13 @@ use crate::scenes::testing::{about_z, angle_between, cuboid, pose, spin, transla
 use crate::scenes::{
     MS, advance, assert_near, ball, flyer, hash, moved_keys, shown_x, space, with_floor,
 };
+use evenstep::events::Events;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
+use evenstep::rewind::{ResimulateError, RewindError};
+use evenstep::time::Budget;
 use evenstep::{
-    BodyKey, Budget, Correction, Events, Frame, Hooks, Physics, Rate, ResimulateError, RewindError,
-    Simulation, Smoothing, Step, Stepping,
+    BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -28,7 +31,11 @@ const ALL: usize = usize::MAX;
 /// Creates a flyer at 100 Hz that moves 1 m per step, with states kept.
 fn flyer_with_states(ticks: u64) -> (Simulation, BodyKey) {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
-    simulation.set_rewind_limits(ticks, ALL);
+    simulation.keep(Kept {
+        ticks,
+        bytes: ALL,
+        ..simulation.kept()
+    });
     (simulation, key)
 }
 
@@ -55,8 +62,12 @@ enum Effect {
 
 impl Match {
     fn new(ticks: u64) -> Self {
-        let mut simulation = with_floor(Rate::hz(60).unwrap());
-        simulation.set_rewind_limits(ticks, ALL);
+        let mut simulation = with_floor(Rate::hz(60));
+        simulation.keep(Kept {
+            ticks,
+            bytes: ALL,
+            ..simulation.kept()
+        });
         let balls = (0..6u8).map(|i| {
             let at = vector(0.7 * f32::from(i), 0.5 + 0.9 * f32::from(i % 3), 0.0);
             let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
@@ -77,7 +88,7 @@ impl Match {
     fn step(&mut self, inputs: &Inputs) {
         let step = self.simulation.next_step().unwrap();
         act(&mut self.simulation.physics, &self.balls, inputs, step);
-        self.simulation.make_step();
+        self.simulation.run_step();
     }
 
     fn resimulate(&mut self, inputs: &Inputs, tick: u64) -> Result<(), RewindError> {
@@ -160,7 +171,7 @@ impl Watch {
             let clock = simulation.clock();
             self.clocks.push((clock.tick(), clock.real_time()));
             self.before_step(&mut simulation.physics, step).unwrap();
-            assert!(simulation.make_step());
+            assert!(simulation.run_step());
             self.after_step(&mut simulation.physics, step).unwrap();
         }
     }
@@ -181,7 +192,7 @@ impl Hooks for Watch {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         let events = physics.events().collisions();
-        assert!(events.clone().all(|event| event.tick == step.tick));
+        assert!(events.clone().all(|event| event.step == step.tick));
         let events = events.count();
         self.steps.last_mut().unwrap().3 = events;
         Ok(())
@@ -205,7 +216,7 @@ fn insert_sensor(simulation: &mut Simulation, x: f32) {
 
 fn starts(events: Events) -> Vec<u64> {
     let starts = events.collisions().filter(|event| event.started);
-    starts.map(|event| event.tick).collect()
+    starts.map(|event| event.step).collect()
 }
 
 /// Creates a body that flies along x. In the resimulated run it also moves along y, at `speed`, from tick 8 on.

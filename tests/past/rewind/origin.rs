@@ -8,7 +8,7 @@ fn no_rollback_undoes_an_origin_shift_outside_a_step() {
         |simulation: &mut Simulation| simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
     let all_due = |simulation: &mut Simulation| {
         while simulation.next_step().is_some() {
-            simulation.make_step();
+            simulation.run_step();
         }
     };
     // Between two frames, before a frame's first step, after its last one, and before the first resimulated step.

@@ -1,6 +1,7 @@
 //! Steps that a rollback has made due again: further rollbacks, failing hooks, limits.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn a_rollback_within_a_frame_repeats_the_pending_step() {
@@ -15,7 +16,7 @@ fn a_rollback_within_a_frame_repeats_the_pending_step() {
     while let Some(step) = simulation.next_step() {
         made.push((step.tick, step.is_resimulated));
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
-        simulation.make_step();
+        simulation.run_step();
     }
     let frame = simulation.end_frame();
     let expected = [(2, true), (3, true), (4, true), (5, false), (6, false)];
@@ -44,7 +45,7 @@ fn a_rollback_during_a_rollback_can_go_back_further_or_restart() {
     let mut step = |simulation: &mut Simulation| {
         let step = simulation.next_step().unwrap();
         made.push(step.tick);
-        simulation.make_step();
+        simulation.run_step();
     };
     step(&mut simulation);
     step(&mut simulation);
@@ -150,17 +151,20 @@ fn rewind_limits_bound_the_rewindable_ticks() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept: no states are kept; call `set_rewind_limits` before the run"
+        "the state of tick 4 is not kept: no states are kept; call `keep` before the run"
     );
-    simulation.set_rewind_limits(8, ALL);
+    simulation.keep(Kept {
+        ticks: 8,
+        bytes: ALL,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 50);
     assert_eq!(simulation.rewindable(), 5..10);
     advance(&mut simulation, 50);
     assert_eq!(simulation.rewindable(), 7..15);
     assert_eq!(
         simulation.roll_back(4).unwrap_err().to_string(),
-        "the state of tick 4 is not kept: choose a tick in 7..15 (only every n-th is kept with `set_rewind_interval`), \
-         or raise `set_rewind_limits` before the next run"
+        "the state of tick 4 is not kept: choose a tick in 7..15 (with an interval, only every n-th is kept), or `keep` more ticks before the next run"
     );
     let bytes = simulation.rewind_bytes();
     assert!(bytes > 0);
@@ -169,17 +173,29 @@ fn rewind_limits_bound_the_rewindable_ticks() {
     assert_eq!((clone.rewindable(), clone.rewind_bytes()), (0..0, 0));
     advance(&mut clone, 100);
     assert_eq!(clone.rewindable(), 17..25);
-    simulation.set_rewind_limits(8, bytes / 2);
+    simulation.keep(Kept {
+        ticks: 8,
+        bytes: bytes / 2,
+        ..simulation.kept()
+    });
     assert_eq!(simulation.rewindable(), 11..15);
     assert!(simulation.rewind_bytes() <= bytes / 2);
     advance(&mut simulation, 100);
     assert_eq!(simulation.rewindable(), 21..25);
     // A state that exceeds the limit alone is not kept.
-    simulation.set_rewind_limits(8, 1);
+    simulation.keep(Kept {
+        ticks: 8,
+        bytes: 1,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 100);
     assert!(simulation.rewindable().is_empty());
     assert_eq!(simulation.rewind_bytes(), 0);
-    simulation.set_rewind_limits(8, ALL);
+    simulation.keep(Kept {
+        ticks: 8,
+        bytes: ALL,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 20);
     assert_eq!(simulation.rewindable(), 35..37);
     let (tick, kept) = (34, 35..37);
@@ -246,7 +262,11 @@ fn rewinds_keep_all_rewindable_states_under_a_byte_limit() {
         grow(&mut simulation, 3);
     }
     let bytes = simulation.rewind_bytes();
-    simulation.set_rewind_limits(100, bytes);
+    simulation.keep(Kept {
+        ticks: 100,
+        bytes,
+        ..simulation.kept()
+    });
     // The present is larger than all earlier states together.
     grow(&mut simulation, 1_000);
     let kept = simulation.rewindable();

@@ -1,6 +1,7 @@
 //! Random rollbacks in random loops: a resimulated run equals the run without them, and the lists mirror the poses.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(60)))]
@@ -11,14 +12,13 @@ proptest! {
         inputs in inputs(),
         frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
         stepping in 0..4usize,
-        history in 0..6usize,
+        history in 0..6u64,
         interval in prop_oneof![Just(1), 0..20u64],
     ) {
         let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
         let mut late = Match::new(100);
         late.simulation.clock_settings_mut().set_stepping(steppings[stepping]);
-        late.simulation.set_history(history);
-        late.simulation.set_rewind_interval(interval);
+        late.simulation.keep(Kept { poses: history, interval, ..late.simulation.kept() });
         let mut in_time = late.clone();
         let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, effect, _)| {
             all.entry(*tick).or_default().push(*effect);
@@ -95,7 +95,7 @@ proptest! {
         frames in prop::collection::vec(0..45u64, 20..60),
         visits in prop::collection::vec((0.0..1.0f64, 0..16_666_667u64, 0..60u64), 1..30),
         smoothing in 0..4usize,
-        history in 0..6usize,
+        history in 0..6u64,
     ) {
         let inputs = inputs.into_iter().fold(Inputs::new(), |mut all, (tick, effect, _)| {
             all.entry(tick).or_default().push(effect);
@@ -105,7 +105,7 @@ proptest! {
         let smoothings = [Smoothing::default(), Smoothing::Extrapolate, Smoothing::Latest, Smoothing::default()];
         played.simulation.smoothing = smoothings[smoothing];
         let mut one_by_one = played.clone();
-        played.simulation.set_history(history);
+        played.simulation.keep(Kept { poses: history, ..played.simulation.kept() });
         played.simulation.correction = Correction::default();
         for millis in frames {
             played.advance(&inputs, MS(millis));

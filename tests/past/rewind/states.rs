@@ -1,6 +1,7 @@
 //! Rewinds, and corrections with states from other simulations.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// Earlier shifts of the other state's origin do not affect the past of this simulation.
 #[test]
@@ -23,7 +24,7 @@ fn rollbacks_and_rewinds_leave_settings_unchanged() {
     advance(&mut simulation, 50);
     simulation.smoothing = Smoothing::Extrapolate;
     simulation.correction = correction;
-    simulation.set_speed(0.25).unwrap();
+    simulation.clock_settings_mut().set_speed(0.25).unwrap();
     advance(&mut simulation, 50);
     let check = |simulation: &Simulation| {
         assert_eq!(simulation.smoothing, Smoothing::Extrapolate);
@@ -135,8 +136,7 @@ fn rewinds_go_back_and_forward_until_the_next_step() {
     );
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept: choose a tick in 0..5 (only every n-th is kept with `set_rewind_interval`), \
-         or raise `set_rewind_limits` before the next run"
+        "the state of tick 6 is not kept: choose a tick in 0..5 (with an interval, only every n-th is kept), or `keep` more ticks before the next run"
     );
     simulation.resume();
     let frame = advance(&mut simulation, 30);
@@ -159,7 +159,7 @@ fn a_rewind_is_refused_within_a_frame_and_ends_a_rollback() {
         advance(&mut simulation, 50);
         simulation.roll_back(2).unwrap();
         simulation.next_step().unwrap();
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
         simulation.rewind(tick).unwrap();
         assert_eq!(simulation.steps_to_resimulate(), 0);
         let clock = simulation.clock();
@@ -209,7 +209,7 @@ fn correct_refuses_and_returns_a_state_of_an_earlier_tick() {
     simulation.begin_frame(MS(40));
     simulation.next_step().unwrap();
     refuse(&mut simulation, 5);
-    simulation.make_step();
+    simulation.run_step();
     refuse(&mut simulation, 6);
     simulation.end_frame();
     simulation.roll_back(3).unwrap();
@@ -239,7 +239,7 @@ fn a_client_that_stalled_goes_ahead_to_the_state_of_a_later_tick() {
             client.begin_frame(MS(20));
             for _ in 0..run {
                 client.next_step().unwrap();
-                client.make_step();
+                client.run_step();
             }
             client.next_step().unwrap();
         }
@@ -253,7 +253,7 @@ fn a_client_that_stalled_goes_ahead_to_the_state_of_a_later_tick() {
             let mut ticks = Vec::new();
             while let Some(step) = client.next_step() {
                 ticks.push(step.tick);
-                client.make_step();
+                client.run_step();
             }
             assert_eq!(ticks, if run == 0 { &[12, 13][..] } else { &[12] });
             client.end_frame()
@@ -349,7 +349,7 @@ fn a_clone_made_during_a_rollback_resimulates_the_remaining_steps() {
     simulation.roll_back(5).unwrap();
     simulation.next_step().unwrap();
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();
-    simulation.make_step();
+    simulation.run_step();
     let mut clone = simulation.clone();
     for it in [&mut simulation, &mut clone] {
         assert_eq!(it.steps_to_resimulate(), 4);
@@ -369,7 +369,11 @@ fn a_clone_made_during_a_rollback_resimulates_the_remaining_steps() {
 #[test]
 fn a_scene_with_everything_in_it_is_resimulated_bit_for_bit() {
     let mut game = Everything::new();
-    game.simulation.set_rewind_limits(12, ALL);
+    game.simulation.keep(Kept {
+        ticks: 12,
+        bytes: ALL,
+        ..game.simulation.kept()
+    });
     for number in 1..300u64 {
         let frame_time = game.prepare(number);
         let tick = game.simulation.physics.tick();

@@ -1,6 +1,7 @@
 //! Assignment of a `Physics`: outside of frames, in hooks and between steps.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn an_assigned_physics_continues_bit_for_bit() {
@@ -38,7 +39,8 @@ fn an_assigned_physics_continues_bit_for_bit() {
     let clock = simulation.clock();
     assert_eq!((clock.tick(), clock.time()), (16, MS(160)));
     // The same in another simulation, with other frame times.
-    let mut other = Simulation::with_physics(Rate::hz(100).unwrap(), saved);
+    let mut other = Simulation::new(Rate::hz(100));
+    other.physics = saved;
     for _ in 0..9 {
         frame(&mut other, 10);
     }
@@ -50,8 +52,11 @@ fn an_assigned_physics_continues_bit_for_bit() {
 fn an_assignment_leaves_clock_settings_and_displayed_poses_unchanged() {
     let (mut simulation, keys) = three();
     let saved = simulation.physics.clone();
-    simulation.set_history(20);
-    simulation.set_speed(0.5).unwrap();
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
+    simulation.clock_settings_mut().set_speed(0.5).unwrap();
     advance(&mut simulation, 94); // 4.7 steps
     let (shown, frame) = (simulation.pose(keys[0]), simulation.frame());
     let moved = simulation.moved().to_vec();
@@ -103,8 +108,14 @@ fn the_frame_after_an_assignment_lists_the_bodies_that_differ() {
 fn an_assignment_clears_snapshots_and_pose_history() {
     for is_same in [false, true] {
         let (mut simulation, keys) = three();
-        simulation.set_rewind_limits(20, usize::MAX);
-        simulation.set_history(20);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
+        simulation.keep(Kept {
+            poses: 20,
+            ..simulation.kept()
+        });
         advance(&mut simulation, 50);
         let saved = simulation.physics.clone();
         advance(&mut simulation, if is_same { 0 } else { 40 });
@@ -137,8 +148,14 @@ fn an_assignment_clears_snapshots_and_pose_history() {
 #[test]
 fn taking_out_and_returning_the_physics_changes_nothing() {
     let (mut simulation, keys) = three();
-    simulation.set_rewind_limits(20, usize::MAX);
-    simulation.set_history(20);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
     let mut untouched = simulation.clone();
     let frame = |simulation: &mut Simulation| {
         simulation.advance(MS(33), |physics, step| play(physics, keys[0], step));
@@ -164,9 +181,9 @@ fn taking_out_and_returning_the_physics_changes_nothing() {
     assert!(physics.current_step().is_some());
     simulation.physics = physics;
     for simulation in [&mut simulation, &mut untouched] {
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
         while simulation.next_step().is_some() {
-            simulation.make_step();
+            simulation.run_step();
         }
         simulation.end_frame();
         simulation.roll_back(2).unwrap();
@@ -184,7 +201,10 @@ fn two_simulations_that_swap_their_physics_continue_bit_for_bit() {
     let (mut other, _) = flyer_in_space();
     (other.physics).insert(RigidBodyBuilder::fixed().translation(Vector::X), ball());
     for simulation in [&mut one, &mut other] {
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
     }
     let frame = |simulation: &mut Simulation| {
         simulation.advance(MS(30), |physics, step| play(physics, keys[0], step));

@@ -51,13 +51,13 @@ fn a_simulation_cloned_before_any_frame_continues_bit_for_bit() {
 
 #[test]
 fn a_simulation_cloned_within_a_frame_continues_bit_for_bit() {
-    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    let mut yard = Yard::new(Rate::hz(60));
     yard.advance(MS(500));
     let saved = yard.simulation.clone();
     let drive = |simulation: &mut Simulation, game: &mut dyn FnMut(&mut Simulation, Step)| {
         while let Some(step) = simulation.next_step() {
             game(simulation, step);
-            simulation.make_step();
+            simulation.run_step();
         }
         simulation.end_frame();
         (
@@ -87,7 +87,7 @@ fn a_simulation_cloned_within_a_frame_continues_bit_for_bit() {
         for _ in 0..steps {
             let step = first.next_step().unwrap();
             push(&mut first, step);
-            first.make_step();
+            first.run_step();
         }
         if is_taken {
             first.next_step().unwrap();
@@ -125,7 +125,7 @@ fn keys_issued_after_a_save_are_dead_after_a_restore_and_reused() {
 
 #[test]
 fn a_clone_shares_nothing_with_the_original() {
-    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    let mut yard = Yard::new(Rate::hz(60));
     yard.advance(MS(300));
     let before = hash(yard.simulation.physics.rapier());
     let mut copy = yard.simulation.clone();
@@ -197,7 +197,7 @@ fn a_checksum_does_not_depend_on_frame_times_or_speed() {
         simulation
             .physics
             .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
-        simulation.set_speed(speed).unwrap();
+        simulation.clock_settings_mut().set_speed(speed).unwrap();
         while simulation.physics.tick() < 30 {
             simulation.advance(frame, |_, _| ());
         }
@@ -213,60 +213,61 @@ fn a_checksum_does_not_depend_on_frame_times_or_speed() {
 #[test]
 fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
     let mut simulation = crate::scenes::space(100);
-    let mut owners = evenstep::Owners::default();
-    let spawn = |simulation: &mut Simulation, owners: &mut evenstep::Owners<u32>, entity: u32| {
-        let key = simulation.physics.insert(
-            RigidBodyBuilder::dynamic().linvel(Vector::X),
-            crate::scenes::ball(),
-        );
-        owners.insert(key, entity);
-        key
-    };
-    let [kept, despawned] = [1, 2].map(|entity| spawn(&mut simulation, &mut owners, entity));
+    let mut map = evenstep::ecs::EntityMap::default();
+    let spawn =
+        |simulation: &mut Simulation, map: &mut evenstep::ecs::EntityMap<u32>, entity: u32| {
+            let key = simulation.physics.insert(
+                RigidBodyBuilder::dynamic().linvel(Vector::X),
+                crate::scenes::ball(),
+            );
+            map.insert(key, entity);
+            key
+        };
+    let [kept, despawned] = [1, 2].map(|entity| spawn(&mut simulation, &mut map, entity));
     let alone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     crate::scenes::advance(&mut simulation, 15);
-    owners.moved(&simulation).count();
+    map.moved(&simulation).count();
     let saved = simulation.clone();
 
-    owners.release(&mut simulation, despawned, 2);
+    map.remove_body(&mut simulation, despawned, 2);
     // One in the slot of the removed body, and one in a new slot.
     for entity in [3, 4] {
-        spawn(&mut simulation, &mut owners, entity);
+        spawn(&mut simulation, &mut map, entity);
     }
     crate::scenes::advance(&mut simulation, 100);
-    owners.moved(&simulation).count();
+    map.moved(&simulation).count();
 
     simulation.clone_from(&saved);
-    let unmatched = owners.unmatched(&simulation.physics);
+    let unmatched = map.unmatched(&simulation.physics);
     assert_eq!(unmatched.entities, [3, 4]);
     assert_eq!(unmatched.bodies, [despawned, alone]);
-    owners.insert(despawned, 5);
-    for entity in owners.removed(&mut simulation) {
+    map.insert(despawned, 5);
+    for entity in map.take_removed(&simulation) {
         assert!([3, 4].contains(&entity));
     }
-    let shown: Vec<(u32, Pose)> = owners.moved(&simulation).collect();
+    let shown: Vec<(u32, Pose)> = map.moved(&simulation).collect();
     let expected =
         [(1, kept), (5, despawned)].map(|(entity, key)| (entity, simulation.pose(key).unwrap()));
     assert_eq!(shown, expected);
-    assert!(owners.unmatched(&simulation.physics).entities.is_empty());
+    assert!(map.unmatched(&simulation.physics).entities.is_empty());
 }
 
 /// A restored state has the number of the frame in which it was saved.
 #[test]
 fn owners_report_moved_entities_after_a_restore() {
     let mut simulation = crate::scenes::space(60);
-    let mut owners = evenstep::Owners::default();
+    let mut map = evenstep::ecs::EntityMap::default();
     let key = simulation.physics.insert_body(RigidBodyBuilder::fixed());
-    owners.insert(key, 7);
+    map.insert(key, 7);
     crate::scenes::advance(&mut simulation, 20);
-    assert_eq!(owners.moved(&simulation).count(), 1);
+    assert_eq!(map.moved(&simulation).count(), 1);
     let saved = simulation.clone();
     let there = Pose::from_translation(Vector::X);
     simulation.physics.teleport(key, there).unwrap();
     crate::scenes::advance(&mut simulation, 20);
-    assert_eq!(owners.moved(&simulation).last(), Some((7, there)));
+    assert_eq!(map.moved(&simulation).last(), Some((7, there)));
     simulation = saved;
     crate::scenes::advance(&mut simulation, 20);
-    assert!(owners.removed(&mut simulation).is_empty());
-    assert_eq!(owners.moved(&simulation).last(), Some((7, Pose::IDENTITY)));
+    assert!(map.take_removed(&simulation).is_empty());
+    assert_eq!(map.moved(&simulation).last(), Some((7, Pose::IDENTITY)));
 }

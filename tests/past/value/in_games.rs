@@ -1,6 +1,7 @@
 //! Assignments in games: restarts, events, rollbacks, broken values.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// Assigns the level once, in the hook of a step, and lists the steps that have run.
 struct Restarts<'a> {
@@ -26,7 +27,8 @@ impl Hooks for Restarts<'_> {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         assert_eq!(physics.tick(), step.tick + 1);
-        self.made.push((step.tick, step.time, checksum(physics)));
+        self.made
+            .push((step.tick, step.start_time, checksum(physics)));
         Ok(())
     }
 }
@@ -98,7 +100,7 @@ fn frame_events_exclude_those_before_an_assignment() {
             .events()
             .collisions()
             .filter(|event| event.started);
-        starts.map(|event| event.tick).collect::<Vec<u64>>()
+        starts.map(|event| event.step).collect::<Vec<u64>>()
     };
     let (mut simulation, _) = level();
     let saved = simulation.physics.clone();
@@ -124,7 +126,10 @@ fn an_assignment_abandons_a_rollback() {
     for in_frame in [false, true] {
         for made in [0, 2] {
             let (mut simulation, key) = flyer_in_space();
-            simulation.set_rewind_limits(20, usize::MAX);
+            simulation.keep(Kept {
+                ticks: 20,
+                ..simulation.kept()
+            });
             let saved = simulation.physics.clone();
             advance(&mut simulation, 100);
             if in_frame {
@@ -133,17 +138,17 @@ fn an_assignment_abandons_a_rollback() {
             simulation.roll_back(5).unwrap();
             for _ in 0..made {
                 simulation.next_step().unwrap();
-                simulation.make_step();
+                simulation.run_step();
             }
             simulation.next_step().unwrap();
             simulation.physics = saved;
-            assert!(!simulation.make_step());
+            assert!(!simulation.run_step());
             assert_eq!(simulation.steps_to_resimulate(), 0);
             // In a frame, the frame's remaining steps are still due.
             let mut ticks = Vec::new();
             while let Some(step) = simulation.next_step() {
                 ticks.push((step.tick, step.is_resimulated));
-                simulation.make_step();
+                simulation.run_step();
             }
             let due = if in_frame { 2 } else { 0 };
             assert_eq!(ticks, [(0, false), (1, false)][..due]);
@@ -163,7 +168,10 @@ fn an_assignment_abandons_a_rollback() {
 #[test]
 fn an_assignment_clears_steps_to_resimulate_at_once() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let saved = simulation.physics.clone();
     advance(&mut simulation, 100);
     simulation.roll_back(5).unwrap();
@@ -174,7 +182,10 @@ fn an_assignment_clears_steps_to_resimulate_at_once() {
 #[test]
 fn an_assignment_ends_visual_errors() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 100);
     simulation
         .resimulate(8, |physics, step| {
@@ -235,7 +246,7 @@ fn an_assignment_before_make_step_aborts_the_pending_step() {
     advance(&mut simulation, 30);
     simulation.begin_frame(MS(40));
     simulation.next_step().unwrap();
-    simulation.make_step();
+    simulation.run_step();
     let step = simulation.next_step().unwrap();
     assert_eq!((step.tick, simulation.frame().steps), (4, 1));
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();
@@ -246,14 +257,14 @@ fn an_assignment_before_make_step_aborts_the_pending_step() {
         .unwrap();
     assert_eq!(simulation.physics.current_step(), None);
     // The pending step belonged to the replaced value.
-    assert!(!simulation.make_step());
+    assert!(!simulation.run_step());
     assert_eq!(simulation.physics.tick(), 0);
     let frame = simulation.frame();
     assert_eq!((frame.steps, frame.tick, frame.dropped.aborted), (0, 0, 1));
     let mut steps = Vec::new();
     while let Some(step) = simulation.next_step() {
-        steps.push((step.tick, step.time, step.is_last));
-        assert!(simulation.make_step());
+        steps.push((step.tick, step.start_time, step.is_last));
+        assert!(simulation.run_step());
     }
     assert_eq!(steps, [(0, MS(0), false), (1, MS(10), true)]);
     let frame = simulation.end_frame();
@@ -266,12 +277,12 @@ fn an_assignment_before_make_step_aborts_the_pending_step() {
     let saved = simulation.physics.clone();
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();
-    simulation.make_step();
+    simulation.run_step();
     simulation.physics = saved;
     let mut ticks = Vec::new();
     while let Some(step) = simulation.next_step() {
         ticks.push(step.tick);
-        simulation.make_step();
+        simulation.run_step();
     }
     let frame = simulation.end_frame();
     assert_eq!(

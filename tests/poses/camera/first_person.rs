@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Physics, Simulation, Step};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 
 use super::{Evenness, SPEED, TOLERANCE, cruiser, over_the_capture, recorded};
 use crate::scenes::space;

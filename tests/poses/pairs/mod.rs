@@ -7,7 +7,8 @@ mod spawned;
 use crate::scenes::testing::{ball_joint, spin, translation};
 use crate::scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Step, interpolate};
+use evenstep::render::interpolate;
+use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
 /// Creates free space at 100 Hz, so that a step is 10 ms.

@@ -1,6 +1,7 @@
 //! The bodies that a frame lists under each smoothing.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn the_last_listed_pose_of_a_stopped_body_is_displayed() {
@@ -91,7 +92,7 @@ fn hermite_starts_with_the_velocity_of_inserted_and_woken_bodies() {
         for _ in 0..3 {
             advance(&mut simulation, 10);
         }
-        assert_eq!(simulation.frame().poses.movers, 0);
+        assert_eq!(simulation.frame().movers, 0);
         let start = shown_x(&simulation, key);
         simulation
             .physics
@@ -130,7 +131,10 @@ fn hermite_starts_with_a_velocity_set_on_a_sleeping_body() {
     let check = |access: Access, in_hook: bool, resimulates: bool| {
         let mut simulation = space(100);
         simulation.smoothing = Smoothing::Hermite;
-        simulation.set_rewind_limits(10, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 10,
+            ..simulation.kept()
+        });
         let sleeper = RigidBodyBuilder::dynamic()
             .linear_damping(60.0)
             .sleeping(true);
@@ -193,7 +197,7 @@ fn bodies_at_rest_are_not_listed_under_any_smoothing() {
         advance(&mut simulation, 13);
         for _ in 0..5 {
             let frame = advance(&mut simulation, 1);
-            assert_eq!((simulation.moved(), frame.poses.movers), (&[][..], 0));
+            assert_eq!((simulation.moved(), frame.movers), (&[][..], 0));
         }
         for key in keys {
             let rest = *simulation.physics.body(key).unwrap().position();

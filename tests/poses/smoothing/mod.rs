@@ -10,10 +10,10 @@ use crate::scenes::testing::{
     vector, with_minus_zeros,
 };
 use crate::scenes::{MS, advance, ball, shown_x, space};
+use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyError, BodyKey, ForceGenerator, Physics, Simulation, Smoothing, Wrench, interpolate,
-};
+use evenstep::render::interpolate;
+use evenstep::{BodyError, BodyKey, Physics, Simulation, Smoothing};
 use std::time::Duration;
 
 /// Creates a body whose mass is 1 m from its origin, flying along x and turning fast.

@@ -5,8 +5,9 @@ mod scenes;
 use super::testing::{ball_joint, cuboid, spin, vector};
 use std::time::{Duration, Instant};
 
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Physics, Rate, Simulation, Smoothing, Stepping};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Stepping};
 
 use super::{hash, pile, with_floor};
 
@@ -174,7 +175,7 @@ impl Reference {
 }
 
 fn start(scene: &Scene, hz: u32) -> (Simulation, BodyKey) {
-    let mut simulation = Simulation::new(Rate::hz(hz).expect("not zero"));
+    let mut simulation = Simulation::new(Rate::hz(hz));
     let key = (scene.build)(&mut simulation);
     (simulation, key)
 }
@@ -185,7 +186,7 @@ fn advance(simulation: &mut Simulation, scene: &Scene, key: BodyKey, time: Durat
     simulation.advance(time, |physics, step| {
         made += f64::from(step.dt);
         if let Some(force) = scene.force {
-            let force = force(body(physics, key), step.time);
+            let force = force(body(physics, key), step.start_time);
             // If a strategy has thrown the body out of the world, there is no force any more.
             let _ = physics.add_force(key, force);
         }
@@ -284,7 +285,7 @@ fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
 /// Returns the mean time from an input to the first frame that displays its effect, in seconds.
 pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
-    let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
+    let mut simulation = Simulation::new(Rate::hz(strategy.hz));
     simulation.physics.set_gravity(Vector::ZERO).unwrap();
     simulation
         .clock_settings_mut()

@@ -16,10 +16,6 @@ fn a_force_generator_acts_in_every_step_until_it_is_removed() {
         .unwrap();
     simulation.advance(MS(50), nothing);
     assert_near(speed(&simulation, key), 5.0);
-    assert_eq!(
-        simulation.physics.force_generator(generator).unwrap().0,
-        key
-    );
     assert!(matches!(
         simulation.physics.remove_force_generator(generator),
         Some(ForceGenerator::Thrust { .. })
@@ -63,10 +59,8 @@ fn removing_a_body_removes_its_force_generators() {
             simulation.physics.remove(key);
         }
         let generator = *generators.last().unwrap();
-        assert!(
-            simulation.physics.force_generator(generator).is_none(),
-            "at once"
-        );
+        let removed = simulation.physics.remove_force_generator(generator);
+        assert!(removed.is_none(), "at once");
         assert_eq!(
             simulation
                 .physics
@@ -131,7 +125,7 @@ fn a_generator_force_that_is_not_finite_is_rejected_and_counted() {
 #[test]
 fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
     let run = |fps: u32| {
-        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(60));
         let key = ball(&mut simulation.physics);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         for _ in 0..5 * fps {

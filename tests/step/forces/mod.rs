@@ -6,11 +6,10 @@ mod pauses;
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
+use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::{
-    BodyError, BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, Wrench,
-};
+use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
 /// Creates a ball of 1 kg in free space at 100 Hz.

@@ -1,6 +1,7 @@
 //! Forces added in a pause, and forces of steps that are not run.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn user_forces_survive_a_temporary_change_of_the_body_type() {
@@ -74,8 +75,8 @@ fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
     let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
-            |simulation| simulation.set_speed(0.0).unwrap(),
-            |simulation| simulation.set_speed(1.0).unwrap(),
+            |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
+            |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
         ),
     ];
     for (stop, resume) in stops {
@@ -117,8 +118,8 @@ fn a_pause_discards_only_forces_added_since_the_last_running_frame() {
     let stops: [(Act, Act); 2] = [
         (Simulation::pause, Simulation::resume),
         (
-            |simulation| simulation.set_speed(0.0).unwrap(),
-            |simulation| simulation.set_speed(1.0).unwrap(),
+            |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
+            |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
         ),
     ];
     let single_step: Act = |simulation| {
@@ -234,12 +235,15 @@ fn forces_added_while_the_clock_runs_survive_a_pause() {
         },
         // A copy.
         |mut simulation, game| {
-            simulation.set_speed(0.0).unwrap();
+            simulation.clock_settings_mut().set_speed(0.0).unwrap();
             let Ok(_) = simulation.advance_with(MS(10), game);
             let mut copy = simulation.clone();
             let Ok(_) = copy.advance_with(MS(10), game);
-            copy.set_speed(1.0).unwrap();
-            copy.set_rewind_limits(2, usize::MAX);
+            copy.clock_settings_mut().set_speed(1.0).unwrap();
+            copy.keep(Kept {
+                ticks: 2,
+                ..copy.kept()
+            });
             let Ok(_) = copy.advance_with(MS(10), game);
             copy
         },
@@ -268,7 +272,10 @@ fn forces_added_while_the_clock_runs_survive_a_pause() {
     ];
     let speeds = pauses.map(|pause| {
         let mut simulation = space();
-        simulation.set_rewind_limits(2, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 2,
+            ..simulation.kept()
+        });
         let mut game = Pusher(ball(&mut simulation.physics));
         let Ok(_) = simulation.advance_with(MS(10), &mut game);
         for _ in 0..3 {
@@ -334,7 +341,7 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
     // A force that is added after a step waits for the next step, however late that is.
     simulation.step_once();
     simulation.begin_frame(MS(10));
-    assert!(simulation.next_step().is_some() && simulation.make_step());
+    assert!(simulation.next_step().is_some() && simulation.run_step());
     simulation
         .physics
         .add_force(key, Vector::X * 100.0)

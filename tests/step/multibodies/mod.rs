@@ -6,6 +6,7 @@ mod cases;
 use crate::scenes::testing::{ball_joint, of_root, pose, spin, vector};
 use crate::scenes::{MS, advance, ball, in_time, space};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Simulation, Step};
 use std::convert::Infallible;
@@ -105,7 +106,10 @@ impl Game {
             let physics = simulation.physics.rapier_mut_except_bodies();
             physics.insert_multibody_joint(one, other, joint).unwrap();
         }
-        simulation.set_rewind_limits(END, usize::MAX);
+        simulation.keep(Kept {
+            ticks: END,
+            ..simulation.kept()
+        });
         (simulation, Self { scene, keys })
     }
 
@@ -168,7 +172,7 @@ impl Game {
             }
             Move::PreviousFromVelocity => {
                 for key in self.part() {
-                    physics.set_previous_from_velocity(*key).unwrap();
+                    physics.start_in_motion(*key).unwrap();
                 }
             }
             Move::KinematicTarget => {

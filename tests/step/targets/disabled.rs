@@ -42,7 +42,7 @@ fn a_disabled_body_rests_and_stays_after_its_targets_time() {
     set_enabled(&mut simulation.physics, key, false);
     advance(&mut simulation, 10);
     for _ in 0..10 {
-        assert_eq!(advance(&mut simulation, 100).poses.movers, 0);
+        assert_eq!(advance(&mut simulation, 100).movers, 0);
         assert_eq!(current_pose(&simulation, key), Some(at(0.25)));
     }
     assert_stays(&mut simulation, key);
@@ -99,7 +99,7 @@ fn no_motion_of_the_step_in_which_a_body_is_disabled_is_left() {
             }
             second(&mut simulation.physics, key);
             set_enabled(&mut simulation.physics, key, false);
-            while simulation.make_step() {
+            while simulation.run_step() {
                 simulation.next_step();
             }
             simulation.end_frame();
@@ -122,7 +122,7 @@ fn a_body_disabled_after_rapiers_own_target_rests_until_it_is_enabled() {
     for _ in 0..2 {
         advance(&mut simulation, 10);
     }
-    assert_eq!(advance(&mut simulation, 10).poses.movers, 0);
+    assert_eq!(advance(&mut simulation, 10).movers, 0);
     // Rapier keeps its next position.
     set_enabled(&mut simulation.physics, key, true);
     advance(&mut simulation, 15);
@@ -147,7 +147,7 @@ proptest! {
         fps in prop_oneof![Just(30), Just(100), Just(144)],
     ) {
         let toggles: BTreeSet<u64> = toggles.union(&late_toggles).copied().collect();
-        let mut simulation = with_floor(Rate::hz(100).unwrap());
+        let mut simulation = with_floor(Rate::hz(100));
         let lift = platform(&mut simulation);
         simulation.physics.teleport(lift, translation(0.0, 1.0, 0.0)).unwrap();
         let crates = [0.5, 1.6, 3.0].map(|height| {
@@ -177,8 +177,8 @@ proptest! {
                 let body = simulation.physics.body(lift).unwrap();
                 let is_under_way = body.is_enabled() && step.tick < ARRIVAL;
                 let rest = (end.translation - body.translation()).length();
-                let most = if is_under_way { rest / (time - step.time).as_secs_f32() } else { 0.0 };
-                simulation.make_step();
+                let most = if is_under_way { rest / (time - step.start_time).as_secs_f32() } else { 0.0 };
+                simulation.run_step();
                 let body = simulation.physics.body(lift).unwrap();
                 if body.is_enabled() {
                     let speed = body.linvel().length();

@@ -10,12 +10,12 @@ mod steps;
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use When::{After, Before};
+use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::{
-    BodyKey, Delivery, ForceGenerator, FrameTime, Hooks, InputQueue, Physics, Rate, Simulation,
-    Step, Wrench,
-};
+use evenstep::time::FrameTime;
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
@@ -124,7 +124,7 @@ fn x(overlap: &Overlap, key: BodyKey) -> f32 {
 type Change = fn(&mut Simulation);
 
 fn set_rate(simulation: &mut Simulation, hz: u32) {
-    let rate = Rate::hz(hz).unwrap();
+    let rate = Rate::hz(hz);
     simulation.clock_settings_mut().set_rate(rate);
 }
 

@@ -1,11 +1,12 @@
 //! Frames, rewinds and rollbacks match those of one thread.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 const SPEEDS: [Change; 3] = [
-    |simulation| simulation.set_speed(0.1).unwrap(),
-    |simulation| simulation.set_speed(1.0).unwrap(),
-    |simulation| simulation.set_speed(3.0).unwrap(),
+    |simulation| simulation.clock_settings_mut().set_speed(0.1).unwrap(),
+    |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
+    |simulation| simulation.clock_settings_mut().set_speed(3.0).unwrap(),
 ];
 
 /// The first three pause, resume or request a single step.
@@ -138,7 +139,10 @@ fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
     ];
     for (change, every) in [(0, 10), (0, 7), (1, 5), (1, 1)] {
         let mut alone = crate::scenes::space(30);
-        alone.set_rewind_limits(60, usize::MAX);
+        alone.keep(Kept {
+            ticks: 60,
+            ..alone.kept()
+        });
         let (mut overlap, mut game) = (Overlap::new(alone.clone()).unwrap(), Game::idle());
         for number in 1..=60 {
             alone.advance(MS(7), |_, _| ());
@@ -245,9 +249,18 @@ const HISTORY_CHANGES: [Change; 6] = [
 fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
     for seed in 0..60 {
         let (mut simulation, key) = flyer_in_space();
-        simulation.set_rewind_limits(30, usize::MAX);
-        simulation.set_rewind_interval(1 + seed % 2 * 3);
-        simulation.set_history(20);
+        simulation.keep(Kept {
+            ticks: 30,
+            ..simulation.kept()
+        });
+        simulation.keep(Kept {
+            interval: 1 + seed % 2 * 3,
+            ..simulation.kept()
+        });
+        simulation.keep(Kept {
+            poses: 20,
+            ..simulation.kept()
+        });
         simulation.physics.resources_mut().insert(Hooked::default());
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();

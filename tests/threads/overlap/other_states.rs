@@ -1,6 +1,7 @@
 //! Assigned simulations, rewinds and rollbacks while a step is running.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// Runs thirty frames of 5 ms after another state of a flyer, at tick `age`, was assigned.
 fn assert_flyer_continues<H: Hooks<Error: fmt::Debug>>(
@@ -118,7 +119,10 @@ fn replacing_the_state_in_every_step_does_not_hang() {
 fn a_rollback_between_frames_is_resimulated_even_in_a_pause() {
     for pauses in [false, true] {
         let (mut simulation, _) = flyer_in_space();
-        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..simulation.kept()
+        });
         let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         frames(&mut overlap, &mut game, 15);
         if pauses {
@@ -150,7 +154,10 @@ fn a_rollback_between_frames_is_resimulated_even_in_a_pause() {
 #[test]
 fn a_rewind_discards_the_step_that_is_running() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
     overlap.simulation(&mut game).unwrap().rewind(5).unwrap();

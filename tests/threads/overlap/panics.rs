@@ -1,6 +1,7 @@
 //! Panics in hooks, in forces and in Rapier's own hooks.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 fn message(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<&str>() {
@@ -30,7 +31,7 @@ impl PhysicsHooks for Filter {
 
 /// Creates a ball above a floor. The ball asks Rapier's hooks about its contacts.
 fn above_a_floor() -> (Simulation, BodyKey) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
     let key = simulation.physics.insert(body, ball);
@@ -68,7 +69,10 @@ fn an_overlap_calls_rapiers_hooks_only_while_they_are_set() {
 fn a_panic_in_rapiers_hooks_propagates_and_a_rewind_recovers() {
     let tick = in_time(|| {
         let (mut simulation, key) = above_a_floor();
-        simulation.set_rewind_limits(3, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 3,
+            ..simulation.kept()
+        });
         let mut game = Game::idle();
         game.physics = Some(Arc::new(Filter {
             calls: AtomicU64::new(0),

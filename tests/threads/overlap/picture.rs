@@ -1,6 +1,7 @@
 //! Displayed motion when time, speed or history changes.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 #[test]
 fn pauses_neither_lose_nor_gain_time() {
@@ -32,6 +33,7 @@ fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
             overlap
                 .simulation(&mut game)
                 .unwrap()
+                .clock_settings_mut()
                 .set_speed(speed)
                 .unwrap();
         }
@@ -99,7 +101,10 @@ fn frames_of_several_steps_are_displayed_later_by_the_slack() {
 #[test]
 fn rewinds_in_every_frame_are_displayed() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(50, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 50,
+        ..simulation.kept()
+    });
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 20);
     let before = overlap.now();
@@ -117,7 +122,10 @@ fn rewinds_in_every_frame_are_displayed() {
 #[test]
 fn displayed_motion_continues_with_a_rollback_in_every_frame() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_rewind_limits(50, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 50,
+        ..simulation.kept()
+    });
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 20);
     let start = x(&overlap, key);
@@ -139,7 +147,10 @@ fn displayed_motion_continues_with_a_rollback_in_every_frame() {
 fn after_step_runs_once_for_a_running_step_that_is_resimulated() {
     for in_access in [false, true] {
         let (mut simulation, _) = flyer_in_space();
-        simulation.set_rewind_limits(50, usize::MAX);
+        simulation.keep(Kept {
+            ticks: 50,
+            ..simulation.kept()
+        });
         simulation.physics.resources_mut().insert(Hooked::default());
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut Pushing::default(), 15);
@@ -163,7 +174,10 @@ fn after_step_runs_once_for_a_running_step_that_is_resimulated() {
 #[test]
 fn the_next_frame_continues_a_rollback_that_failed() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_rewind_limits(50, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 50,
+        ..simulation.kept()
+    });
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
     let mut fails = Game::new(|_, step, _| if step.tick == 8 { Err("no") } else { Ok(()) });

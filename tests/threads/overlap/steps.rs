@@ -71,7 +71,7 @@ fn input_samples_are_delivered_in_the_step_that_covers_them() {
     }
     let queue = for_test.0.lock().unwrap();
     let got = for_test.1.lock().unwrap();
-    assert_eq!(queue.counts(), evenstep::InputCounts::default());
+    assert_eq!(queue.counts(), evenstep::input::InputCounts::default());
     assert!(got.len() + 5 > 200 && queue.len() + got.len() == 200);
     // Inputs keep their time within the step.
     assert!(

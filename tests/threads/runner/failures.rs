@@ -1,7 +1,8 @@
 //! Panics, full queues and the end of a thread.
 
 use super::*;
-use evenstep::FrameTime;
+use evenstep::rewind::Kept;
+use evenstep::time::FrameTime;
 
 /// The code that panics, in the step of tick 20.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +57,10 @@ fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
     for panics in [Frame, Before, After, Physics, Force, Call] {
         for ending in ["stop", "drop", "recover"] {
             let mut simulation = space(500);
-            simulation.set_rewind_limits(5, usize::MAX);
+            simulation.keep(Kept {
+                ticks: 5,
+                ..simulation.kept()
+            });
             let key = simulation
                 .physics
                 .insert(crate::scenes::flyer(), crate::scenes::ball());
@@ -123,7 +127,7 @@ fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
 fn a_full_queue_returns_the_call_for_a_retry() {
     let (game, _made) = Game::new();
     let mut settings = RunnerSettings::default();
-    settings.commands = 3;
+    settings.call_capacity = 3;
     let runner = Runner::new(space(1), game, settings).unwrap();
     // The queue accepts nothing more while this call runs.
     let (begun, has_begun) = channel();
@@ -171,7 +175,10 @@ fn a_full_queue_returns_the_call_for_a_retry() {
 #[test]
 fn a_hook_panic_is_reported_and_the_last_poses_stay_displayed() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
-    simulation.set_rewind_limits(3, usize::MAX);
+    simulation.keep(Kept {
+        ticks: 3,
+        ..simulation.kept()
+    });
     let (mut game, _made) = Game::new();
     game.panics_at = Some(20);
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();

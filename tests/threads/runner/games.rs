@@ -78,7 +78,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
     let mut events = Vec::new();
     frames(&mut runner, |runner| {
         runner.frame();
-        let come = runner.shown_events();
+        let come = runner.displayed_events();
         if !come.is_empty() {
             let x = runner
                 .frame()
@@ -89,7 +89,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
         events.extend(come);
         events.len() == 2
     });
-    let ticks: Vec<u64> = events.iter().map(Event::tick).collect();
+    let ticks: Vec<u64> = events.iter().map(Event::step).collect();
     assert_eq!(ticks, [6, 8]);
     until(&made, 20);
     assert!(runner.events().is_empty());
@@ -99,9 +99,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
 #[test]
 fn a_scene_with_every_feature_runs_on_a_thread() {
     let mut game = crate::scenes::everything::Everything::new();
-    game.simulation
-        .clock_settings_mut()
-        .set_rate(Rate::hz(500).unwrap());
+    game.simulation.clock_settings_mut().set_rate(Rate::hz(500));
     game.simulation.physics.shift_origin(Vector::X).unwrap();
     let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default()).unwrap();
     let (mut frames_made, mut moved) = (0, 0);
@@ -157,10 +155,10 @@ fn a_state_saved_on_the_thread_loads_and_replaces_the_simulation() {
 /// A game's ECS alongside the thread. Its entities are numbers.
 #[test]
 fn owners_map_poses_and_removals_of_a_runner_to_entities() {
-    let mut owners = Owners::default();
+    let mut map = EntityMap::default();
     let mut simulation = space(100);
     let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
-    owners.insert(simulation.physics.insert(flyer(), crate::scenes::ball()), 0);
+    map.insert(simulation.physics.insert(flyer(), crate::scenes::ball()), 0);
     let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default()).unwrap();
     let at = flyer().translation(Vector::Y * 9.0);
     let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [crate::scenes::ball()]).unwrap());
@@ -169,23 +167,23 @@ fn owners_map_poses_and_removals_of_a_runner_to_entities() {
     assert!(inserted.is_some());
     let keys = spawned.map(|spawned| spawned.key().unwrap());
     for (key, entity) in keys.into_iter().zip([1, 2]) {
-        owners.insert(key, entity);
+        map.insert(key, entity);
     }
     let mut poses = BTreeMap::new();
     let mut removed = Vec::new();
-    owners.release(&mut runner, keys[0], 1);
+    map.remove_body(&mut runner, keys[0], 1);
     runner
         .call(move |simulation, _| drop(simulation.physics.remove(keys[1])))
         .unwrap();
     frames(&mut runner, |runner| {
         runner.frame();
-        removed.extend(owners.removed(runner));
-        poses.extend(owners.moved(runner));
+        removed.extend(map.take_removed(runner));
+        poses.extend(map.moved(runner));
         let has_moved = poses.get(&0).is_some_and(|pose| pose.translation.x > 0.1);
         has_moved && !removed.is_empty()
     });
     assert_eq!(removed, [2], "the other body was released");
-    assert_eq!(owners.entity(keys[0]), None);
+    assert_eq!(map.entity(keys[0]), None);
     let left = runner.ask(|simulation| simulation.physics.bodies().count());
     assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);
 }

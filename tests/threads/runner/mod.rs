@@ -6,11 +6,12 @@ mod time;
 
 use crate::scenes::testing::{cuboid, translation, vector};
 use crate::scenes::{hash, in_time, space, with_floor};
+use evenstep::ecs::EntityMap;
+use evenstep::events::Event;
+use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
-use evenstep::{
-    BodyKey, Event, ForceGenerator, Hooks, Owners, Physics, Rate, Simulation, Step, Wrench,
-};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

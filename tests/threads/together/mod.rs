@@ -6,9 +6,10 @@ mod picture;
 use crate::scenes::everything::{Everything, Script};
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, hash};
+use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, TickQueue};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -81,9 +82,7 @@ fn game(hz: u32, stalls: u64) -> (Simulation, Game, Receiver<u64>) {
         mut simulation,
         script,
     } = Everything::new();
-    simulation
-        .clock_settings_mut()
-        .set_rate(Rate::hz(hz).unwrap());
+    simulation.clock_settings_mut().set_rate(Rate::hz(hz));
     let hooked = ActiveHooks::FILTER_CONTACT_PAIRS | ActiveHooks::MODIFY_SOLVER_CONTACTS;
     for (_, collider) in simulation.physics.rapier_mut().colliders.iter_mut() {
         if collider.shape().as_ball().is_some() {
@@ -120,7 +119,7 @@ impl Game {
             Deed::Push => physics.add_force(player, Vector::X * 30.0).unwrap(),
             Deed::Lift => {
                 let up = 0.5 + (step.tick % 3) as f32;
-                let there = step.time + MS(300);
+                let there = step.start_time + MS(300);
                 let pose = translation(-9.0, up, 0.0);
                 physics
                     .set_kinematic_target(self.script.lift, pose, there)
@@ -154,7 +153,7 @@ impl Hooks for Game {
         let rapier = physics.rapier();
         let particles = (rapier.soft_bodies.iter())
             .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>());
-        let events = physics.events().in_tick(step.tick);
+        let events = physics.events().in_step(step.tick);
         let collisions = events
             .collisions()
             .map(|event| (event.colliders, event.started));

@@ -1,28 +1,26 @@
 //! The loop in the pull form: the order of a step, settings within a frame, and every misuse.
 
-mod forgotten;
 mod misuse;
 mod order;
-mod told;
 
 use crate::scenes::testing::translation;
 use crate::scenes::{
     MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Dropped, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use evenstep::time::Dropped;
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::Command;
 use std::time::Duration;
 
 /// Runs all due steps.
-fn make_steps(simulation: &mut Simulation) -> Vec<Step> {
+fn run_steps(simulation: &mut Simulation) -> Vec<Step> {
     let mut steps = Vec::new();
     while let Some(step) = simulation.next_step() {
         steps.push(step);
         assert!(steps.len() < 100, "the steps do not end");
-        assert!(simulation.make_step());
+        assert!(simulation.run_step());
     }
     steps
 }

@@ -10,7 +10,7 @@ fn next_x(simulation: &Simulation, key: BodyKey) -> f32 {
 #[test]
 fn the_pull_form_matches_advance_bit_for_bit_at_every_frame_rate() {
     let end = |fps: u32, pulled: bool| {
-        let mut yard = Yard::new(Rate::hz(60).unwrap());
+        let mut yard = Yard::new(Rate::hz(60));
         let frame_time = Duration::from_secs(1) / fps;
         let mut frames = Vec::new();
         for _ in 0..3 * fps {
@@ -34,7 +34,7 @@ fn pull(yard: &mut Yard, frame_time: Duration) -> Frame {
     yard.simulation.begin_frame(frame_time);
     while let Some(step) = yard.simulation.next_step() {
         let Ok(()) = yard.game.before_step(&mut yard.simulation.physics, step);
-        assert!(yard.simulation.make_step());
+        assert!(yard.simulation.run_step());
     }
     yard.simulation.end_frame()
 }
@@ -53,7 +53,7 @@ fn a_simulation_can_move_to_another_thread_within_a_frame() {
         while stored.next_step().is_some() {
             let mut elsewhere = *stored;
             let sent = std::thread::spawn(move || {
-                assert!(elsewhere.make_step());
+                assert!(elsewhere.run_step());
                 elsewhere
             });
             stored = Box::new(sent.join().unwrap());
@@ -79,7 +79,7 @@ fn a_simulation_can_be_dropped_within_a_frame() {
             if call % 2 == 0 {
                 simulation.next_step();
             } else {
-                simulation.make_step();
+                simulation.run_step();
             }
         }
         drop(simulation);
@@ -91,7 +91,7 @@ fn a_step_reports_its_order_and_a_frame_reports_its_ticks() {
     let mut simulation = space(100);
     for (ms, ticks) in [(30, 0..3), (5, 3..3), (5, 3..4), (20, 4..6)] {
         simulation.begin_frame(MS(ms));
-        let steps = make_steps(&mut simulation);
+        let steps = run_steps(&mut simulation);
         let frame = simulation.end_frame();
         assert_eq!(frame.ticks(), ticks);
         assert_eq!(frame.steps, steps.len() as u64);
@@ -119,7 +119,7 @@ fn a_platforms_next_position_belongs_to_the_current_step() {
         simulation.next_step().unwrap();
         let next = next_x(&simulation, key);
         assert_near(next, after);
-        simulation.make_step();
+        simulation.run_step();
         assert_eq!(x(&simulation, key), next);
     }
     simulation.end_frame();
@@ -141,13 +141,13 @@ fn a_kinematic_target_set_in_a_step_acts_in_that_step() {
     let there = translation(2.0, 0.0, 0.0);
     simulation
         .physics
-        .set_kinematic_target(key, there, step.time + MS(20))
+        .set_kinematic_target(key, there, step.start_time + MS(20))
         .unwrap();
     for after in [1.0, 2.0] {
         simulation.next_step().unwrap();
         let next = next_x(&simulation, key);
         assert_near(next, after);
-        simulation.make_step();
+        simulation.run_step();
         assert_near(x(&simulation, key), after);
     }
     simulation.end_frame();
@@ -159,7 +159,7 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
     // Each setting, and the tick, the number of steps and the first step's length in a frame of 40 ms after it.
     let settings: [(Set, u64, u64, f32); 8] = [
         (
-            |s| s.clock_settings_mut().set_rate(Rate::hz(50).unwrap()),
+            |s| s.clock_settings_mut().set_rate(Rate::hz(50)),
             4,
             2,
             0.02,
@@ -170,7 +170,12 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
             1,
             0.045,
         ),
-        (|s| s.set_speed(0.5).unwrap(), 4, 2, 0.01),
+        (
+            |s| s.clock_settings_mut().set_speed(0.5).unwrap(),
+            4,
+            2,
+            0.01,
+        ),
         (|s| s.pause(), 4, 0, 0.0),
         (
             |s| s.clock_settings_mut().set_max_steps_per_frame(Some(1)),
@@ -196,7 +201,7 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
             if step.is_first {
                 set(&mut simulation);
             }
-            simulation.make_step();
+            simulation.run_step();
         }
         assert_eq!(made, [(0, 0.01), (1, 0.01), (2, 0.01), (3, 0.01)], "{i}");
         let frame = simulation.end_frame();
@@ -204,7 +209,7 @@ fn settings_changed_within_a_frame_apply_from_the_next_frame() {
 
         simulation.begin_frame(MS(40));
         let first = simulation.next_step();
-        let made = make_steps(&mut simulation);
+        let made = run_steps(&mut simulation);
         assert_eq!(made.len() as u64, steps, "{i}");
         if let Some(first) = first {
             assert_eq!(first.tick, tick, "{i}");
@@ -225,7 +230,7 @@ fn resume_within_a_frame_applies_from_the_next_frame() {
     simulation.step_once();
     simulation.begin_frame(MS(30));
     simulation.resume();
-    assert_eq!(make_steps(&mut simulation).len(), 1);
+    assert_eq!(run_steps(&mut simulation).len(), 1);
     assert_eq!(simulation.end_frame().steps, 1);
     assert_eq!(advance(&mut simulation, 30).steps, 3);
 }

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
     let mut window = Window::new("evenstep", WIDTH, HEIGHT, WindowOptions::default())?;
     window.set_target_fps(options.fps);
-    let mut simulation = Simulation::new(Rate::hz(60)?);
+    let mut simulation = Simulation::new(Rate::hz(60));
     let crates = fill(&mut simulation.physics);
     let mut pixels = vec![0; WIDTH * HEIGHT];
     let mut times = Vec::new();

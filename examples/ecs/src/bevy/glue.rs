@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::math::Pose;
-use evenstep::{BodyKey, Owners, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step};
 
-/// The simulation and its table of owners, which are always replaced together. Only a type of your crate can be a
+/// The simulation and its table of map, which are always replaced together. Only a type of your crate can be a
 /// resource.
 #[derive(Resource, Default)]
 pub struct Scene {
     pub simulation: Simulation,
-    pub owners: Owners<Entity>,
+    pub map: EntityMap<Entity>,
 }
 
 #[derive(Resource)]
@@ -43,7 +44,7 @@ pub fn frame(world: &mut World, time: Duration) {
     while let Some(step) = world.resource_mut::<Scene>().simulation.next_step() {
         world.insert_resource(CurrentStep(step));
         world.run_schedule(Systems::BeforeStep);
-        if world.resource_mut::<Scene>().simulation.make_step() {
+        if world.resource_mut::<Scene>().simulation.run_step() {
             world.run_schedule(Systems::AfterStep);
         }
     }
@@ -52,23 +53,23 @@ pub fn frame(world: &mut World, time: Duration) {
 }
 
 fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
-    scene.owners.insert(bodies.get(at.entity)?.0, at.entity);
+    scene.map.insert(bodies.get(at.entity)?.0, at.entity);
     Ok(())
 }
 
 /// Runs on a despawn, and when the component is removed or replaced.
 fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
-    let Scene { simulation, owners } = &mut *scene;
-    owners.release(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);
+    let Scene { simulation, map } = &mut *scene;
+    map.remove_body(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);
     Ok(())
 }
 
 fn sync(mut scene: ResMut<Scene>, mut poses: Query<&mut RenderPose>, mut commands: Commands) {
-    let Scene { simulation, owners } = &mut *scene;
-    for entity in owners.removed(simulation) {
+    let Scene { simulation, map } = &mut *scene;
+    for entity in map.take_removed(simulation) {
         commands.entity(entity).remove::<(Body, RenderPose)>();
     }
-    for (entity, pose) in owners.moved(simulation) {
+    for (entity, pose) in map.moved(simulation) {
         if let Ok(mut render_pose) = poses.get_mut(entity) {
             render_pose.0 = pose;
         }

@@ -125,7 +125,7 @@ fn collect(
     mut commands: Commands,
 ) {
     for sensor in game::touched(&scene.simulation.physics, player.0) {
-        if let Some(entity) = scene.owners.entity(sensor)
+        if let Some(entity) = scene.map.entity(sensor)
             && pickups.contains(entity)
         {
             commands.entity(entity).despawn();
@@ -167,9 +167,9 @@ impl Host for InBevy {
             .map(|(entity, number, part, body)| (entity, number.0, *part, body.map(|body| body.0)));
         let made: Vec<Made<Entity>> = made.collect();
         let (gone, lost) = world.resource_scope(|world, mut game: Mut<Game>| {
-            let Scene { simulation, owners } = &mut *world.resource_mut();
+            let Scene { simulation, map } = &mut *world.resource_mut();
             game.0.roll_back(simulation, &made, ticks);
-            let unmatched = owners.unmatched(&simulation.physics);
+            let unmatched = map.unmatched(&simulation.physics);
             (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
         });
         for entity in gone {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
-use evenstep::{BodyKey, Owners, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step};
 
 use super::ecs::{Column, Entities, Entity};
 
@@ -13,9 +14,9 @@ pub struct Stage {
     pub bodies: Column<BodyKey>,
     /// The displayed poses, written at the end of each frame.
     pub render_poses: Column<Pose>,
-    /// The simulation, its table of owners, and the bodies of despawned entities. They are always replaced together.
+    /// The simulation, its table of map, and the bodies of despawned entities. They are always replaced together.
     pub simulation: Simulation,
-    pub owners: Owners<Entity>,
+    pub map: EntityMap<Entity>,
     despawned: Vec<(BodyKey, Entity)>,
 }
 
@@ -28,7 +29,7 @@ impl Stage {
         while let Some(step) = self.simulation.next_step() {
             before(self, game, step);
             self.release();
-            if self.simulation.make_step() {
+            if self.simulation.run_step() {
                 after(self, game, step);
                 self.release();
             }
@@ -43,7 +44,7 @@ impl Stage {
         let entity = self.entities.spawn();
         self.bodies.insert(entity, key);
         self.render_poses.insert(entity, pose);
-        self.owners.insert(key, entity);
+        self.map.insert(key, entity);
         entity
     }
 
@@ -59,16 +60,16 @@ impl Stage {
     fn release(&mut self) {
         let physics = &mut self.simulation.physics;
         for (key, entity) in self.despawned.drain(..) {
-            self.owners.release(physics, key, entity);
+            self.map.remove_body(physics, key, entity);
         }
     }
 
     fn sync(&mut self) {
-        for entity in self.owners.removed(&mut self.simulation) {
+        for entity in self.map.take_removed(&self.simulation) {
             self.bodies.remove(entity);
             self.render_poses.remove(entity);
         }
-        for (entity, pose) in self.owners.moved(&self.simulation) {
+        for (entity, pose) in self.map.moved(&self.simulation) {
             self.render_poses.insert(entity, pose);
         }
     }

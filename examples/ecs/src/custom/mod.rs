@@ -141,7 +141,7 @@ fn let_die(stage: &mut Stage, game: &mut Game, step: Step) {
 fn collect(stage: &mut Stage, game: &mut Game, _: Step) {
     let player = keys(stage, &game.columns.players)[0];
     for sensor in game::touched(&stage.simulation.physics, player) {
-        if let Some(entity) = stage.owners.entity(sensor)
+        if let Some(entity) = stage.map.entity(sensor)
             && game.columns.pickups.get(entity).is_some()
         {
             despawn(stage, &mut game.columns, entity);
@@ -157,7 +157,7 @@ fn restart(stage: &mut Stage, game: &mut Game, step: Step) {
     let numbers = game.columns.numbers.iter();
     let old: Vec<Entity> = numbers.map(|(entity, _)| entity).collect();
     game.rules = game::Game::new(None);
-    (stage.simulation, stage.owners) = Default::default();
+    (stage.simulation, stage.map) = Default::default();
     start_level(stage, game);
     for entity in old {
         despawn(stage, &mut game.columns, entity);
@@ -181,7 +181,7 @@ impl Host for InCustom {
         });
         let made: Vec<Made<Entity>> = made.collect();
         (game.rules).roll_back(&mut stage.simulation, &made, ticks);
-        let unmatched = stage.owners.unmatched(&stage.simulation.physics);
+        let unmatched = stage.map.unmatched(&stage.simulation.physics);
         for entity in unmatched.entities {
             despawn(stage, &mut game.columns, entity);
         }
@@ -194,7 +194,7 @@ impl Host for InCustom {
             let pose = stage.simulation.pose(lost.key).unwrap();
             stage.bodies.insert(entity, lost.key);
             stage.render_poses.insert(entity, pose);
-            stage.owners.insert(lost.key, entity);
+            stage.map.insert(lost.key, entity);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::hecs::World;
-use evenstep::entities::Entities;
+use evenstep::ecs::hecs::Entities;
 use evenstep::{Simulation, Step};
 
 /// The simulation, and its table of entities. They are replaced together, because the table contains the simulation's
@@ -24,7 +24,7 @@ impl Stage {
         while let Some(step) = self.simulation.next_step() {
             before(self, game, step);
             self.remove_dropped();
-            if self.simulation.make_step() {
+            if self.simulation.run_step() {
                 after(self, game, step);
                 self.remove_dropped();
             }

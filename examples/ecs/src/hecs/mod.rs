@@ -5,7 +5,7 @@ mod glue;
 use std::time::Duration;
 
 use ::hecs::{Entity, With, World};
-use evenstep::entities::{Body, Entities, RenderPose};
+use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::{Simulation, Step};
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use ::shipyard::all_storages::AllStorages;
 use ::shipyard::{Component, EntityId, Get, Remove, Unique, UniqueViewMut, ViewMut, World};
+use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
-use evenstep::{BodyKey, Owners, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step};
 
-/// The simulation and its table of owners, which are always replaced together.
+/// The simulation and its table of map, which are always replaced together.
 #[derive(Unique, Default)]
 pub struct Scene {
     pub simulation: Simulation,
-    pub owners: Owners<EntityId>,
+    pub map: EntityMap<EntityId>,
 }
 
 #[derive(Unique)]
@@ -36,7 +37,7 @@ pub fn spawn(all: &mut AllStorages, body: RigidBody, collider: Collider) -> Enti
     let pose = *body.position();
     let key = all.run(|mut scene: SceneMut| scene.simulation.physics.insert(body, collider));
     let entity = all.add_entity((Body(key), RenderPose(pose)));
-    all.run(|mut scene: SceneMut| scene.owners.insert(key, entity));
+    all.run(|mut scene: SceneMut| scene.map.insert(key, entity));
     entity
 }
 
@@ -46,7 +47,7 @@ pub fn frame(world: &World, time: Duration) {
         world.add_unique(CurrentStep(step));
         world.run_workload(BEFORE_STEP).expect("the workload runs");
         world.run(release);
-        if world.run(|mut scene: SceneMut| scene.simulation.make_step()) {
+        if world.run(|mut scene: SceneMut| scene.simulation.run_step()) {
             world.run_workload(AFTER_STEP).expect("the workload runs");
             world.run(release);
         }
@@ -57,19 +58,19 @@ pub fn frame(world: &World, time: Duration) {
 
 /// Runs in each step, so that bodies of deleted entities are removed at the same tick at every frame rate.
 fn release(mut scene: SceneMut, mut bodies: ViewMut<Body>) {
-    let Scene { simulation, owners } = &mut *scene;
+    let Scene { simulation, map } = &mut *scene;
     for (entity, body) in bodies.deleted() {
-        owners.release(&mut simulation.physics, body.0, entity);
+        map.remove_body(&mut simulation.physics, body.0, entity);
     }
     bodies.clear_all_deleted();
 }
 
 fn sync(mut scene: SceneMut, mut bodies: ViewMut<Body>, mut poses: ViewMut<RenderPose>) {
-    let Scene { simulation, owners } = &mut *scene;
-    for entity in owners.removed(simulation) {
+    let Scene { simulation, map } = &mut *scene;
+    for entity in map.take_removed(simulation) {
         (&mut bodies, &mut poses).remove(entity);
     }
-    for (entity, pose) in owners.moved(simulation) {
+    for (entity, pose) in map.moved(simulation) {
         if let Ok(mut render_pose) = (&mut poses).get(entity) {
             render_pose.0 = pose;
         }

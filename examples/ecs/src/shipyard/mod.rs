@@ -151,7 +151,7 @@ fn touched(
     let (player, _) = (&bodies, &players).iter().next().unwrap();
     let sensors = game::touched(&scene.simulation.physics, player.0).into_iter();
     sensors
-        .filter_map(|sensor| scene.owners.entity(sensor))
+        .filter_map(|sensor| scene.map.entity(sensor))
         .filter(|entity| pickups.get(*entity).is_ok())
         .collect()
 }
@@ -193,9 +193,9 @@ impl Host for InShipyard {
         );
         let (gone, lost) = world.run(
             |mut scene: UniqueViewMut<Scene>, mut game: UniqueViewMut<Game>| {
-                let Scene { simulation, owners } = &mut *scene;
+                let Scene { simulation, map } = &mut *scene;
                 game.0.roll_back(simulation, &made, ticks);
-                let unmatched = owners.unmatched(&simulation.physics);
+                let unmatched = map.unmatched(&simulation.physics);
                 (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
             },
         );
@@ -210,7 +210,7 @@ impl Host for InShipyard {
                 entity
             });
             let pose = all.run(|mut scene: UniqueViewMut<Scene>| {
-                scene.owners.insert(lost.key, entity);
+                scene.map.insert(lost.key, entity);
                 scene.simulation.pose(lost.key).unwrap()
             });
             all.add_component(entity, (Body(lost.key), RenderPose(pose)));

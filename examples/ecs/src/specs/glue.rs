@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use ::specs::prelude::*;
-use evenstep::{BodyKey, Owners, Simulation, rapier::math::Pose};
+use evenstep::ecs::EntityMap;
+use evenstep::{BodyKey, Simulation, rapier::math::Pose};
 
-/// The simulation and its table of owners, which are always replaced together.
+/// The simulation and its table of map, which are always replaced together.
 #[derive(Default)]
 pub struct Scene {
     pub simulation: Simulation,
-    pub owners: Owners<Entity>,
+    pub map: EntityMap<Entity>,
 }
 
 pub struct Body(pub BodyKey);
@@ -39,7 +40,7 @@ pub fn frame(world: &mut World, time: Duration, [before, after]: [&mut Dispatche
         world.insert(step);
         before.dispatch(world);
         release(world);
-        if simulation(world).make_step() {
+        if simulation(world).run_step() {
             after.dispatch(world);
             release(world);
         }
@@ -59,20 +60,20 @@ fn release(world: &mut World) {
     let bodies = world.read_storage::<Body>();
     let mut changes = bodies.channel().read(&mut world.fetch_mut::<Changes>().0);
     if changes.any(|change| matches!(change, ComponentEvent::Removed(_))) {
-        let Scene { simulation, owners } = &mut *world.fetch_mut();
+        let Scene { simulation, map } = &mut *world.fetch_mut();
         let body_of = |entity| Some(bodies.get(entity)?.0);
-        owners.retain(&mut simulation.physics, body_of);
+        map.retain(&mut simulation.physics, body_of);
     }
 }
 
 fn sync(world: &World) {
-    let Scene { simulation, owners } = &mut *world.fetch_mut();
+    let Scene { simulation, map } = &mut *world.fetch_mut();
     let mut poses = world.write_storage::<RenderPose>();
-    for entity in owners.removed(simulation) {
+    for entity in map.take_removed(simulation) {
         world.write_storage::<Body>().remove(entity);
         poses.remove(entity);
     }
-    for (entity, pose) in owners.moved(simulation) {
+    for (entity, pose) in map.moved(simulation) {
         // This fails for an entity that is already dead, which needs no pose.
         let _ = poses.insert(entity, RenderPose(pose));
     }

@@ -75,7 +75,7 @@ fn spawn(world: &mut World, scene: &mut Scene, thing: Thing) {
     let key = scene.simulation.physics.insert(thing.body, thing.collider);
     let entity = create(world, thing.number, thing.part);
     let entity = entity.with(Body(key)).with(pose);
-    scene.owners.insert(key, entity.build());
+    scene.map.insert(key, entity.build());
 }
 
 fn create(world: &mut World, number: u32, part: Part) -> EntityBuilder<'_> {
@@ -220,7 +220,7 @@ impl<'a> System<'a> for Collect {
         let mut players = (&bodies, &players).join();
         let (player, _) = players.next().unwrap();
         for sensor in game::touched(&scene.simulation.physics, player.0) {
-            if let Some(entity) = scene.owners.entity(sensor)
+            if let Some(entity) = scene.map.entity(sensor)
                 && pickups.contains(entity)
             {
                 entities.delete(entity).unwrap();
@@ -273,9 +273,9 @@ impl Host for InSpecs {
                 })
                 .collect();
             let mut game = world.fetch_mut::<Game>();
-            let Scene { simulation, owners } = &mut *world.fetch_mut();
+            let Scene { simulation, map } = &mut *world.fetch_mut();
             game.roll_back(simulation, &made, ticks);
-            let unmatched = owners.unmatched(&simulation.physics);
+            let unmatched = map.unmatched(&simulation.physics);
             let lost = game.lost(&unmatched.bodies, &made);
             (unmatched, lost)
         };
@@ -285,7 +285,7 @@ impl Host for InSpecs {
                 (lost.entity).unwrap_or_else(|| create(world, lost.number, lost.part).build());
             let scene = &mut *world.fetch_mut::<Scene>();
             let pose = scene.simulation.pose(lost.key).unwrap();
-            scene.owners.insert(lost.key, entity);
+            scene.map.insert(lost.key, entity);
             let (mut bodies, mut poses) =
                 world.system_data::<(WriteStorage<Body>, WriteStorage<RenderPose>)>();
             bodies.insert(entity, Body(lost.key)).unwrap();

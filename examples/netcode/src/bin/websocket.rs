@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         socket,
         page_has_left: Rc::clone(&page_has_left),
     };
-    let packets = Packets::new(socket, evenstep::fingerprint());
+    let packets = Packets::new(socket, evenstep::saving::fingerprint());
     let mut peer = Peer::new(Arena::start(), 0, packets, DISCONNECT)?;
     let (start, mut last, mut checked) = (Instant::now(), Instant::now(), 0);
     while !page_has_left.get() && start.elapsed() < Duration::from_secs(args.seconds) {

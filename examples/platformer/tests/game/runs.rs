@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::Delivery;
+use evenstep::input::Delivery;
 use evenstep::rapier::math::Vector;
 use evenstep_platformer::controls::{Input, Way};
 use evenstep_platformer::game::Game;

@@ -4,8 +4,8 @@ mod plugin;
 
 use bevy::prelude::*;
 use bevy::render::view::Tonemapping;
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
-use evenstep::{Delivery, InputQueue};
 use plugin::{BeforeStep, Body, PhysicsPlugin, Simulation};
 
 #[derive(Component)]

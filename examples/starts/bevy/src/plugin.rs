@@ -22,13 +22,13 @@ pub struct BeforeStep;
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AfterStep;
 
-/// The simulation. For another rate than 60 Hz, or for another level, insert a new simulation and new [`Owners`].
+/// The simulation. For another rate than 60 Hz, or for another level, insert a new simulation and new [`EntityMap`].
 #[derive(Resource, Default, Deref, DerefMut)]
 pub struct Simulation(pub evenstep::Simulation);
 
-/// The entities of the bodies. For events and ray casts, use `owners.entity(key)`.
+/// The entities of the bodies. For events and ray casts, use `map.entity(key)`.
 #[derive(Resource, Default, Deref, DerefMut)]
-pub struct Owners(pub evenstep::Owners<Entity>);
+pub struct EntityMap(pub evenstep::ecs::EntityMap<Entity>);
 
 /// The body of an entity. Spawn the entity with the key that `simulation.physics.insert` returns.
 #[derive(Component)]
@@ -41,7 +41,7 @@ pub struct PhysicsPlugin;
 impl Plugin for PhysicsPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Simulation>()
-            .init_resource::<Owners>()
+            .init_resource::<EntityMap>()
             .init_schedule(BeforeStep)
             .init_schedule(AfterStep)
             .add_observer(link)
@@ -59,7 +59,7 @@ fn frame(world: &mut World) -> Result {
     world.resource_mut::<Simulation>().begin_frame(frame_time);
     while world.resource_mut::<Simulation>().next_step().is_some() {
         world.run_schedule(BeforeStep);
-        if world.resource_mut::<Simulation>().make_step() {
+        if world.resource_mut::<Simulation>().run_step() {
             world.run_schedule(AfterStep);
         }
     }
@@ -72,10 +72,10 @@ fn link(
     at: On<Insert<Body>>,
     mut bodies: Query<(&Body, &mut Transform)>,
     simulation: Res<Simulation>,
-    mut owners: ResMut<Owners>,
+    mut map: ResMut<EntityMap>,
 ) -> Result {
     let (body, mut transform) = bodies.get_mut(at.entity)?;
-    owners.insert(body.0, at.entity);
+    map.insert(body.0, at.entity);
     if let Some(pose) = simulation.pose(body.0) {
         write(pose, &mut transform);
     }
@@ -87,22 +87,22 @@ fn unlink(
     at: On<Discard<Body>>,
     bodies: Query<&Body>,
     mut simulation: ResMut<Simulation>,
-    mut owners: ResMut<Owners>,
+    mut map: ResMut<EntityMap>,
 ) -> Result {
-    owners.release(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);
+    map.remove_body(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);
     Ok(())
 }
 
 fn sync(
-    mut simulation: ResMut<Simulation>,
-    mut owners: ResMut<Owners>,
+    simulation: ResMut<Simulation>,
+    mut map: ResMut<EntityMap>,
     mut transforms: Query<&mut Transform>,
     mut commands: Commands,
 ) {
-    for entity in owners.removed(&mut simulation.0) {
+    for entity in map.take_removed(&simulation.0) {
         commands.entity(entity).remove::<Body>();
     }
-    for (entity, pose) in owners.moved(&simulation.0) {
+    for (entity, pose) in map.moved(&simulation.0) {
         if let Ok(mut transform) = transforms.get_mut(entity) {
             write(pose, &mut transform);
         }

@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 use evenstep::{BodyKey, Physics};
-use plugin::{AfterStep, BeforeStep, Body, Owners, PhysicsPlugin, Simulation};
+use plugin::{AfterStep, BeforeStep, Body, EntityMap, PhysicsPlugin, Simulation};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -32,7 +32,7 @@ fn count_after(simulation: Res<Simulation>, mut ticks: ResMut<Ticks>) {
 
 /// Creates a game at 100 Hz without gravity, so that a step is 10 ms, and distances can be computed by hand.
 fn app() -> App {
-    let rate = evenstep::Rate::hz(100).unwrap();
+    let rate = evenstep::Rate::hz(100);
     let mut simulation = evenstep::Simulation::new(rate);
     simulation.physics.set_gravity(Vec3::ZERO).unwrap();
     let mut app = App::new();
@@ -198,13 +198,13 @@ fn an_entity_whose_body_is_removed_loses_the_component() {
     assert!(app.world().get::<Body>(ball).is_some());
     frame(&mut app, MS(5));
     assert!(app.world().get::<Body>(ball).is_none());
-    assert_eq!(app.world().resource::<Owners>().entity(key), None);
+    assert_eq!(app.world().resource::<EntityMap>().entity(key), None);
     assert!(is_near(x(&app, ball), 0.5), "{}", x(&app, ball));
     // The entity can have another body.
     let key = insert(&mut app);
     app.world_mut().entity_mut(ball).insert(Body(key));
     frame(&mut app, MS(10));
-    assert_eq!(app.world().resource::<Owners>().entity(key), Some(ball));
+    assert_eq!(app.world().resource::<EntityMap>().entity(key), Some(ball));
     assert!(is_near(x(&app, ball), 0.0), "{}", x(&app, ball));
 }
 
@@ -221,7 +221,10 @@ fn pause_and_speed_are_independent_of_bevy_time() {
     assert_eq!(app.world().resource::<Time<Virtual>>().elapsed(), MS(65));
 
     simulation(&mut app).resume();
-    simulation(&mut app).set_speed(0.5).unwrap();
+    simulation(&mut app)
+        .clock_settings_mut()
+        .set_speed(0.5)
+        .unwrap();
     frame(&mut app, MS(10));
     assert_eq!(physics(&app).tick(), 2);
     assert!(is_near(x(&app, ball), 1.0), "{}", x(&app, ball));
@@ -245,7 +248,7 @@ fn a_new_level_can_replace_the_simulation_within_a_step() {
         let key = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
         assert_eq!(key, old_key);
         world.insert_resource(Simulation(simulation));
-        world.insert_resource(Owners::default());
+        world.insert_resource(EntityMap::default());
         world.spawn(Body(key));
         world.despawn(old);
     };

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use evenstep::Simulation;
 use evenstep::rapier::prelude::*;
-use evenstep::{FrameTimer, Simulation};
+use evenstep::time::FrameTimer;
 use macroquad::prelude::*;
 
 #[macroquad::main("evenstep and macroquad")]

@@ -301,5 +301,5 @@ fn pace(settings: &Settings, side: usize) -> Pace {
 
 /// Returns the rate of this many steps per second.
 pub(crate) fn rate(hz: u32) -> Rate {
-    Rate::hz(hz.max(1)).unwrap()
+    Rate::hz(hz.max(1))
 }

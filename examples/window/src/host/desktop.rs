@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use evenstep::FrameTimer;
+use evenstep::time::FrameTimer;
 use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
 use evenstep_window::scenes::Scene;

@@ -45,7 +45,7 @@ pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
         let aim = (f64::from(cast.thrown) * 0.7).sin() as f32;
         let from = Vector::new(-5.2, 1.2, 0.0) - moment.origin;
         let key = fire(physics, cast, from, Vector::new(1.0, 0.03, 0.08 * aim));
-        cast.passing.push((moment.step.time, key));
+        cast.passing.push((moment.step.start_time, key));
     }
 }
 

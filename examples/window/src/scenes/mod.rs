@@ -223,7 +223,7 @@ fn restart(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
         let pose = Pose::from_translation(-moment.origin) * start.pose;
         place(physics, start.key, pose, start.linvel, start.angvel);
     }
-    cast.since = moment.step.time;
+    cast.since = moment.step.start_time;
     cast.thrown = 0;
     cast.passing.clear();
 }
@@ -242,7 +242,7 @@ fn place(physics: &mut Physics, key: BodyKey, pose: Pose, linvel: Vector, angvel
 fn remove_old(physics: &mut Physics, cast: &mut Cast, step: Step, seconds: u64) {
     let most = Duration::from_secs(seconds);
     cast.passing.retain(|(since, key)| {
-        let stays = step.time < *since + most;
+        let stays = step.start_time < *since + most;
         if !stays {
             physics.remove(*key);
         }
@@ -253,5 +253,5 @@ fn remove_old(physics: &mut Physics, cast: &mut Cast, step: Step, seconds: u64) 
 /// Returns whether a step is the first in a period of this many seconds of simulated time.
 fn begins_period(step: Step, seconds: f64) -> bool {
     let period = |time: Duration| (time.as_secs_f64() / seconds) as u64;
-    period(step.end_time) > period(step.time)
+    period(step.end_time) > period(step.start_time)
 }

@@ -104,9 +104,9 @@ fn frame_text(half: &Half) -> String {
 
 fn load_text(app: &App, side: usize) -> Option<String> {
     let choice = app.settings.halves[side];
-    let headroom = app.half(side).headroom();
-    let step = headroom.step()?.as_secs_f64() * 1_000.0;
-    let load = headroom.load(crate::app::rate(choice.rate));
+    let step_cost = app.half(side).step_cost();
+    let step = step_cost.step()?.as_secs_f64() * 1_000.0;
+    let load = step_cost.load(crate::app::rate(choice.rate));
     let load = match load.filter(|_| choice.strategy.has_even_steps()) {
         Some(load) => format!(", {:.2} % of its length", load * 100.0),
         None => String::new(),

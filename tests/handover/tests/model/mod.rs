@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
-use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
-use stubs::{Event, Movers, Origin, PoseLog, RunnerSettings, SendError};
+use stubs::{Event, Movers, Origin, PoseLog, RunnerSettings};
 
 /// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +18,6 @@ pub enum Planted {
     EventsDropped,
     /// Mail that finds the mailbox locked is handed over with the next step, so after the last step it never arrives.
     NoRetry,
-    /// An order stops counting as waiting as soon as it has arrived.
-    RoomTooEarly,
 }
 
 const STATES: usize = 2;
@@ -52,7 +49,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
 }
 
 /// Runs the physics: this many steps, then a pause in which it has to wake itself.
-fn make_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, planted: Planted) {
+fn run_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, planted: Planted) {
     let now = Duration::ZERO;
     let mut outgoing = Mail::default();
     for tick in 1..=steps {
@@ -97,7 +94,7 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     };
     let mailbox = Arc::new(Mailbox::default());
     let theirs = Arc::clone(&mailbox);
-    let physics = thread::spawn(move || make_steps(&theirs, &settings, steps, planted));
+    let physics = thread::spawn(move || run_steps(&theirs, &settings, steps, planted));
     let mut mail = Mail::default();
     let mut events = Vec::new();
     let mut take = |mail: &mut Mail<()>| events.extend(mail.events.drain(..).map(|(tick, _)| tick));
@@ -121,59 +118,5 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     assert_eq!(mail.lost_events, expected, "events were lost uncounted");
     if steps <= settings.events as u64 {
         assert_eq!(mail.lost_events, 0, "events were lost");
-    }
-}
-
-/// The number of the last order.
-const STOP: u32 = u32::MAX;
-
-/// Runs the physics: it carries out the orders that it has fetched, and sleeps until more arrive.
-fn carry_out(orders: &mut Orders<u32>, most: usize, planted: Planted) -> Vec<u32> {
-    let mut done = Vec::new();
-    loop {
-        let mut batch = Vec::new();
-        orders.fetch();
-        if planted == Planted::RoomTooEarly {
-            batch.extend(std::iter::from_fn(|| orders.pop()));
-            orders.fetch();
-        }
-        batch.extend(std::iter::from_fn(|| orders.pop()));
-        assert!(batch.len() <= most, "more orders wait than allowed");
-        done.append(&mut batch);
-        if done.last() == Some(&STOP) {
-            return done;
-        }
-        orders.wait(None);
-    }
-}
-
-/// Runs both threads at one queue, which holds `most` orders. The game tries to send `count` orders, and then the last
-/// one.
-pub fn queue(most: usize, count: u32, planted: Planted) {
-    let (sender, mut received) = orders(most);
-    let physics = thread::spawn(move || {
-        let done = carry_out(&mut received, most, planted);
-        (done, received)
-    });
-    let mut sent: Vec<u32> = (0..count)
-        .filter(|order| sender.send(*order).is_ok())
-        .collect();
-    send_at_last(&sender, STOP);
-    sent.push(STOP);
-    let (done, mut received) = physics.join().expect("it does not panic");
-    assert_eq!(done, sent, "each once and in order");
-    // The queue has as much room as at the start.
-    for order in 0..most {
-        assert!(sender.send(order as u32).is_ok(), "room was lost");
-    }
-    assert!(matches!(sender.send(0), Err(SendError::Full(0))));
-    received.fetch();
-    assert_eq!(std::iter::from_fn(|| received.pop()).count(), most);
-    assert!(received.is_empty());
-}
-
-fn send_at_last(sender: &OrderSender<u32>, order: u32) {
-    while sender.send(order).is_err() {
-        thread::yield_now();
     }
 }

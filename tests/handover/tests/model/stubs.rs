@@ -37,11 +37,5 @@ impl RunnerSettings {
     }
 }
 
-#[derive(Debug)]
-pub enum SendError<T> {
-    Full(T),
-    Ended(T),
-}
-
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Headroom;
+pub struct StepCost;

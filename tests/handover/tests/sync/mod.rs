@@ -1,17 +1,13 @@
-//! The types that the threads share, built from loom's. Loom does not explore schedules at its own `try_lock` and
-//! `try_recv`, so these never meet the other thread in between.
-
-mod channel;
+//! The types that the threads share, built from loom's. Loom does not explore schedules at its own `try_lock`,
+//! so it never meets the other thread in between.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::MutexGuard;
 pub use std::sync::TryLockError;
 
 use loom::sync::atomic::AtomicBool;
-pub use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::atomic::Ordering;
 pub use loom::thread;
-
-pub use channel::{Receiver, Sender, channel};
 
 /// A mutex that is locked only with `try_lock`.
 #[derive(Debug, Default)]

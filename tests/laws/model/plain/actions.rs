@@ -1,6 +1,7 @@
 //! How the actions of a script change the plain map.
 
 use super::*;
+use evenstep::rewind::Kept;
 
 /// # Actions
 impl Model {
@@ -143,16 +144,17 @@ impl Model {
                 self.expect_dt(simulation);
             }
             Setting::History(states) => {
-                simulation.set_history(states);
+                simulation.keep(Kept {
+                    poses: states,
+                    ..simulation.kept()
+                });
                 self.set_history(states, simulation.physics.tick());
             }
             Setting::Tick(tick) => {
                 simulation.set_tick(tick);
                 self.new_tick = Some(tick);
             }
-            Setting::Hz(hz) => simulation
-                .clock_settings_mut()
-                .set_rate(Rate::hz(hz).unwrap()),
+            Setting::Hz(hz) => simulation.clock_settings_mut().set_rate(Rate::hz(hz)),
             Setting::Pause => simulation.pause(),
             Setting::Resume => {
                 simulation.resume();
@@ -162,7 +164,7 @@ impl Model {
                 simulation.step_once();
                 self.asks_for_step = simulation.clock().settings().is_paused();
             }
-            Setting::Speed(speed) => simulation.set_speed(speed).unwrap(),
+            Setting::Speed(speed) => simulation.clock_settings_mut().set_speed(speed).unwrap(),
             Setting::Stepping(i) => simulation.clock_settings_mut().set_stepping(STEPPINGS[i]),
             Setting::MaxSteps(most) => simulation
                 .clock_settings_mut()
@@ -171,8 +173,8 @@ impl Model {
     }
 
     /// States that were discarded or never kept do not become known again.
-    pub(super) fn set_history(&mut self, states: usize, tick: u64) {
-        let kept = self.history.max(2) as u64 - 1;
+    pub(super) fn set_history(&mut self, states: u64, tick: u64) {
+        let kept = self.history.max(2) - 1;
         self.history = states;
         for body in self.bodies.values_mut() {
             body.is_since_known = false;
@@ -212,7 +214,6 @@ impl Model {
                 body.way.before_waking = None;
                 body.way.after = Velocity::default();
                 body.was_teleported = true;
-                self.teleports += 1;
                 self.forget_current(key, physics.tick());
             }
             Deed::TeleportBy(x) => {
@@ -220,7 +221,6 @@ impl Model {
                 let result = physics.teleport_by(key, by);
                 if position.is_finite() {
                     assert_eq!(result, Ok(()));
-                    self.teleports += 1;
                     let body = self.bodies.get_mut(&key).unwrap();
                     body.stepped.get_or_insert(body.way);
                     self.transform(key, &by, physics.tick());
@@ -305,14 +305,13 @@ impl Model {
         if !self.is_outdated {
             self.detect_edits(physics);
         }
-        physics.set_previous_from_velocity(key).unwrap();
+        physics.start_in_motion(key).unwrap();
         let dt = self.dt;
         let rapiers = physics.body(key).unwrap();
         let (position, after) = (*rapiers.position(), velocity(rapiers));
         if !position.is_finite() {
             return;
         }
-        self.set_from_velocity += 1;
         let body = self.bodies.get_mut(&key).unwrap();
         let center = rapiers.mass_properties().local_mprops.local_com;
         let expected = one_step_back(&position, after, center, dt);
@@ -324,7 +323,8 @@ impl Model {
         let tick = physics.tick();
         let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
         // A copy of the same state without a past.
-        let mut copy = Simulation::with_physics(Rate::default(), physics.clone());
+        let mut copy = Simulation::default();
+        copy.physics = physics.clone();
         copy.smoothing = self.smoothing;
         let at_start = copy.pose_at(key, tick, 0.0);
         let previous = if is_shown {

@@ -123,10 +123,8 @@ pub struct Model {
     pub deaths: Vec<Vec<BodyKey>>,
     /// The bodies that were removed since the last frame.
     pub dead: Vec<BodyKey>,
-    pub teleports: usize,
-    pub set_from_velocity: usize,
     /// The number of states kept.
-    pub history: usize,
+    pub history: u64,
     /// The pushes that wait for the next step.
     pushes: Vec<(BodyKey, Vector)>,
     /// How many pushes waited before the current step, and at the end of the last frame.

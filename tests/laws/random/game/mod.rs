@@ -166,7 +166,7 @@ impl Game {
 
 impl Game {
     pub fn run(&self) -> Run {
-        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let mut simulation = Simulation::new(Rate::hz(60));
         simulation
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
@@ -226,7 +226,7 @@ impl Run {
         while let Some(step) = self.simulation.next_step() {
             // Only the step is Rapier's. A panic in an action is a defect.
             self.act(step);
-            catch_unwind(AssertUnwindSafe(|| self.simulation.make_step())).ok()?;
+            catch_unwind(AssertUnwindSafe(|| self.simulation.run_step())).ok()?;
         }
         self.simulation.end_frame();
         Some(())
@@ -241,15 +241,15 @@ impl Run {
     pub fn frame(&mut self, fps: u32) {
         let time = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         self.simulation.begin_frame(time);
-        self.make_steps();
+        self.run_steps();
         self.simulation.end_frame();
     }
 
     /// Runs the due steps.
-    pub fn make_steps(&mut self) {
+    pub fn run_steps(&mut self) {
         while let Some(step) = self.simulation.next_step() {
             self.act(step);
-            self.simulation.make_step();
+            self.simulation.run_step();
         }
     }
 

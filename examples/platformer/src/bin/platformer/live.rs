@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use evenstep::{Button, Delivery};
+use evenstep::input::{Button, Delivery};
 use evenstep_platformer::controls::{Input, Way};
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use evenstep::FrameTimer;
 use evenstep::rapier::math::{Pose, Vector};
+use evenstep::time::FrameTimer;
 use evenstep_platformer2d::controls::Key;
 use evenstep_platformer2d::figure::Figure;
 use evenstep_platformer2d::game::Game;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use evenstep::Delivery;
+use evenstep::input::Delivery;
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
 use evenstep_platformer::script::Script;

@@ -1,0 +1,177 @@
+//! The components of an entity that has a body.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::ecs::Spawned;
+use crate::key::BodyKey;
+use rapier::math::Pose;
+
+/// Component: the entity has a body.
+///
+/// Only [`Entities`](super::Entities) creates it, and it owns the body. If it is dropped, in any way and on any thread,
+/// the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync)
+/// removes the body. You may move it to another entity of its world, which then has the body. While it is outside of
+/// the world, the body is simulated and not displayed.
+///
+/// ```
+/// # use evenstep::ecs::hecs::Entities;
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Physics;
+/// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+/// # let mut physics = Physics::new();
+/// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let (entity, key) = entities.spawn(&mut world, &mut physics, body, collider, ("crate",));
+/// world.despawn(entity)?; // through hecs, without `entities`
+/// assert!(physics.body(key).is_some());
+/// entities.remove_dropped(&mut world, &mut physics);
+/// assert!(physics.body(key).is_none());
+/// # Ok::<(), hecs::NoSuchEntity>(())
+/// ```
+pub struct Body(pub(super) Link<BodyKey>);
+
+impl Body {
+    /// Returns the key of the body.
+    #[must_use]
+    pub fn key(&self) -> BodyKey {
+        self.0.value
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.bodies);
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Body").field(&self.key()).finish()
+    }
+}
+
+/// Component: the pose at which to draw the entity in this frame, in world space.
+///
+/// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. If you write another
+/// value, only your renderer sees it, until the body moves. To move the body, use
+/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body. `sync`
+/// does not change it there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RenderPose(pub Pose);
+
+/// Component: this body is recorded as the entity's.
+///
+/// Only this module can name it, so it stays on its entity when a game moves the other two. An entity that has only one
+/// of [`Body`] and `Noted` has to be checked, and hecs finds such entities by their archetype.
+pub(super) struct Noted(pub Link<BodyKey>);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.noted);
+    }
+}
+
+/// Component: a body for the entity was sent to a thread.
+pub(super) struct Coming(pub Link<Spawned>);
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.coming);
+    }
+}
+
+/// A body of one [`Entities`](super::Entities), because keys of two simulations may be equal.
+#[derive(Clone)]
+pub(super) struct Link<T> {
+    value: T,
+    /// `None` once the body was released.
+    owner: Option<Weak<Owner>>,
+}
+
+impl<T: Clone> Link<T> {
+    pub fn new(value: T, owner: &Arc<Owner>) -> Self {
+        Self {
+            value,
+            owner: Some(Arc::downgrade(owner)),
+        }
+    }
+
+    /// Returns the body, if it belongs to this owner.
+    pub fn of(&self, owner: &Arc<Owner>) -> Option<T> {
+        self.is_of(owner).then(|| self.value.clone())
+    }
+
+    fn is_of(&self, owner: &Arc<Owner>) -> bool {
+        let own = self.owner.as_ref();
+        own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
+    }
+
+    /// Returns the same body with the copy of its owner. The body of any other owner is released.
+    pub fn copy(&self, copy: OwnerCopy<'_>) -> Self {
+        Self {
+            value: self.value.clone(),
+            owner: (self.is_of(copy.from)).then(|| Arc::downgrade(copy.to)),
+        }
+    }
+
+    /// Stops reporting a drop.
+    pub fn release(&mut self) {
+        self.owner = None;
+    }
+
+    fn report(&self, list: fn(&mut DroppedLinks) -> &mut Vec<T>) {
+        if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
+            list(&mut owner.dropped()).push(self.value.clone());
+        }
+    }
+}
+
+/// The owners of the components in the world of [`Entities`](super::Entities) and in its copy.
+#[derive(Clone, Copy)]
+pub(super) struct OwnerCopy<'a> {
+    pub from: &'a Arc<Owner>,
+    pub to: &'a Arc<Owner>,
+}
+
+/// The state that an [`Entities`](super::Entities) shares with its components.
+#[derive(Default)]
+pub(super) struct Owner(Mutex<DroppedLinks>);
+
+/// Components that were dropped since the last sync.
+#[derive(Clone, Default)]
+pub(super) struct DroppedLinks {
+    pub bodies: Vec<BodyKey>,
+    pub noted: Vec<BodyKey>,
+    /// Bodies that are not inserted yet, of entities that were despawned.
+    pub coming: Vec<Spawned>,
+}
+
+impl Owner {
+    /// Takes the reports, sorted by key, because several threads may have dropped components in any order.
+    pub fn take_dropped(&self) -> DroppedLinks {
+        let mut dropped = std::mem::take(&mut *self.dropped());
+        dropped
+            .bodies
+            .extend(dropped.coming.iter().filter_map(Spawned::key));
+        dropped.coming.retain(|spawned| spawned.key().is_none());
+        self.dropped().coming.append(&mut dropped.coming);
+        dropped.bodies.sort_unstable();
+        dropped.noted.sort_unstable();
+        dropped
+    }
+
+    pub fn copy(&self) -> Self {
+        Self(Mutex::new(self.dropped().clone()))
+    }
+
+    /// Discards the reports of bodies for which `holds` returns true.
+    pub fn forget_dropped(&self, mut holds: impl FnMut(BodyKey) -> bool) {
+        self.dropped().bodies.retain(|key| !holds(*key));
+    }
+
+    /// A panic elsewhere cannot leave lists of keys half-written, so a poisoned lock is ignored.
+    fn dropped(&self) -> MutexGuard<'_, DroppedLinks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

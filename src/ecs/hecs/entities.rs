@@ -1,0 +1,302 @@
+//! The bodies of a hecs world.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hecs::{DynamicBundle, Entity, EntityBuilder, World};
+
+use crate::ecs::Spawned;
+use crate::ecs::{Bodies, EntityMap, Unmatched};
+use crate::key::BodyKey;
+use crate::physics::Physics;
+use crate::simulation::Hooks;
+use crate::threads::{Call, Runner, SendError};
+use rapier::dynamics::RigidBody;
+use rapier::geometry::Collider;
+use rapier::math::Pose;
+
+use super::components::{Body, Coming, Link, Noted, Owner, RenderPose};
+
+/// Records which entity has which body. You need one `Entities` for each pair of a hecs world and a
+/// [`Simulation`](crate::Simulation).
+#[derive(Default)]
+pub struct Entities {
+    /// The same as in the [`Noted`] components.
+    pub(super) map: EntityMap<Entity>,
+    /// The owner that identifies the components of this `Entities`.
+    pub(super) shared: Arc<Owner>,
+    /// Kept to reuse its memory.
+    pub(super) builder: EntityBuilder,
+}
+
+/// Why an operation on an entity failed. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntityError {
+    /// The entity does not exist in this world: it was despawned, or belongs to another world.
+    #[error(
+        "no entity of this world has the id {0:?}: it was despawned, or belongs to another world"
+    )]
+    NoSuchEntity(Entity),
+    /// No body has this key: it was removed, or the key belongs to another [`Physics`].
+    #[error("no body has the key {0:?}: it was removed, or the key belongs to another `Physics`")]
+    BodyGone(BodyKey),
+}
+
+impl Entities {
+    /// Spawns an entity with a body and your `components`. Until the next [`sync`](Self::sync), its [`RenderPose`] is
+    /// the pose at which the body was inserted.
+    #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
+    pub fn spawn(
+        &mut self,
+        world: &mut World,
+        physics: &mut Physics,
+        body: impl Into<RigidBody>,
+        collider: impl Into<Collider>,
+        components: impl DynamicBundle,
+    ) -> (Entity, BodyKey) {
+        let key = physics.insert(body, collider);
+        let pose = *physics.body(key).expect("just inserted").position();
+        self.builder.add_bundle(components);
+        self.builder.add_bundle(self.components(key, pose));
+        let entity = world.spawn(self.builder.build());
+        self.map.insert(key, entity);
+        (entity, key)
+    }
+
+    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
+    /// between two steps. Until a frame displays it, the [`RenderPose`] is the pose at which it is inserted. From the
+    /// next [`sync`](Self::sync) on, the entity has its [`Body`]. If a panic prevents the insertion, the sync removes
+    /// the `RenderPose` ([`Spawned::is_lost`]).
+    ///
+    /// ```
+    /// # use evenstep::ecs::hecs::{Entities, RenderPose};
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
+    /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let at = body.translation(Vector::Y);
+    /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;
+    /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
+    pub fn try_spawn<H>(
+        &mut self,
+        world: &mut World,
+        runner: &Runner<H>,
+        body: impl Into<RigidBody>,
+        collider: impl Into<Collider>,
+        components: impl DynamicBundle,
+    ) -> Result<(Entity, Spawned), SendError<Call<H>>>
+    where
+        H: Hooks + Send + 'static,
+        H::Error: Send + 'static,
+    {
+        let body = body.into();
+        let pose = *body.position();
+        let spawned = runner.spawn(body, [collider])?;
+        self.builder.add_bundle(components);
+        let coming = Coming(Link::new(spawned.clone(), &self.shared));
+        self.builder.add_bundle((RenderPose(pose), coming));
+        Ok((world.spawn(self.builder.build()), spawned))
+    }
+
+    /// Despawns an entity and removes its body, if it has one. The body is removed at once or, with a `Runner`, in the
+    /// next [`sync`](Self::sync).
+    ///
+    /// # Errors
+    /// [`EntityError::NoSuchEntity`] if the entity does not exist. If it was despawned through hecs, the next
+    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) removes its body.
+    pub fn despawn(
+        &mut self,
+        world: &mut World,
+        bodies: &mut impl Bodies,
+        entity: Entity,
+    ) -> Result<(), EntityError> {
+        let key = self.release(world, entity);
+        (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
+        if let Some(key) = key {
+            self.remove(world, bodies, key);
+        }
+        Ok(())
+    }
+
+    /// Attaches an existing body to an existing entity. A body that the entity had before is removed. An entity that
+    /// had this body before is [detached](Self::detach) from it.
+    ///
+    /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the displayed pose, or with a [`Physics`] the body's
+    /// position. From then on it is the displayed pose, even if the body is at rest.
+    ///
+    /// ```
+    /// # use evenstep::ecs::hecs::Entities;
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Physics;
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// # let mut physics = Physics::new();
+    /// let ball = || (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let (body, collider) = ball();
+    /// let (player, old) = entities.spawn(&mut world, &mut physics, body, collider, ());
+    /// let (body, collider) = ball();
+    /// let new = physics.insert(body, collider);
+    /// entities.attach(&mut world, &mut physics, player, new)?;
+    /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
+    /// assert!(physics.body(old).is_none());
+    ///
+    /// // A detached body continues without an entity.
+    /// assert_eq!(entities.detach(&mut world, player), Some(new));
+    /// assert!(physics.body(new).is_some());
+    /// # Ok::<(), evenstep::ecs::hecs::EntityError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`].
+    #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
+    pub fn attach(
+        &mut self,
+        world: &mut World,
+        bodies: &mut impl Bodies,
+        entity: Entity,
+        key: BodyKey,
+    ) -> Result<(), EntityError> {
+        let pose = bodies.pose(key).ok_or(EntityError::BodyGone(key))?;
+        if !world.contains(entity) {
+            return Err(EntityError::NoSuchEntity(entity));
+        }
+        if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
+            self.detach(world, owner);
+        }
+        if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
+            self.remove(world, bodies, before);
+        }
+        let components = self.components(key, pose);
+        world.insert(entity, components).expect("it is there");
+        self.map.insert(key, entity);
+        Ok(())
+    }
+
+    /// Detaches the body from an entity and leaves it in the simulation, to attach it in another world or to stop
+    /// displaying it. Returns its key, or `None` if the entity has no body of this [`Entities`] or was despawned.
+    pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        let key = self.release(world, entity)?;
+        // Components are removed one by one, because the game may have removed some of them.
+        let _ = world.remove_one::<Body>(entity);
+        let _ = world.remove_one::<RenderPose>(entity);
+        let _ = world.remove_one::<Noted>(entity);
+        Some(key)
+    }
+
+    /// Returns the entity of a body, for a collision event, or for a ray cast with
+    /// [`key_of_collider`](Physics::key_of_collider).
+    ///
+    /// Changes made through hecs take effect in the next [`remove_dropped`](Self::remove_dropped) or
+    /// [`sync`](Self::sync).
+    #[must_use]
+    pub fn entity(&self, key: BodyKey) -> Option<Entity> {
+        self.map.entity(key)
+    }
+
+    /// Returns entities without a body and bodies without an entity after a saved state was restored. Despawn and spawn
+    /// them, or check that there are none.
+    ///
+    /// Call it right after the restore, because new keys may be equal to those of old entities. An entity that it
+    /// returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that you do with it later removes a
+    /// body. A [`Body`] that is held outside of the world is not found, so drop it first. The next [`sync`](Self::sync)
+    /// writes every pose. [`EntityMap::unmatched`] has an example.
+    pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
+        let is_gone = |key| physics.handle(key).is_none();
+        self.shared.forget_dropped(is_gone);
+        let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
+        let ours = bodies.filter_map(|(entity, body)| Some((body.0.of(&self.shared)?, entity)));
+        let mut gone: Vec<_> = ours.filter(|(key, _)| is_gone(*key)).collect();
+        gone.sort_unstable();
+        for (_, entity) in &gone {
+            self.detach(world, *entity);
+        }
+        self.look_at_all(world, physics);
+        let entities = gone.into_iter().map(|(_, entity)| entity).collect();
+        Unmatched {
+            entities,
+            ..self.map.unmatched(physics)
+        }
+    }
+
+    /// Removes a body that an entity has lost, unless another entity has the same key, which happens in resimulated
+    /// steps.
+    fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
+        if self.owner(world, key).is_none() {
+            bodies.remove(key);
+        }
+    }
+
+    /// Returns a copy for a copy of the world.
+    pub(super) fn copy(&self) -> Self {
+        Self {
+            map: self.map.clone(),
+            shared: Arc::new(self.shared.copy()),
+            builder: EntityBuilder::default(),
+        }
+    }
+
+    fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {
+        let link = Link::new(key, &self.shared);
+        (Body(link.clone()), RenderPose(pose), Noted(link))
+    }
+
+    /// Detaches an entity's body from its component, so that the body outlives it.
+    fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        self.release_noted(world, entity);
+        let mut body = world.get::<&mut Body>(entity).ok()?;
+        let key = body.0.of(&self.shared)?;
+        body.0.release();
+        self.map.forget(key, entity);
+        Some(key)
+    }
+
+    /// Forgets the recorded body of an entity.
+    pub(super) fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        let mut noted = world.get::<&mut Noted>(entity).ok()?;
+        let key = noted.0.of(&self.shared)?;
+        noted.0.release();
+        self.map.forget(key, entity);
+        Some(key)
+    }
+
+    /// Returns the body of an entity, if it is one of this `Entities`.
+    pub(super) fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
+        world.get::<&Body>(entity).ok()?.0.of(&self.shared)
+    }
+
+    /// Returns the entity that is recorded for a body, if it still has the body.
+    pub(super) fn owner(&self, world: &World, key: BodyKey) -> Option<Entity> {
+        let entity = self.entity(key)?;
+        (self.key_on(world, entity) == Some(key)).then_some(entity)
+    }
+}
+
+impl fmt::Debug for Entities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entities")
+            .field("map", &self.map)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Entities` can be sent to another thread with its world.
+    const _: fn() = || {
+        fn send_and_sync<T: Send + Sync>() {}
+        send_and_sync::<Entities>();
+    };
+}

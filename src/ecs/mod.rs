@@ -1,0 +1,20 @@
+//! Connects the bodies to the entities of your ECS.
+//!
+//! [`EntityMap`] records which entity has which body, for any ECS. With the feature `hecs`, the module `hecs` has
+//! components, and a world that goes back in time with the bodies.
+
+// Which entity has which body.
+mod entity_map;
+// Types that have the bodies, and types that display them.
+mod host;
+// A body that was sent to a thread.
+mod spawned;
+// Components and synchronisation for hecs.
+#[cfg(feature = "hecs")]
+pub mod hecs;
+
+pub use entity_map::{EntityMap, Unmatched};
+pub use host::{Bodies, Host};
+pub(crate) use host::{BodyStore, Picture, Poses};
+pub(crate) use spawned::Inserter;
+pub use spawned::Spawned;

@@ -1,0 +1,519 @@
+//! What happened in the steps: collisions, contact forces, tears and quarantined bodies.
+//!
+//! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] of a frame, and
+//! [`Physics::events`](crate::Physics::events) those of the last step. The field `step` of each event is the number of the
+//! step in which it happened.
+
+// How events change when steps are resimulated.
+mod changes;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::key::{BodyKey, Keys};
+use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
+use rapier::geometry::{
+    ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
+};
+use rapier::pipeline::EventHandler;
+
+pub(crate) use changes::ChangedEvents;
+pub use changes::EventChanges;
+
+/// Two colliders started or stopped touching.
+///
+/// Rapier reports the collision if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has
+/// by default. Set the flag before the colliders touch.
+///
+/// # Starts and stops alternate
+/// The events of each pair of colliders alternate, and the first one is a start. So you can count the bodies in a zone:
+/// add one at each start, and subtract one at each stop. If the flag changes during a contact, Rapier reports only one
+/// end of it. The events still alternate:
+/// - If you set the flag while the colliders touch, this contact has no events. The same holds for a contact that began
+///   before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through Rapier.
+/// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in the
+///   same step.
+///
+/// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Collision {
+    /// The tick of the step in which it happened.
+    pub step: u64,
+    /// Whether the colliders started to touch, as opposed to stopped.
+    pub started: bool,
+    /// The bodies of the two colliders, even if a body was removed before this step, or `None` for a collider without a
+    /// body and for a body without a key.
+    pub bodies: [Option<BodyKey>; 2],
+    /// The two colliders. The handle of a removed one no longer resolves.
+    pub colliders: [ColliderHandle; 2],
+    /// Whether one of the colliders is a sensor.
+    pub sensor: bool,
+    /// Whether the colliders stopped touching because one of them was removed.
+    pub removed: bool,
+}
+
+/// A contact force exceeded its threshold.
+///
+/// Rapier reports the force again in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`],
+/// which no collider has by default.
+///
+/// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ContactForce {
+    /// The tick of the step in which it acted.
+    pub step: u64,
+    /// The bodies of the two colliders, or `None` for a collider without a body and for a body without a key.
+    pub bodies: [Option<BodyKey>; 2],
+    /// Rapier's event: the colliders, and their forces in newtons.
+    pub force: ContactForceEvent,
+}
+
+/// A soft body tore.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SoftBodyTear {
+    /// The tick of the step in which it happened.
+    pub step: u64,
+    /// Rapier's event.
+    pub event: Box<SoftBodyTearEvent>,
+}
+
+/// Rapier disabled a body because its state became NaN or infinite.
+///
+/// The body keeps its last finite pose. Rapier's own list, `quarantine()`, only has the bodies of the last step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Quarantined {
+    /// The tick of the step in which it happened.
+    pub step: u64,
+    /// The body.
+    pub body: BodyKey,
+}
+
+/// An event in a step.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// Two colliders started or stopped touching.
+    Collision(Collision),
+    /// A contact force exceeded its threshold.
+    ContactForce(ContactForce),
+    /// A soft body tore.
+    SoftBodyTear(SoftBodyTear),
+    /// Rapier disabled a body because its state became NaN or infinite.
+    Quarantined(Quarantined),
+}
+
+/// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, and a game
+/// changes that order merely by accessing a body mutably.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EventOrder {
+    Collision([(u32, u32); 2]),
+    ContactForce([(u32, u32); 2]),
+    SoftBodyTear((u32, u32)),
+    Quarantined(BodyKey),
+}
+
+impl Event {
+    /// Returns the [tick](crate::Step::tick) of the step in which the event happened.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        match self {
+            Self::Collision(event) => event.step,
+            Self::ContactForce(event) => event.step,
+            Self::SoftBodyTear(event) => event.step,
+            Self::Quarantined(event) => event.step,
+        }
+    }
+
+    fn order(&self) -> EventOrder {
+        let pair = |colliders: [ColliderHandle; 2]| {
+            let mut pair = colliders.map(ColliderHandle::into_raw_parts);
+            pair.sort_unstable();
+            pair
+        };
+        match self {
+            Self::Collision(event) => EventOrder::Collision(pair(event.colliders)),
+            Self::ContactForce(ContactForce { force, .. }) => {
+                EventOrder::ContactForce(pair([force.collider1, force.collider2]))
+            }
+            Self::SoftBodyTear(tear) => {
+                EventOrder::SoftBodyTear(tear.event.soft_body.into_raw_parts())
+            }
+            Self::Quarantined(event) => EventOrder::Quarantined(event.body),
+        }
+    }
+
+    /// Returns what the same event has in common in each run of the same step: its tick, its kind and pair, and whether
+    /// it is a start.
+    pub(super) fn identity(&self) -> (u64, EventOrder, bool) {
+        let is_start = matches!(self, Self::Collision(it) if it.started);
+        (self.step(), self.order(), is_start)
+    }
+}
+
+/// A handle to the events of a frame, from [`Simulation::events`](crate::Simulation::events), of the last step, from
+/// [`Physics::events`](crate::Physics::events), or of a tick, from [`in_step`](Self::in_step).
+///
+/// ```
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
+/// let ball = simulation.physics.insert(
+///     RigidBodyBuilder::dynamic().translation(Vector::Y),
+///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
+/// );
+/// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
+/// assert_eq!((frame.steps, simulation.events().len()), (2, 1));
+/// // The ball hits the ground in the first of the frame's two steps.
+/// for collision in simulation.events().in_step(0).collisions() {
+///     assert!(collision.started && collision.bodies.contains(&Some(ball)));
+/// }
+///
+/// // The next step reports that the removed body stopped touching, with its dead key.
+/// simulation.physics.remove(ball);
+/// simulation.advance(Duration::from_millis(20), |_, _| ());
+/// let stopped = simulation.events().collisions().next().unwrap();
+/// assert!(stopped.removed && stopped.bodies.contains(&Some(ball)));
+/// ```
+///
+/// # Order
+/// Events are ordered by tick. Within a step, collisions come first, then contact forces, tears, and quarantined
+/// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
+/// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
+/// happened. If a body crosses a sensor within a step, the start comes before the stop. Tears are ordered by soft body,
+/// and quarantined bodies by key.
+///
+/// So the order is the same in every run of the same steps, on any number of threads. It does not depend on which
+/// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
+///
+/// # Changing the physics
+/// A handle shares the events and borrows nothing, so a loop over hits can remove the bodies that were hit:
+///
+/// ```
+/// # use evenstep::Physics;
+/// # fn hook(physics: &mut Physics) {
+/// for hit in physics.events().collisions() {
+///     for key in hit.bodies.into_iter().flatten() {
+///         physics.remove(key);
+///     }
+/// }
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Events {
+    all: SharedEvents,
+    range: Range<usize>,
+}
+
+/// The events of a step or a frame, shared with the handles to them.
+pub(crate) type SharedEvents = Arc<Vec<Event>>;
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+impl Events {
+    pub(crate) fn new(all: &SharedEvents) -> Self {
+        Self {
+            all: Arc::clone(all),
+            range: 0..all.len(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> SharedEvents {
+        Arc::clone(&self.all)
+    }
+
+    /// Iterates over all events, of all kinds.
+    pub fn iter(&self) -> impl Iterator<Item = Event> + Clone + use<> {
+        self.select(|event| Some(event.clone()))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Event] {
+        &self.all[self.range.clone()]
+    }
+
+    /// Returns the events of one step, or none if the step is not part of the frame.
+    #[must_use]
+    pub fn in_step(&self, tick: u64) -> Self {
+        let start = self.range.start;
+        let range = range_of(self.as_slice(), tick..tick.saturating_add(1));
+        Self {
+            all: Arc::clone(&self.all),
+            range: start + range.start..start + range.end,
+        }
+    }
+
+    /// Iterates over collisions, both starts and stops.
+    pub fn collisions(&self) -> impl Iterator<Item = Collision> + Clone + use<> {
+        self.select(|event| match event {
+            Event::Collision(event) => Some(*event),
+            _ => None,
+        })
+    }
+
+    /// Iterates over contact forces that exceeded their thresholds.
+    pub fn contact_forces(&self) -> impl Iterator<Item = ContactForce> + Clone + use<> {
+        self.select(|event| match event {
+            Event::ContactForce(event) => Some(*event),
+            _ => None,
+        })
+    }
+
+    /// Iterates over tears of soft bodies.
+    pub fn soft_body_tears(&self) -> impl Iterator<Item = SoftBodyTear> + Clone + use<> {
+        self.select(|event| match event {
+            Event::SoftBodyTear(event) => Some(event.clone()),
+            _ => None,
+        })
+    }
+
+    /// Iterates over bodies that Rapier disabled because their state became NaN or infinite.
+    pub fn quarantined(&self) -> impl Iterator<Item = Quarantined> + Clone + use<> {
+        self.select(|event| match event {
+            Event::Quarantined(event) => Some(*event),
+            _ => None,
+        })
+    }
+
+    fn select<T>(&self, pick: fn(&Event) -> Option<T>) -> impl Iterator<Item = T> + Clone + use<T> {
+        let Self { all, range } = self.clone();
+        range.filter_map(move |i| pick(&all[i]))
+    }
+
+    /// Returns the number of events of all kinds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Returns whether there are no events.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+}
+
+/// Empties a list of events, or starts a new one if there are handles to it.
+pub(crate) fn clear_events(events: &mut SharedEvents) {
+    match Arc::get_mut(events) {
+        Some(events) => events.clear(),
+        None => *events = SharedEvents::default(),
+    }
+}
+
+/// Replaces the events of these ticks with the ones in `others`.
+pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
+    let events = Arc::make_mut(events);
+    let range = range_of(events, ticks.clone());
+    let of_ticks = &others[range_of(others, ticks)];
+    events.splice(range, of_ticks.iter().cloned());
+}
+
+/// Returns the range of the events of these ticks among events sorted by tick. If there are none, the empty range is
+/// where they belong.
+fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
+    let before = |tick| events.partition_point(|event| event.step() < tick);
+    before(ticks.start)..before(ticks.end.max(ticks.start))
+}
+
+/// The events of the current step, and data on colliders from earlier steps.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct EventLog {
+    /// The events found in the current step, each with its order and the number of events found before it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    found: Vec<(EventOrder, usize, Event)>,
+    /// The last collider at each index that touched something or whose body got a key.
+    known: Vec<Option<Known>>,
+}
+
+/// Data on a collider, kept after its removal until another collider at its index touches something.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Known {
+    collider: ColliderHandle,
+    /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
+    /// knows the owner of a removed collider when its last event arrives.
+    owner: Option<BodyKey>,
+    /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
+    /// reported if the game turns events on or off during a contact.
+    touching: Vec<ColliderHandle>,
+}
+
+impl EventLog {
+    /// Returns the handler that Rapier calls in one step.
+    pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
+        Handler {
+            log: Mutex::new(self),
+            tick,
+            keys,
+        }
+    }
+
+    /// Ends the step: adds the events found in it to `events`.
+    pub fn end_step(
+        &mut self,
+        events: &mut Vec<Event>,
+        tick: u64,
+        quarantined: impl Iterator<Item = BodyKey>,
+    ) {
+        for body in quarantined {
+            self.push(Event::Quarantined(Quarantined { step: tick, body }));
+        }
+        (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
+        events.extend(self.found.drain(..).map(|(.., event)| event));
+    }
+
+    fn push(&mut self, event: Event) {
+        self.found.push((event.order(), self.found.len(), event));
+    }
+
+    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
+    fn push_collision(&mut self, collision: Collision) {
+        let was_touching = self.touch(collision.colliders, collision.started);
+        match (was_touching, collision.started) {
+            (false, false) => return,
+            (true, true) => self.push(Event::Collision(Collision {
+                started: false,
+                ..collision
+            })),
+            _ => {}
+        }
+        self.push(Event::Collision(collision));
+    }
+
+    /// Records that two colliders started or stopped touching. Returns whether their last event was a start.
+    fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
+        pair.sort_unstable_by_key(|it| index_of(*it));
+        let [lower, higher] = pair;
+        let known = self.known.get_mut(index_of(higher));
+        let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
+        let Some(Known { touching, .. }) = known else {
+            return false;
+        };
+        let place = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
+        // A removed collider with the same index may be in the list.
+        let was_touching = place.is_ok_and(|place| touching[place] == lower);
+        match place {
+            Err(place) if started => touching.insert(place, lower),
+            Ok(place) if started => touching[place] = lower,
+            Ok(place) if was_touching => drop(touching.remove(place)),
+            _ => {}
+        }
+        was_touching
+    }
+
+    /// Records the key of a collider's body, which may have got it after the collider began to touch something.
+    pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
+        match self.known.get(index_of(handle)) {
+            // The slot is held by a removed collider, whose last event may still arrive.
+            Some(Some(known)) if known.collider != handle => {}
+            _ => self.remember(handle, Some(key)),
+        }
+    }
+
+    /// Returns the owner of a collider, even if the collider was removed.
+    fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
+        if let Some(collider) = colliders.get(of) {
+            return keys.key(collider.parent()?);
+        }
+        let known = self.known.get(index_of(of))?.as_ref()?;
+        known.owner.filter(|_| known.collider == of)
+    }
+
+    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>) {
+        let index = index_of(collider);
+        if index >= self.known.len() {
+            self.known.resize(index + 1, None);
+        }
+        match &mut self.known[index] {
+            Some(known) if known.collider == collider => known.owner = owner,
+            slot => {
+                *slot = Some(Known {
+                    collider,
+                    owner,
+                    touching: Vec::new(),
+                });
+            }
+        }
+    }
+}
+
+/// Holds the log behind a lock because Rapier requires a `Sync` handler. Rapier calls it from one thread.
+struct Handler<'a> {
+    log: Mutex<&'a mut EventLog>,
+    tick: u64,
+    keys: &'a Keys,
+}
+
+impl Handler<'_> {
+    fn record(&self, record: impl FnOnce(&mut EventLog)) {
+        record(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn index_of(handle: ColliderHandle) -> usize {
+    handle.into_raw_parts().0 as usize
+}
+
+impl EventHandler for Handler<'_> {
+    fn handle_collision_event(
+        &self,
+        _: &RigidBodySet,
+        colliders: &ColliderSet,
+        event: CollisionEvent,
+        _: Option<&ContactPair>,
+    ) {
+        let pair = [event.collider1(), event.collider2()];
+        self.record(|log| {
+            let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
+            if event.started() {
+                log.remember(pair[0], bodies[0]);
+                log.remember(pair[1], bodies[1]);
+            }
+            log.push_collision(Collision {
+                step: self.tick,
+                started: event.started(),
+                bodies,
+                colliders: pair,
+                sensor: event.sensor(),
+                removed: event.removed(),
+            });
+        });
+    }
+
+    fn handle_contact_force_event(
+        &self,
+        dt: f32,
+        _: &RigidBodySet,
+        colliders: &ColliderSet,
+        pair: &ContactPair,
+        total_force_magnitude: f32,
+    ) {
+        self.record(|log| {
+            let handles = [pair.collider1, pair.collider2];
+            log.push(Event::ContactForce(ContactForce {
+                step: self.tick,
+                bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
+                force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
+            }));
+        });
+    }
+
+    fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
+        let (tick, event) = (self.tick, Box::new(event.clone()));
+        self.record(|log| log.push(Event::SoftBodyTear(SoftBodyTear { step: tick, event })));
+    }
+}

@@ -1,0 +1,283 @@
+//! Forces that act in every step until they are removed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::time::Step;
+use rapier::dynamics::RigidBody;
+use rapier::math::{AngVector, Real, Vector};
+use rapier::utils::CrossProduct;
+
+/// A force at a body's centre of mass and a torque, both in world axes: the result of a [`ForceGenerator`].
+///
+/// A force at another point equals the same force at the centre of mass plus its torque about the centre of mass: see
+/// [`at_point`](Self::at_point).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Wrench {
+    /// The force in newtons. By itself it does not turn the body.
+    pub force: Vector,
+    /// The torque about the centre of mass, in newton metres. By itself it does not move the centre of mass.
+    pub torque: AngVector,
+}
+
+impl Wrench {
+    /// Returns the wrench of a `force` at `point`, both in world space: the force, and its torque about the body's
+    /// centre of mass.
+    #[must_use]
+    pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
+        Self {
+            force,
+            torque: (point - body.center_of_mass()).gcross(force),
+        }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.force.is_finite() && self.torque.is_finite()
+    }
+}
+
+/// A lasting force on one body, evaluated before every step until it is removed.
+///
+/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated with the
+/// body's state at the start of the step, so the force is the same at every frame rate. It keeps the body awake, unless
+/// the force and the torque are exactly zero.
+///
+/// ```
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::Simulation;
+/// use evenstep::forces::{ForceGenerator, Wrench};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let body = RigidBodyBuilder::dynamic().translation(-Vector::Y);
+/// let buoy = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+/// let buoyancy = ForceGenerator::custom(|body, _step| Wrench {
+///     force: Vector::Y * 30.0 * (-body.translation().y).clamp(0.0, 1.0),
+///     ..Wrench::default()
+/// });
+/// let generator = simulation.physics.insert_force_generator(buoy, buoyancy)?;
+/// simulation.advance(Duration::from_millis(100), |_, _| ());
+/// assert!(simulation.physics.body(buoy).unwrap().linvel().y > 0.0);
+///
+/// simulation.physics.remove(buoy); // and its generators
+/// assert!(simulation.physics.remove_force_generator(generator).is_none());
+/// # Ok::<(), evenstep::BodyError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum ForceGenerator {
+    /// Moving air, which pulls the body's velocity toward its own.
+    Wind {
+        /// The air's velocity in metres per second, in world axes.
+        velocity: Vector,
+        /// The force per difference between the velocities, in N/(m/s).
+        drag: Real,
+    },
+    /// An engine fixed to the body.
+    Thrust {
+        /// The force in newtons, in the body's local axes.
+        force: Vector,
+        /// The point at which the force acts, in metres from the body's origin, in its local axes.
+        point: Vector,
+    },
+    /// A damped spring from a point of the body to a point of the world.
+    Spring {
+        /// The end in the world, in metres.
+        anchor: Vector,
+        /// The end on the body, in metres from the body's origin, in its local axes.
+        point: Vector,
+        /// The length at which the spring neither pulls nor pushes, in metres.
+        rest_length: Real,
+        /// The force per difference from the rest length, in N/m.
+        stiffness: Real,
+        /// The force per rate of change of the length, in N/(m/s).
+        damping: Real,
+    },
+    /// Resistance of still air or water to motion and to turning.
+    Drag {
+        /// The force per velocity, in N/(m/s).
+        linear: Real,
+        /// The torque per angular velocity, in N·m/(rad/s).
+        angular: Real,
+    },
+    /// A function of the body and the step, from [`ForceGenerator::custom`].
+    Custom(CustomForce),
+}
+
+/// A function that computes a force, for [`ForceGenerator::Custom`].
+#[derive(Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CustomForce {
+    name: Option<Arc<str>>,
+    /// The function, or `None` after loading if no function has this name. The generator then exerts no force.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    wrench: Option<Arc<WrenchFn>>,
+}
+
+type WrenchFn = dyn Fn(&RigidBody, Step) -> Wrench + Send + Sync;
+
+impl CustomForce {
+    /// Returns the name that was passed to [`ForceGenerator::named`], if any.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Debug for CustomForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomForce")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ForceGenerator {
+    /// Returns a generator whose force `wrench` computes, once before each step.
+    ///
+    /// `wrench` has to be a pure function, so that a run can be repeated. Derive anything that changes over time from
+    /// the step's tick. If the force depends on your game's decisions, replace the generator when they change. A result
+    /// that is not finite is ignored and counted in [`Frame::rejected_forces`](crate::Frame::rejected_forces):
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use evenstep::forces::{ForceGenerator, Wrench};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let nan = |_: &RigidBody, _| Wrench { force: Vector::NAN, ..Wrench::default() };
+    /// simulation.physics.insert_force_generator(ball, ForceGenerator::custom(nan))?;
+    /// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
+    /// assert_eq!((frame.steps, frame.rejected_forces), (2, 2));
+    /// assert!(simulation.physics.body(ball).unwrap().is_enabled());
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    #[must_use]
+    pub fn custom(wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static) -> Self {
+        Self::Custom(CustomForce {
+            name: None,
+            wrench: Some(Arc::new(wrench)),
+        })
+    }
+
+    /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes contains the name, not the
+    /// function. After a load, [`bind_forces`](crate::Physics::bind_forces) asks for the generator of each name.
+    #[must_use]
+    pub fn named(
+        name: &str,
+        wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static,
+    ) -> Self {
+        Self::Custom(CustomForce {
+            name: Some(name.into()),
+            wrench: Some(Arc::new(wrench)),
+        })
+    }
+
+    pub(super) fn wrench(&self, body: &RigidBody, step: Step) -> Wrench {
+        match *self {
+            Self::Wind { velocity, drag } => Wrench {
+                force: (velocity - body.linvel()) * drag,
+                torque: AngVector::default(),
+            },
+            Self::Thrust { force, point } => {
+                let pose = body.position();
+                let force = pose.transform_vector(force);
+                Wrench::at_point(body, force, pose.transform_point(point))
+            }
+            Self::Spring {
+                anchor,
+                point,
+                rest_length,
+                stiffness,
+                damping,
+            } => {
+                let end = body.position().transform_point(point);
+                let span = anchor - end;
+                let direction = span.normalize_or_zero();
+                let closing = body.velocity_at_point(end).dot(direction);
+                let pull = stiffness * (span.length() - rest_length) - damping * closing;
+                Wrench::at_point(body, direction * pull, end)
+            }
+            Self::Drag { linear, angular } => Wrench {
+                force: body.linvel() * -linear,
+                torque: body.angvel() * -angular,
+            },
+            Self::Custom(ref custom) => {
+                let wrench = custom.wrench.as_ref();
+                wrench.map_or_else(Wrench::default, |wrench| wrench(body, step))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dim::testing::{length, spin};
+    use crate::time::{Clock, Rate};
+    use rapier::dynamics::RigidBodyBuilder;
+    use std::time::Duration;
+
+    fn wrench(generator: &ForceGenerator, body: RigidBodyBuilder) -> Wrench {
+        let mut clock = Clock::new(Rate::default());
+        clock.begin_frame(Duration::from_millis(20));
+        let step = clock.next_step().unwrap();
+        generator.wrench(&body.additional_mass(1.0).build(), step)
+    }
+
+    #[test]
+    fn wind_pulls_toward_its_velocity_and_drag_toward_rest() {
+        let body = || {
+            RigidBodyBuilder::dynamic()
+                .linvel(Vector::X)
+                .angvel(spin(0.0, 1.0, 0.0))
+        };
+        let wind = ForceGenerator::Wind {
+            velocity: Vector::X * 3.0,
+            drag: 2.0,
+        };
+        assert_eq!(wrench(&wind, body()).force, Vector::X * 4.0);
+        let drag = ForceGenerator::Drag {
+            linear: 2.0,
+            angular: 3.0,
+        };
+        let drag = wrench(&drag, body());
+        assert_eq!(
+            (drag.force, drag.torque),
+            (Vector::X * -2.0, spin(0.0, -3.0, 0.0))
+        );
+    }
+
+    #[test]
+    fn thrust_turns_with_the_body() {
+        let quarter = spin(0.0, 0.0, std::f32::consts::FRAC_PI_2);
+        let body = RigidBodyBuilder::dynamic().rotation(quarter);
+        let thrust = ForceGenerator::Thrust {
+            force: Vector::X,
+            point: Vector::X,
+        };
+        let thrust = wrench(&thrust, body);
+        assert!((thrust.force - Vector::Y).length() < 1e-6);
+        assert!(length(thrust.torque) < 1e-6);
+    }
+
+    #[test]
+    fn a_stretched_spring_pulls_and_is_damped() {
+        let spring = |damping| ForceGenerator::Spring {
+            anchor: Vector::Y * 5.0,
+            point: Vector::ZERO,
+            rest_length: 2.0,
+            stiffness: 10.0,
+            damping,
+        };
+        let still = RigidBodyBuilder::dynamic();
+        assert_eq!(wrench(&spring(0.0), still).force, Vector::Y * 30.0);
+        let rising = RigidBodyBuilder::dynamic().linvel(Vector::Y);
+        assert_eq!(wrench(&spring(4.0), rising).force, Vector::Y * 26.0);
+        let at_anchor = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
+        assert_eq!(wrench(&spring(4.0), at_anchor), Wrench::default());
+    }
+}

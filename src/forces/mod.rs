@@ -1,0 +1,423 @@
+//! Forces on bodies: for one step, or until they are removed.
+
+// Forces that last.
+mod generators;
+
+#[cfg(feature = "serde")]
+use std::collections::BTreeMap;
+
+use slotmap::SlotMap;
+
+use crate::key::{BodyKey, Keys};
+#[cfg(feature = "serde")]
+use crate::slots::Slots;
+use crate::time::Step;
+use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier::math::{AngVector, Vector};
+use rapier::pipeline::PhysicsWorld;
+
+pub use crate::key::ForceGeneratorKey;
+pub use generators::{CustomForce, ForceGenerator, Wrench};
+
+/// Why an operation on a body failed, with the key of the body. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// No body has this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
+    #[error(
+        "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
+         or the key belongs to another `Physics`"
+    )]
+    Gone(BodyKey),
+    /// A value is NaN or infinite. Rapier would disable the body and the bodies that it touches.
+    #[error(
+        "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
+         nothing was changed"
+    )]
+    NotFinite(BodyKey),
+    /// A rotation has length zero, so it cannot be normalised.
+    #[error("a rotation for the body {0:?} has length zero: give a rotation of unit length")]
+    NotARotation(BodyKey),
+    /// The body is not kinematic by position. Only such bodies move to targets.
+    #[error(
+        "the body {0:?} is not kinematic by position, and only such a body moves to a target: \
+         build it with `kinematic_position_based`, or use `teleport`"
+    )]
+    NotKinematic(BodyKey),
+    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from other
+    /// bodies, so Rapier would undo the change in the next step.
+    #[error(
+        "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
+         bodies: move the multibody's root, or the soft body's particles"
+    )]
+    Dependent(BodyKey),
+    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier does not move such a
+    /// multibody, and panics in the next step.
+    #[error(
+        "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
+         make the link dynamic, or remove its joint"
+    )]
+    LinkNotDynamic(BodyKey),
+}
+
+/// An action on a body in one step. Points are in world space.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Push {
+    Force(Vector),
+    ForceAtPoint { force: Vector, point: Vector },
+    Torque(AngVector),
+    Impulse(Vector),
+    ImpulseAtPoint { impulse: Vector, point: Vector },
+    TorqueImpulse(AngVector),
+}
+
+impl Push {
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Force(v) | Self::Impulse(v) => v.is_finite(),
+            Self::Torque(v) | Self::TorqueImpulse(v) => AngVector::is_finite(*v),
+            Self::ForceAtPoint { force: v, point } | Self::ImpulseAtPoint { impulse: v, point } => {
+                v.is_finite() && point.is_finite()
+            }
+        }
+    }
+
+    fn translate(&mut self, by: Vector) {
+        if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
+            *point += by;
+        }
+    }
+
+    /// Returns whether Rapier keeps the action on the body after the step.
+    fn is_lasting(&self) -> bool {
+        match self {
+            Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
+            Self::Impulse(_) | Self::ImpulseAtPoint { .. } | Self::TorqueImpulse(_) => false,
+        }
+    }
+
+    fn apply(self, body: &mut RigidBody) {
+        match self {
+            Self::Force(force) => body.add_force(force, true),
+            Self::ForceAtPoint { force, point } => body.add_force_at_point(force, point, true),
+            Self::Torque(torque) => body.add_torque(torque, true),
+            Self::Impulse(impulse) => body.apply_impulse(impulse, true),
+            Self::ImpulseAtPoint { impulse, point } => {
+                body.apply_impulse_at_point(impulse, point, true);
+            }
+            Self::TorqueImpulse(impulse) => body.apply_torque_impulse(impulse, true),
+        }
+    }
+}
+
+/// An action that is pending until a step.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Pushed {
+    key: BodyKey,
+    push: Push,
+}
+
+/// The forces for the next step, and the lasting ones.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "SavedForces", try_from = "SavedForces")
+)]
+pub(crate) struct Forces {
+    pushes: Vec<Pushed>,
+    /// The number of pushes when the current step began.
+    waiting: usize,
+    /// The number of pushes when the last frame ended.
+    lasting: usize,
+    /// The generators, stored densely: a step visits only those that exist, however many existed before.
+    generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
+    /// The previous user forces, to be restored after the step. Rapier's user forces last until they are reset, and
+    /// Rapier adds ours to them.
+    replaced: Vec<(RigidBodyHandle, Wrench)>,
+}
+
+/// [`Forces`] between two steps, as plain data.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct SavedForces {
+    pushes: Vec<Pushed>,
+    lasting: usize,
+    generators: Slots<(BodyKey, ForceGenerator)>,
+}
+
+/// Returns a placeholder: a force on no body.
+#[cfg(feature = "serde")]
+fn any_generator() -> (BodyKey, ForceGenerator) {
+    let none = ForceGenerator::Drag {
+        linear: 0.0,
+        angular: 0.0,
+    };
+    (BodyKey::default(), none)
+}
+
+#[cfg(feature = "serde")]
+impl From<Forces> for SavedForces {
+    fn from(forces: Forces) -> Self {
+        Self {
+            generators: Slots::of(&forces.generators, &any_generator()),
+            pushes: forces.pushes,
+            lasting: forces.lasting,
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<SavedForces> for Forces {
+    type Error = &'static str;
+
+    fn try_from(written: SavedForces) -> Result<Self, Self::Error> {
+        let generators = written.generators.into_map(&any_generator());
+        Ok(Self {
+            pushes: written.pushes,
+            lasting: written.lasting,
+            generators: generators.ok_or("force generators in impossible slots")?,
+            ..Self::default()
+        })
+    }
+}
+
+impl Forces {
+    /// Returns the custom forces with their generators' keys.
+    #[cfg(feature = "serde")]
+    pub fn custom_forces(&self) -> impl Iterator<Item = (ForceGeneratorKey, &CustomForce)> {
+        let generators = self.generators.iter();
+        generators.filter_map(|(key, (_, generator))| match generator {
+            ForceGenerator::Custom(custom) => Some((key, custom)),
+            _ => None,
+        })
+    }
+
+    /// Binds each named force to the generator that `force` returns for its name.
+    #[cfg(feature = "serde")]
+    pub fn bind(&mut self, mut force: impl FnMut(&str) -> Option<ForceGenerator>) {
+        for (_, generator) in self.generators.values_mut() {
+            if let ForceGenerator::Custom(custom) = generator
+                && let Some(bound) = custom.name().and_then(&mut force)
+            {
+                *generator = bound;
+            }
+        }
+    }
+
+    /// Binds each named force to the force of the same name in `others`.
+    #[cfg(feature = "serde")]
+    pub fn bind_to_those_of(&mut self, others: &Self) {
+        let custom = others.custom_forces();
+        let named = custom.filter_map(|(_, force)| Some((force.name()?, force)));
+        let named: BTreeMap<&str, &CustomForce> = named.collect();
+        self.bind(|name| Some(ForceGenerator::Custom((*named.get(name)?).clone())));
+    }
+
+    pub fn push(&mut self, key: BodyKey, push: Push) {
+        self.pushes.push(Pushed { key, push });
+    }
+
+    /// Translates the points in the world at which forces act.
+    pub fn translate(&mut self, by: Vector) {
+        for pushed in &mut self.pushes {
+            pushed.push.translate(by);
+        }
+        for (_, generator) in self.generators.values_mut() {
+            if let ForceGenerator::Spring { anchor, .. } = generator {
+                *anchor += by;
+            }
+        }
+    }
+
+    /// Begins a step. Later pushes are for that step.
+    pub fn begin_step(&mut self) {
+        self.waiting = self.pushes.len();
+    }
+
+    /// Aborts a step that has begun but is not run. Its pushes are discarded, because the game will be asked for that
+    /// step again. Earlier pushes keep waiting for the next step.
+    pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
+        self.pushes.truncate(self.waiting);
+        self.restore(bodies);
+    }
+
+    /// Ends a frame. Pushes that are pending now wait for the next step, no matter how long time is stopped.
+    pub fn end_frame(&mut self) {
+        self.lasting = self.pushes.len();
+    }
+
+    /// Discards the pushes since the last frame, because time was stopped. Returns their number.
+    pub fn discard_since_frame(&mut self) -> u64 {
+        self.pushes
+            .drain(self.lasting.min(self.pushes.len())..)
+            .count() as u64
+    }
+
+    pub fn insert_generator(
+        &mut self,
+        key: BodyKey,
+        generator: ForceGenerator,
+    ) -> ForceGeneratorKey {
+        self.generators.insert((key, generator))
+    }
+
+    pub fn remove_generator(
+        &mut self,
+        key: ForceGeneratorKey,
+    ) -> Option<(BodyKey, ForceGenerator)> {
+        self.generators.remove(key)
+    }
+
+    /// Adds all forces of `step` to the bodies, and drops the generators of removed bodies. Returns the number of
+    /// values that were ignored because they are not finite.
+    pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
+        span!("forces");
+        // If a custom force panicked before, its leftovers are still here, and the step is run now.
+        self.restore(bodies);
+        let Self {
+            pushes,
+            generators,
+            replaced,
+            waiting: _,
+            lasting,
+        } = self;
+        let mut rejected = 0;
+        generators.retain(|_, (key, generator)| {
+            let Some((handle, body)) = body_of(bodies, keys, *key) else {
+                return false;
+            };
+            let wrench = generator.wrench(body, step);
+            if !wrench.is_finite() {
+                rejected += 1;
+            } else if wrench != Wrench::default()
+                && let Some(body) = dynamic(bodies, handle)
+            {
+                replaced.push((handle, user_force(body)));
+                Push::Force(wrench.force).apply(body);
+                Push::Torque(wrench.torque).apply(body);
+            }
+            true
+        });
+        *lasting = 0;
+        for Pushed { key, push } in pushes.drain(..) {
+            if let Some(handle) = keys.handle(key)
+                && let Some(body) = dynamic(bodies, handle)
+            {
+                if push.is_lasting() {
+                    replaced.push((handle, user_force(body)));
+                }
+                push.apply(body);
+            }
+        }
+        rejected
+    }
+
+    /// Ends the step: restores the user forces from before [`apply`](Self::apply), except for bodies that Rapier has
+    /// just quarantined, whose forces it has zeroed on purpose.
+    pub fn end_step(&mut self, world: &mut PhysicsWorld) {
+        span!("forces");
+        let PhysicsWorld {
+            bodies,
+            physics_pipeline,
+            ..
+        } = world;
+        self.restore(bodies);
+        for handle in physics_pipeline.quarantine().bodies() {
+            if let Some(body) = bodies.get_mut(*handle) {
+                reset(body);
+            }
+        }
+    }
+
+    fn restore(&mut self, bodies: &mut RigidBodySet) {
+        // Goes from newest to oldest, so that the first entry of a body, from before all of our forces, is restored
+        // last.
+        for (handle, user) in self.replaced.drain(..).rev() {
+            if let Some(body) = bodies.get_mut(handle) {
+                reset(body);
+                body.add_force(user.force, false);
+                body.add_torque(user.torque, false);
+            }
+        }
+    }
+}
+
+fn body_of<'a>(
+    bodies: &'a RigidBodySet,
+    keys: &Keys,
+    key: BodyKey,
+) -> Option<(RigidBodyHandle, &'a RigidBody)> {
+    let handle = keys.handle(key)?;
+    Some((handle, bodies.get(handle)?))
+}
+
+/// Returns a body on which a force acts. For other body types, Rapier keeps the user forces until the body is dynamic
+/// again, and allows neither reading nor changing them.
+fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
+    if !bodies.get(handle)?.is_dynamic() {
+        return None;
+    }
+    bodies.get_mut(handle)
+}
+
+fn reset(body: &mut RigidBody) {
+    body.reset_forces(false);
+    body.reset_torques(false);
+}
+
+fn user_force(body: &RigidBody) -> Wrench {
+    Wrench {
+        force: body.user_force(),
+        torque: body.user_torque(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dim::testing::spin;
+    use crate::time::{Clock, Rate};
+    use rapier::dynamics::RigidBodyBuilder;
+    use std::time::Duration;
+
+    /// Returns a body with user forces of 1 and 2, and the step for which forces are applied.
+    fn at_step() -> (RigidBodySet, Keys, BodyKey, Step) {
+        let mut bodies = RigidBodySet::new();
+        let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));
+        let body = &mut bodies[handle];
+        body.add_force(Vector::X, true);
+        body.add_torque(spin(0.0, 2.0, 0.0), true);
+        let mut keys = Keys::default();
+        let key = keys.insert(handle, 0).0;
+        let mut clock = Clock::new(Rate::default());
+        clock.begin_frame(Duration::from_millis(20));
+        (bodies, keys, key, clock.next_step().unwrap())
+    }
+
+    #[test]
+    fn user_forces_are_backed_up_only_for_added_forces_and_torques() {
+        let (mut bodies, keys, key, step) = at_step();
+        let (v, point, about) = (Vector::Y, Vector::X, spin(0.0, 0.0, 1.0));
+        let pushes = [
+            (Push::Impulse(v), 0),
+            (Push::ImpulseAtPoint { impulse: v, point }, 0),
+            (Push::TorqueImpulse(about), 0),
+            (Push::Force(v), 1),
+            (Push::ForceAtPoint { force: v, point }, 1),
+            (Push::Torque(about), 1),
+        ];
+        for (push, kept) in pushes {
+            let mut forces = Forces::default();
+            forces.push(key, push);
+            forces.apply(&mut bodies, &keys, step);
+            assert_eq!(forces.replaced.len(), kept, "{push:?}");
+            forces.restore(&mut bodies);
+            let (_, body) = body_of(&bodies, &keys, key).unwrap();
+            let user = user_force(body);
+            assert_eq!((user.force, user.torque), (Vector::X, spin(0.0, 2.0, 0.0)));
+        }
+    }
+}

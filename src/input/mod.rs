@@ -1,0 +1,19 @@
+//! Input for the steps: each sample in exactly one step.
+//!
+//! # Which queue?
+//! | input | type |
+//! | --- | --- |
+//! | of this machine, with time stamps: keys, mouse, pads | [`InputQueue`] |
+//! | for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`], and [`TickSender`] on the sender |
+//! | whether a button is down, was pressed or was released in a step | [`Button`] |
+
+// A button's edges.
+mod button;
+// Input by time.
+mod input_queue;
+// Input by tick.
+mod tick_queue;
+
+pub use button::Button;
+pub use input_queue::{Delivery, InputCounts, InputQueue, Sample};
+pub use tick_queue::{TickCounts, TickError, TickQueue, TickSender};

@@ -1,0 +1,521 @@
+//! Input addressed by tick. Each sample is delivered to exactly that step.
+
+use std::collections::VecDeque;
+use std::{iter, mem};
+
+use crate::time::Step;
+
+/// A queue of input samples that name the tick of their step.
+///
+/// Use it on a server, in lockstep, in a replay, or after a rollback. A sample is delivered to the step of its tick and
+/// to no other, even if time was cut, dropped or paused in between. For input with time stamps use an
+/// [`InputQueue`](crate::input::InputQueue#choosing).
+///
+/// ```
+/// use evenstep::Simulation;
+/// use evenstep::input::{TickError, TickQueue};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// // A server accepts commands for the next 120 ticks, which are two seconds.
+/// let mut queue = TickQueue::new(simulation.physics.tick(), 119);
+/// queue.push(1, "jump")?;
+/// queue.push(0, "walk")?;
+///
+/// let mut played = Vec::new();
+/// simulation.advance(Duration::from_millis(40), |_, step| {
+///     played.extend(queue.drain(step).map(|input| (step.tick, input)));
+/// });
+/// assert_eq!(played, [(0, "walk"), (1, "jump")]);
+///
+/// // Tick 2 is next, so input for tick 1 is a tick too late, and is returned.
+/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
+/// # Ok::<(), TickError<&str>>(())
+/// ```
+///
+/// # Order
+/// Within a tick, samples come in the order in which they were pushed. If several players' input arrives over a
+/// network, that order differs from machine to machine. Use a queue for each player, or sort the samples of a tick
+/// before they reach the simulation.
+///
+/// # Input delay
+/// If a local player's input takes effect some ticks later, and that delay changes during a match, push the samples
+/// that a [`TickSender`](crate::input::TickSender) returns, and send the same ones.
+///
+/// # Rollback
+/// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
+/// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue goes back only when
+/// an earlier step drains it, and accepts samples for the ticks after that step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TickQueue<T> {
+    /// Samples, sorted by tick and then in the order pushed.
+    waiting: VecDeque<(u64, T)>,
+    /// The first tick for which samples are accepted.
+    tick: u64,
+    /// A bit for each of the 64 previous ticks, set if the tick got a sample. The lowest bit is that of the last tick.
+    delivered: u64,
+    max_lead: u64,
+    counts: TickCounts,
+}
+
+/// Why a sample is refused, with the sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TickError<T> {
+    /// The step of the sample's tick has already drained the queue.
+    #[error(
+        "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
+    )]
+    Late {
+        /// The pushed input.
+        input: T,
+        /// How many ticks it is late: 1 if its step was the last one.
+        by: u64,
+    },
+    /// The tick is further ahead than allowed.
+    #[error(
+        "the input is {by} ticks too far ahead: push it later, \
+         or give `TickQueue::new` a larger `max_lead`"
+    )]
+    TooFarAhead {
+        /// The pushed input.
+        input: T,
+        /// How many ticks it is beyond the limit.
+        by: u64,
+    },
+}
+
+/// Counts of samples that did not reach their step or were repeated, from [`TickQueue::counts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct TickCounts {
+    /// Samples refused with [`TickError::Late`].
+    pub late: u64,
+    /// Samples refused with [`TickError::TooFarAhead`].
+    pub too_far_ahead: u64,
+    /// Samples whose step did not take them before a later step did.
+    pub missed: u64,
+    /// Samples of [`push_once`](TickQueue::push_once) for a tick that already had one.
+    pub repeated: u64,
+}
+
+impl<T> TickError<T> {
+    /// Returns the pushed input.
+    #[must_use]
+    pub fn into_input(self) -> T {
+        match self {
+            Self::Late { input, .. } | Self::TooFarAhead { input, .. } => input,
+        }
+    }
+}
+
+impl<T> TickQueue<T> {
+    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and the
+    /// `max_lead` ticks after it.
+    ///
+    /// `max_lead` limits how far ahead a sample may be, not how many samples there may be. If samples come from a
+    /// network, limit how many a sender may push for a tick.
+    #[must_use]
+    pub fn new(tick: u64, max_lead: u64) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            tick,
+            delivered: 0,
+            max_lead,
+            counts: TickCounts::default(),
+        }
+    }
+
+    /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest, because a sample for an earlier
+    /// tick is inserted before those for later ones.
+    ///
+    /// # Errors
+    /// [`TickError`], with the sample, if that step has already drained the queue, or if `tick` is more than `max_lead`
+    /// ticks after the next step. Both are [counted](Self::counts).
+    pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
+        let Some(lead) = tick.checked_sub(self.tick) else {
+            self.counts.late = self.counts.late.saturating_add(1);
+            let by = self.tick - tick;
+            return Err(TickError::Late { input, by });
+        };
+        if lead > self.max_lead {
+            self.counts.too_far_ahead = self.counts.too_far_ahead.saturating_add(1);
+            let by = lead - self.max_lead;
+            return Err(TickError::TooFarAhead { input, by });
+        }
+        let at = self.waiting.partition_point(|(other, _)| *other <= tick);
+        self.waiting.insert(at, (tick, input));
+        Ok(())
+    }
+
+    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for the input of one player,
+    /// with one sample per tick, if the sender repeats the last ticks in every packet so that a lost packet does no
+    /// harm. Repeated samples are dropped, and [counted](Self::counts) as repeated rather than late.
+    ///
+    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer count as late.
+    /// A sample that never arrived in time counts as late each time it arrives.
+    ///
+    /// ```
+    /// use evenstep::input::TickQueue;
+    ///
+    /// let mut queue = TickQueue::new(0, 119);
+    /// for packet in [[(0, "up"), (1, "up")], [(1, "up"), (2, "down")]] {
+    ///     for (tick, input) in packet {
+    ///         queue.push_once(tick, input)?;
+    ///     }
+    /// }
+    /// assert_eq!((queue.len(), queue.counts().repeated), (3, 1));
+    /// # Ok::<(), evenstep::input::TickError<&str>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`push`](Self::push).
+    pub fn push_once(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
+        if self.has_got(tick) {
+            self.counts.repeated = self.counts.repeated.saturating_add(1);
+            return Ok(());
+        }
+        self.push(tick, input)
+    }
+
+    /// Returns whether a sample for this tick is waiting or was delivered.
+    fn has_got(&self, tick: u64) -> bool {
+        match self.tick.checked_sub(tick) {
+            None | Some(0) => (self.waiting)
+                .binary_search_by_key(&tick, |(other, _)| *other)
+                .is_ok(),
+            Some(ago) => ago <= 64 && self.delivered >> (ago - 1) & 1 == 1,
+        }
+    }
+
+    /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
+    /// iterator are removed too.
+    ///
+    /// Call it once in the hook before each step. Samples for an earlier tick are discarded, and counted as missed.
+    pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
+        let missed = self.len_before(step.tick);
+        self.waiting.drain(..missed);
+        self.counts.missed = self.counts.missed.saturating_add(missed as u64);
+        let next = step.tick.saturating_add(1);
+        let due = self.len_before(next);
+        // `None` if the simulation went back in time, so that these ticks get their samples again.
+        let steps = next.checked_sub(self.tick).filter(|steps| *steps > 0);
+        let earlier = steps.and_then(|steps| self.delivered.checked_shl(steps.try_into().ok()?));
+        self.delivered = earlier.unwrap_or(0) | u64::from(due > 0);
+        self.tick = next;
+        self.waiting.drain(..due).map(|(_, input)| input)
+    }
+
+    fn len_before(&self, tick: u64) -> usize {
+        self.waiting.partition_point(|(other, _)| *other < tick)
+    }
+
+    /// Returns the first tick for which samples are accepted: the one after the last step that drained the queue.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Continues at `tick`: after a rollback, or together with [`Simulation::set_tick`](crate::Simulation::set_tick) to
+    /// join a match. Samples for `tick` and later are kept.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.tick = tick;
+        self.delivered = 0;
+    }
+
+    /// Returns the number of queued samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Returns whether the queue is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Discards all queued samples, without counting them.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Returns how many samples have been late, too far ahead, missed or repeated.
+    #[must_use]
+    pub fn counts(&self) -> TickCounts {
+        self.counts
+    }
+}
+
+/// Assigns a player's samples to ticks, so that each tick gets exactly one even if the input delay changes.
+///
+/// Use it for the local player in lockstep or with rollback, where a sample takes effect some ticks later on all
+/// machines. If the delay grows, the sender repeats its last sample for the ticks in between. If the delay shrinks, it
+/// drops samples until one is for a tick that has none. Push and send only what [`schedule`](Self::schedule) returns,
+/// so that your [`TickQueue`](crate::input::TickQueue) equals that of every receiver.
+///
+/// ```
+/// use evenstep::input::TickSender;
+///
+/// let mut sender = TickSender::new(0, "none");
+/// let mut sent = Vec::new();
+/// let steps = [(0, 0, "a"), (1, 2, "b"), (2, 2, "c"), (3, 0, "d"), (4, 0, "e"), (5, 0, "f")];
+/// for (tick, delay, input) in steps {
+///     // Push each sample to your own queue, and send it to the other players.
+///     sent.extend(sender.schedule(tick + delay, input));
+/// }
+/// // The delay grows in step 1: "a" is repeated. It shrinks in step 3: "d" and "e" are dropped.
+/// assert_eq!(sent, [(0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "c"), (5, "f")]);
+/// ```
+///
+/// A sample should say which buttons are down, not what was pressed, because a dropped press would be lost and a
+/// repeated one would count twice. The receiver counts presses with a [`Button`](crate::input::Button).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TickSender<T> {
+    /// The first tick that has no sample.
+    tick: u64,
+    /// The sample of the tick before.
+    last: T,
+}
+
+impl<T: Clone> TickSender<T> {
+    /// Creates a sender whose first sample is for `tick`. If the first call of [`schedule`](Self::schedule) is for a
+    /// later tick, the ticks before get `input`, for example no buttons.
+    ///
+    /// If all players know that the first ticks have no input, begin at the initial input delay: then nobody has to
+    /// wait for samples of these ticks. Create a new sender if your simulation
+    /// [skips](crate::time::Clock::set_tick) to another tick.
+    pub const fn new(tick: u64, input: T) -> Self {
+        Self { tick, last: input }
+    }
+
+    /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
+    /// push and send, each with its tick.
+    ///
+    /// Call it once in each step, except in resimulated ones. It returns:
+    /// - the sample, if `tick` is the one after the last tick that has a sample;
+    /// - if ticks were left out, the last sample again for each of them, and then the new one;
+    /// - nothing, if `tick` already has a sample.
+    ///
+    /// Samples that you do not take from the iterator are lost.
+    pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
+        let samples = (tick >= self.tick).then(|| {
+            let left_out = mem::replace(&mut self.tick, tick.saturating_add(1))..tick;
+            let last = mem::replace(&mut self.last, input.clone());
+            let repeated = left_out.map(move |tick| (tick, last.clone()));
+            repeated.chain(iter::once((tick, input)))
+        });
+        samples.into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Clock, Rate};
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    /// Runs and returns the next step.
+    fn step(clock: &mut Clock) -> Step {
+        clock.begin_frame(Duration::from_millis(10));
+        clock.next_step().unwrap()
+    }
+
+    fn clock() -> Clock {
+        Clock::new(Rate::hz(100))
+    }
+
+    fn drained(queue: &mut TickQueue<u64>, step: Step) -> Vec<u64> {
+        queue.drain(step).collect()
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
+        /// Compares with a plain list: every sample is delivered to its tick in the order pushed, or counted.
+        #[test]
+        fn every_sample_is_delivered_to_its_tick_or_counted(
+            actions in prop::collection::vec((0..40u64, 0..4u32, 0..20u32), 1..200),
+            max_lead in 0..10u64,
+        ) {
+            let (mut clock, mut queue) = (clock(), TickQueue::new(0, max_lead));
+            let mut waiting: Vec<(u64, u64)> = Vec::new();
+            let (mut next, mut counts) = (0, TickCounts::default());
+            for (id, (tick, skipped, action)) in (0..).zip(actions) {
+                match action {
+                    0 => {
+                        clock.set_tick(tick);
+                        queue.set_tick(tick);
+                        next = tick;
+                    }
+                    1..5 => {
+                        let step = (0..=skipped).map(|_| step(&mut clock)).last().unwrap();
+                        let got = drained(&mut queue, step);
+                        let due = waiting.extract_if(.., |(tick, _)| *tick == step.tick);
+                        prop_assert_eq!(got, due.map(|(_, id)| id).collect::<Vec<_>>());
+                        let missed = waiting.extract_if(.., |(tick, _)| *tick < step.tick);
+                        counts.missed += missed.count() as u64;
+                        next = step.tick + 1;
+                    }
+                    _ => {
+                        let expected = if tick < next {
+                            counts.late += 1;
+                            Err(TickError::Late { input: id, by: next - tick })
+                        } else if tick > next + max_lead {
+                            counts.too_far_ahead += 1;
+                            Err(TickError::TooFarAhead { input: id, by: tick - next - max_lead })
+                        } else {
+                            waiting.push((tick, id));
+                            Ok(())
+                        };
+                        prop_assert_eq!(queue.push(tick, id), expected);
+                    }
+                }
+                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert_eq!((queue.tick(), queue.counts()), (next, counts));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
+        /// Compares with a set of the ticks that got a sample: each gets one, even if samples are lost or repeated.
+        #[test]
+        fn repeated_samples_are_delivered_once_and_counted(
+            actions in prop::collection::vec((0..90u64, 0..12u32), 1..300),
+        ) {
+            let (mut clock, mut queue) = (clock(), TickQueue::new(0, 30));
+            let mut got = std::collections::BTreeSet::new();
+            let (mut next, mut counts) = (0, TickCounts::default());
+            for (ago, action) in actions {
+                if action < 4 {
+                    let steps = if action == 0 { 1 + ago } else { 1 };
+                    let step = (0..steps).map(|_| step(&mut clock)).last().unwrap();
+                    let missed = (next..step.tick).filter(|tick| got.remove(tick)).count();
+                    counts.missed += missed as u64;
+                    let expected = got.get(&step.tick).copied();
+                    prop_assert_eq!(drained(&mut queue, step), Vec::from_iter(expected));
+                    next = step.tick + 1;
+                } else if action == 4 {
+                    let tick = next.saturating_sub(ago);
+                    clock.set_tick(tick);
+                    queue.set_tick(tick);
+                    got.retain(|got| *got >= next);
+                    next = tick;
+                } else {
+                    let tick = (next + 20).saturating_sub(ago);
+                    let is_known = tick >= next || next - tick <= 64;
+                    let result = queue.push_once(tick, tick);
+                    if is_known && got.contains(&tick) {
+                        counts.repeated += 1;
+                        prop_assert_eq!(result, Ok(()));
+                    } else if tick < next {
+                        counts.late += 1;
+                        prop_assert_eq!(result, Err(TickError::Late { input: tick, by: next - tick }));
+                    } else {
+                        got.insert(tick);
+                        prop_assert_eq!(result, Ok(()));
+                    }
+                }
+                prop_assert_eq!((queue.tick(), queue.counts()), (next, counts));
+                prop_assert_eq!(queue.len(), got.range(next..).count());
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_rollback_past_ticks_accept_input_again_and_queued_input_remains() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        queue.push(5, 50).unwrap();
+        for _ in 0..4 {
+            drained(&mut queue, step(&mut clock));
+        }
+        assert_eq!(queue.push(2, 20).unwrap_err().into_input(), 20);
+        clock.set_tick(2);
+        queue.set_tick(2);
+        queue.push(2, 20).unwrap();
+        queue.push(4, 40).unwrap();
+        let played: Vec<_> = (0..4)
+            .map(|_| drained(&mut queue, step(&mut clock)))
+            .collect();
+        assert_eq!(played, [vec![20], vec![], vec![40], vec![50]]);
+        assert_eq!(queue.counts().missed, 0);
+    }
+
+    #[test]
+    fn the_queue_follows_a_simulation_that_went_back_without_set_tick() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        for _ in 0..6 {
+            drained(&mut queue, step(&mut clock));
+        }
+        clock.set_tick(2);
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!(queue.tick(), 3);
+        queue.push(3, 30).unwrap();
+        assert_eq!(drained(&mut queue, step(&mut clock)), [30]);
+    }
+
+    #[test]
+    fn clear_discards_queued_samples_without_counting_them() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        assert!(queue.is_empty());
+        queue.push(1, 10).unwrap();
+        queue.push(0, 0).unwrap();
+        assert!(!queue.is_empty());
+        queue.clear();
+        assert!(queue.is_empty());
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!(queue.counts(), TickCounts::default());
+    }
+
+    #[test]
+    fn the_queue_accepts_the_maximum_tick() {
+        let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
+        queue.push(u64::MAX, 1).unwrap();
+        let mut clock = clock();
+        clock.set_tick(u64::MAX - 1);
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!((queue.tick(), queue.len()), (u64::MAX, 1));
+        let by = u64::MAX;
+        assert_eq!(queue.push(0, 2), Err(TickError::Late { input: 2, by }));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_tick_sender {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
+        /// Each tick has the newest sample that was not too late for it.
+        #[test]
+        fn each_tick_gets_exactly_one_sample(
+            first in 0..20u64,
+            delays in prop::collection::vec(0..20u64, 1..100),
+        ) {
+            let mut sender = TickSender::new(first, None);
+            let (mut sent, mut taken) = (Vec::new(), Vec::<(u64, Option<u64>)>::new());
+            for (step, delay) in (0..).zip(delays) {
+                let tick = step + delay;
+                sent.extend(sender.schedule(tick, Some(step)));
+                if tick >= first && taken.last().is_none_or(|(newest, _)| tick > *newest) {
+                    taken.push((tick, Some(step)));
+                }
+                prop_assert_eq!(sent.last(), taken.last());
+            }
+            let end = taken.last().map_or(first, |(tick, _)| tick + 1);
+            let expected = (first..end).map(|tick| {
+                let sample = taken.iter().rfind(|(taken, _)| *taken <= tick);
+                (tick, sample.and_then(|(_, step)| *step))
+            });
+            prop_assert_eq!(sent, expected.collect::<Vec<_>>());
+        }
+    }
+}

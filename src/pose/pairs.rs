@@ -1,0 +1,448 @@
+//! The last two states of every body, by key.
+
+use std::collections::BTreeMap;
+
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+#[cfg(feature = "serde")]
+use crate::key::Keys;
+use crate::step::World;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Real, Vector};
+
+use super::correction::difference;
+use super::log::PoseLog;
+use super::motion::Pair;
+use super::motion::{Smoothing, SmoothingSettings, finite_velocity};
+use super::movers::Movers;
+use super::movers::is_about_to_move;
+use super::paths::extrapolated;
+
+/// Pairs of poses by key: a part of the state.
+///
+/// Bodies at rest cost nothing. They have one pose each, which no code reads. Bodies that move, or may have moved, are
+/// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
+/// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
+/// moved.
+///
+/// ```text
+///   insert ───────> Moving { previous, current } ──settled──> Resting { pose }
+///                           ^                                      │
+///                           └─────────── wake, edit ───────────────┘
+/// ```
+///
+/// A position that is not finite is ignored, and the last finite one is kept.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Pairs {
+    places: SecondaryMap<BodyKey, Place>,
+    movers: Movers,
+    /// The pairs of the last step for bodies that were teleported since.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    teleported: BTreeMap<BodyKey, Pair>,
+    /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
+    tick: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Place {
+    Resting {
+        pose: Pose,
+        /// The first tick with this pose before and after its step.
+        since: u64,
+    },
+    /// The index in the lists of [`Movers`].
+    Moving(usize),
+}
+
+/// # Bodies
+impl Pairs {
+    pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
+        let place = self.movers.push(key, handle, pose);
+        self.places.insert(key, Place::Moving(place));
+    }
+
+    pub fn remove(&mut self, key: BodyKey) {
+        self.teleported.remove(&key);
+        if let Some(Place::Moving(place)) = self.places.remove(key) {
+            self.unlist(place);
+        }
+    }
+
+    /// Returns the last two states.
+    pub fn get(&self, key: BodyKey) -> Option<Pair> {
+        Some(match *self.places.get(key)? {
+            Place::Resting { pose, .. } => Pair::at_rest(pose),
+            Place::Moving(place) => self.movers.pair(place),
+        })
+    }
+
+    /// Returns the states before and after the last step, even if the body was teleported since.
+    pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
+        self.teleported.get(&key).copied().or_else(|| self.get(key))
+    }
+
+    pub fn movers(&self) -> &Movers {
+        &self.movers
+    }
+
+    /// Returns the states before and after the last step, for all bodies that may have moved in it or since.
+    pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        let movers = self.movers.keys().iter().enumerate();
+        let movers = movers.map(|(place, key)| {
+            let teleported = self.teleported.get(key).copied();
+            (*key, teleported.unwrap_or_else(|| self.movers.pair(place)))
+        });
+        movers.chain(
+            self.teleported()
+                .filter(|(key, _)| self.rest(*key).is_some()),
+        )
+    }
+
+    /// Returns the bodies that were teleported since the last step, with its pairs.
+    pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        self.teleported.iter().map(|(key, pair)| (*key, *pair))
+    }
+
+    /// Returns the index of a body in the lists of [`Movers`].
+    pub fn mover(&self, key: BodyKey) -> Option<usize> {
+        match *self.places.get(key)? {
+            Place::Moving(place) => Some(place),
+            Place::Resting { .. } => None,
+        }
+    }
+
+    /// Returns the pose of a body at rest, and the tick since when it has been at rest.
+    pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
+        match *self.places.get(key)? {
+            Place::Resting { pose, since } => Some((pose, since)),
+            Place::Moving(_) => None,
+        }
+    }
+
+    /// Returns the number of steps when the pairs were taken.
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Returns all bodies at rest, with their poses.
+    pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.places.iter().filter_map(|(key, place)| match *place {
+            Place::Resting { pose, .. } => Some((key, pose)),
+            Place::Moving(_) => None,
+        })
+    }
+
+    /// Returns the bodies whose pose at `alpha` differs from their pose in another state of the same step, with the
+    /// difference. This origin is `shift` away from that of the other state.
+    pub fn differences(
+        &self,
+        before: &Self,
+        alpha: f32,
+        shift: Vector,
+    ) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.places.iter().filter_map(move |(key, place)| {
+            let was = before.places.get(key)?;
+            if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (place, was)
+                && pose == was
+                && shift == Vector::ZERO
+            {
+                return None;
+            }
+            let was = before.get(key)?.at(alpha).append_translation(-shift);
+            let is = self.get(key)?.at(alpha);
+            (was != is).then(|| (key, difference(&was, &is)))
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Pairs {
+    /// Returns whether all entries belong to bodies with these keys.
+    pub fn is_consistent(&self, keys: &Keys) -> bool {
+        let is_placed = |(key, handle)| match self.places.get(key) {
+            Some(Place::Resting { pose, .. }) => pose.is_finite(),
+            Some(Place::Moving(place)) => {
+                self.movers.keys().get(*place) == Some(&key)
+                    && self.movers.handle(*place) == Some(handle)
+            }
+            None => false,
+        };
+        let is_moving = |place: &&Place| matches!(place, Place::Moving(_));
+        keys.iter().all(is_placed)
+            && self.places.len() == keys.iter().count()
+            && self.places.values().filter(is_moving).count() == self.movers.len()
+            && self.movers.is_consistent()
+    }
+}
+
+/// # Indices in the lists
+impl Pairs {
+    /// Lists a body as moving, if it is not listed. Returns its index.
+    fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+        let place = &mut self.places[key];
+        match *place {
+            Place::Moving(place) => place,
+            Place::Resting { pose, .. } => {
+                let listed = self.movers.push(key, handle, pose);
+                *place = Place::Moving(listed);
+                listed
+            }
+        }
+    }
+
+    /// Unlists a body. At most two other bodies change their indices.
+    fn unlist(&mut self, mut place: usize) {
+        if place < self.movers.awake() {
+            let last_awake = self.movers.awake() - 1;
+            self.movers.set_awake(last_awake);
+            self.movers.swap(place, last_awake);
+            self.repair(place);
+            place = last_awake;
+        }
+        self.movers.swap_remove(place);
+        self.repair(place);
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.movers.swap(one, other);
+            self.repair(one);
+            self.repair(other);
+        }
+    }
+
+    /// Updates the index of the body at `place`, unless the body was removed.
+    fn repair(&mut self, place: usize) {
+        if let Some(key) = self.movers.keys().get(place)
+            && let Some(body) = self.places.get_mut(*key)
+        {
+            *body = Place::Moving(place);
+        }
+    }
+}
+
+impl Pairs {
+    pub(super) fn is_outdated(&self, tick: u64) -> bool {
+        self.tick != tick
+    }
+
+    /// Reads the poses of all bodies that are about to move, right before a captured step, when `tick` steps have run.
+    ///
+    /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
+    /// those that were [detected](Self::notice) in another position.
+    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real) {
+        let mut known = self.movers.awake();
+        if self.is_outdated(tick) {
+            self.align_awake(world);
+            known = 0;
+        }
+        self.movers.begin_step(world, known, dt, tick);
+    }
+
+    /// Reads the poses right after a captured step. `tick` steps have run, including this one.
+    pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
+        self.align_awake(world);
+        self.movers.end_step(world, |key| settings.of(key), dt);
+        self.tick = tick;
+        self.teleported.clear();
+    }
+
+    /// Moves all awake bodies to the front of the lists, in Rapier's order. This runs even after a step that is not
+    /// captured, so that a body that wakes and falls asleep again before the next captured step is not missed.
+    pub fn align_awake(&mut self, world: &World) {
+        let mut place = 0;
+        for handle in world.rapier.islands.active_bodies() {
+            if self.movers.handle(place) != Some(handle) {
+                // The body is out of line, just woken, or without a key.
+                let Some(key) = world.keys.key(handle) else {
+                    continue;
+                };
+                let listed = self.list(key, handle);
+                self.swap(place, listed);
+            }
+            place += 1;
+        }
+        self.movers.set_awake(place);
+    }
+
+    /// Calls [`resync`](Self::resync), unless these are the pairs of the last step. Returns whether it did.
+    pub fn resync_if_outdated(&mut self, world: &World, tick: u64) -> bool {
+        let is_outdated = self.is_outdated(tick);
+        if is_outdated {
+            self.resync(world, tick);
+        }
+        is_outdated
+    }
+
+    /// Reads the latest positions and discards the earlier ones, except for bodies that were teleported since the last
+    /// step. It is for a frame that ended before its last step. `tick` steps have run.
+    pub fn resync(&mut self, world: &World, tick: u64) {
+        self.align_awake(world);
+        self.movers.begin_step(world, 0, 0.0, tick);
+        if self.is_outdated(tick) {
+            self.teleported.clear();
+        }
+        self.tick = tick;
+        self.movers.stop_all();
+    }
+
+    /// Unlists the bodies that are no longer awake and have not moved.
+    pub fn settle(&mut self, world: &World, log: &mut PoseLog) {
+        // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
+        for place in (self.movers.awake()..self.movers.len()).rev() {
+            if self.movers.is_settled(place, world) {
+                let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
+                // A body that was teleported since the last step rests there from the next tick on.
+                let was_teleported = self.teleported.contains_key(&key);
+                let since = self.tick.saturating_add(was_teleported.into());
+                self.places[key] = Place::Resting { pose, since };
+                log.rest.push((key, pose));
+                self.unlist(place);
+            }
+        }
+    }
+
+    /// Renumbers the last step.
+    pub fn set_tick(&mut self, tick: u64) {
+        let old = std::mem::replace(&mut self.tick, tick);
+        self.movers.set_tick(old, tick);
+        for place in self.places.values_mut() {
+            if let Place::Resting { since, .. } = place {
+                *since = tick.saturating_add((*since > old).into());
+            }
+        }
+    }
+}
+
+impl Pairs {
+    /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
+    pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        let place = self.list(key, handle);
+        self.movers.recheck(place);
+    }
+
+    /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.
+    pub fn recheck_all(&mut self) {
+        self.movers.recheck_all();
+    }
+
+    /// Displays a body at its position at once, without blending, if it is not where the last step left it. `tick`
+    /// steps have run. Returns whether it was moved.
+    ///
+    /// If the pairs are older than the last step, it is unknown where that step left a moving body. All moving bodies
+    /// are then read before the next captured step.
+    pub fn notice(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        position: Pose,
+        tick: u64,
+    ) -> bool {
+        let last = match self.places[key] {
+            Place::Moving(_) if self.is_outdated(tick) => return false,
+            Place::Moving(place) => self.movers.current(place),
+            Place::Resting { pose, .. } => pose,
+        };
+        let is_elsewhere = position.is_finite() && position != last;
+        if is_elsewhere {
+            let place = self.keep_pair(key, handle);
+            self.movers.put(place, position, tick);
+        }
+        is_elsewhere
+    }
+
+    /// Lists a resting body, whose pose after the next step is then read even if it rests again.
+    pub fn list_resting(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        self.list(key, handle);
+    }
+
+    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve.
+    pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
+        if is_about_to_move(body) {
+            self.list(key, handle);
+        }
+    }
+
+    /// Lists a body that is about to be teleported, and keeps its pair. Returns its index.
+    fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+        let place = self.list(key, handle);
+        let pair = self.movers.pair(place);
+        self.teleported.entry(key).or_insert(pair);
+        place
+    }
+
+    /// Moves a body to `position` after `tick` steps, to be displayed there at once.
+    pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
+        let place = self.keep_pair(key, handle);
+        self.movers.teleport(place, position, tick);
+    }
+
+    /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
+    pub fn transport(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> bool {
+        self.keep_pair(key, handle);
+        self.transform(key, handle, by, tick)
+    }
+
+    /// Moves the origin of the world, and with it the states of the last step. Each body has to be
+    /// [transformed](Self::transform), too.
+    pub fn shift(&mut self, by: &Pose) {
+        self.teleported
+            .values_mut()
+            .for_each(|pair| pair.transform(by));
+    }
+
+    /// Moves the last two poses of a body that was moved by an isometry of the world after `tick` steps. Returns
+    /// whether its new pose is finite.
+    pub fn transform(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> bool {
+        let place = self.list(key, handle);
+        let pair = self.movers.pair(place);
+        let current = by * pair.current;
+        if !current.is_finite() {
+            return false;
+        }
+        // If the previous pose is not finite, the body has no earlier pose to move from.
+        let previous = Some(by * pair.previous).filter(Pose::is_finite);
+        self.movers.set(place, previous.unwrap_or(current), current);
+        self.movers.turn(place, by.rotation, tick);
+        true
+    }
+
+    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity. Returns
+    /// whether that pose is valid.
+    pub fn start_in_motion(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        world: &World,
+        smoothing: Smoothing,
+        dt: Real,
+    ) {
+        let place = self.list(key, handle);
+        self.movers.recheck(place);
+        let body: &RigidBody = &world.rapier.bodies[handle];
+        let center = body.mass_properties().local_mprops.local_com;
+        let (position, velocity) = (body.position(), finite_velocity(body));
+        let previous = extrapolated(position, &velocity, center, -dt);
+        if position.is_finite() && previous.is_finite() {
+            self.movers.set(place, previous, *position);
+            let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
+            self.movers
+                .set_trajectory(place, body, max_linear_velocity, smoothing, dt, self.tick);
+        }
+    }
+}

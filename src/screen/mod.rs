@@ -1,0 +1,421 @@
+//! The displayed pose of every body, and the changes in the last frame.
+
+// The displayed poses of a frame.
+mod show;
+// Keys with the frame in which something happened to them.
+mod key_log;
+// Pairs of poses and motion, for renderers.
+mod render_data;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub use render_data::RenderData;
+use slotmap::SecondaryMap;
+
+use crate::dim::is_same;
+use crate::key::BodyKey;
+use rapier::math::{Pose, Vector};
+
+use key_log::KeyLog;
+
+use crate::pose::ErrorChange;
+use crate::pose::Origin;
+use crate::pose::SmoothingSettings;
+use crate::pose::{turned, with_error};
+
+/// The displayed bodies of a simulation, or of its view on another thread.
+///
+/// A screen accepts the movers of any state, and brings its lists into their order.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Screen {
+    bodies: SecondaryMap<BodyKey, Displayed>,
+    /// Bodies that the first frame of a view displays, with their poses until then.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    unseen: BTreeMap<BodyKey, Pose>,
+    /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
+    shown: Vec<(BodyKey, Pose)>,
+    marks: Vec<Marks>,
+    /// The order of the movers that `shown` is in, or `None` if the movers may be different.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    order: Option<u64>,
+    /// The visual errors of bodies after a rollback.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    errors: BTreeMap<BodyKey, Offset>,
+    /// The bodies whose pose differs from the previous frame.
+    moved: Vec<(BodyKey, Pose)>,
+    /// Whether exactly the bodies in `shown` have moved, as in most frames: `moved` is then empty.
+    have_all_moved: bool,
+    removed: Vec<BodyKey>,
+    /// Bodies whose last change was displayed while they were not among the movers, by frame.
+    rested: KeyLog,
+    removals: KeyLog,
+    /// `None` if nobody has asked for it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    render_data: Option<Box<RenderData>>,
+    /// The epoch of the last log, or `None` if the next one is compared with all bodies.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    epoch: Option<u64>,
+    /// The origin of the last picture, and the vector to it from the previous one.
+    origin: Option<Origin>,
+    origin_shift: Vector,
+    /// The number of the last frame, its alpha, and its simulated time in seconds.
+    number: u64,
+    alpha: f32,
+    time: f64,
+}
+
+/// The displayed pose of a body.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Displayed {
+    /// A body at rest. `moved_at` is that of [`Marks`].
+    Resting { pose: Pose, moved_at: u32 },
+    /// The index in the lists.
+    Moving(usize),
+}
+
+/// The visual error of a body, and its displayed pose if it rests.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Offset {
+    error: Pose,
+    shown: Pose,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Marks {
+    /// Whether the next frame reports `shown`, whatever it displays.
+    is_unreported: bool,
+    /// Whether the body has a visual error.
+    has_error: bool,
+    /// The index of the body in `moved`, if it is listed there.
+    moved_at: u32,
+}
+
+impl Marks {
+    fn reported_at(moved_at: u32) -> Self {
+        Self {
+            is_unreported: false,
+            has_error: false,
+            moved_at,
+        }
+    }
+}
+
+/// The data of the frame to display.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// The number of the frame, which is higher than all previous ones.
+    pub frame: u64,
+    /// The displayed simulated time, in seconds.
+    pub time: f64,
+    /// The position between the two states, in [0, 1].
+    pub alpha: f32,
+    /// How far ahead of the last state extrapolated bodies are displayed, in seconds.
+    pub lead: f32,
+    /// Real time since the last frame, in which errors decay.
+    pub elapsed: Duration,
+    pub smoothing: &'a SmoothingSettings,
+    pub origin: Origin,
+    /// Whether the data for renderers is kept.
+    pub has_render_data: bool,
+}
+
+/// # Bodies
+impl Screen {
+    #[inline]
+    pub fn pose(&self, key: BodyKey) -> Option<Pose> {
+        match self.bodies.get(key) {
+            Some(Displayed::Resting { pose, .. }) => {
+                Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
+            }
+            Some(Displayed::Moving(place)) => Some(self.shown[*place].1),
+            None => self.unseen.get(&key).copied(),
+        }
+    }
+
+    /// Returns the alpha of the last frame, or `None` if the screen has displayed nothing yet.
+    pub fn alpha(&self) -> Option<f32> {
+        self.epoch.map(|_| self.alpha)
+    }
+
+    /// Returns the simulated time that the last frame displayed, in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Returns the vector from the previous picture's origin to that of this one, or zero in the first picture.
+    pub fn origin_shift(&self) -> Vector {
+        self.origin_shift
+    }
+
+    /// Returns the number of the last frame.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the epoch of the state that the screen has displayed last.
+    pub fn epoch(&self) -> Option<u64> {
+        self.epoch
+    }
+
+    /// Continues with the copy of a state whose original the screen has displayed.
+    pub fn replace_epoch(&mut self, original: u64, copy: u64) {
+        if self.epoch == Some(original) {
+            self.epoch = Some(copy);
+        }
+    }
+
+    /// Compares all bodies in the next frame, because logs were lost.
+    pub fn expect_another_state(&mut self) {
+        self.epoch = None;
+    }
+
+    pub fn moved(&self) -> &[(BodyKey, Pose)] {
+        if self.have_all_moved {
+            &self.shown
+        } else {
+            &self.moved
+        }
+    }
+
+    pub fn removed(&self) -> &[BodyKey] {
+        &self.removed
+    }
+
+    /// Returns the bodies whose pose may have changed since an earlier frame, or `None` if that frame is too long ago.
+    pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
+        match self.number.checked_sub(frame)? {
+            0 => return Some(Cow::Borrowed(&[])),
+            1 => return Some(Cow::Borrowed(self.moved())),
+            _ => (),
+        }
+        let moving = self.shown.iter().map(|(key, _)| *key);
+        let keys = self.rested.since(frame)?.chain(moving);
+        let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
+        Some(moved.collect())
+    }
+
+    /// Returns the bodies that were removed after an earlier frame, or `None` if that frame is too long ago.
+    pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
+        match self.number.checked_sub(frame)? {
+            0 => return Some(Cow::Borrowed(&[])),
+            1 => return Some(Cow::Borrowed(&self.removed)),
+            _ => (),
+        }
+        // After a rollback some bodies may be alive again.
+        let removed = self.removals.since(frame)?;
+        Some(
+            removed
+                .filter(|key| !self.bodies.contains_key(*key))
+                .collect(),
+        )
+    }
+
+    /// Lists moved bodies in `moved` from now on. So far, all of `shown` up to `end` have moved.
+    fn list_all_moved(&mut self, end: usize) {
+        if std::mem::take(&mut self.have_all_moved) {
+            self.moved.extend_from_slice(&self.shown[..end]);
+            for (place, marks) in self.marks[..end].iter_mut().enumerate() {
+                marks.moved_at = index(place);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: BodyKey) {
+        if let Some(Displayed::Moving(place)) = self.bodies.remove(key) {
+            self.unlist(place);
+        }
+        self.errors.remove(&key);
+        self.removed.push(key);
+        self.removals.grow(self.bodies.len() + 1);
+        self.removals.push(self.number, key);
+    }
+
+    /// Displays the body at rest.
+    fn rest(&mut self, key: BodyKey, pose: Pose) {
+        let before = self.pose(key);
+        let now = self.with_error(key, pose);
+        if let Some(offset) = self.errors.get_mut(&key) {
+            offset.shown = now;
+        }
+        let marks = match self.bodies.get(key) {
+            Some(Displayed::Moving(place)) => {
+                let marks = self.marks[*place];
+                self.rested.push(self.number, key);
+                self.unlist(*place);
+                marks
+            }
+            Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
+            None => {
+                self.note_jump(key);
+                Marks::reported_at(0)
+            }
+        };
+        if let Some(data) = &mut self.render_data {
+            data.add_override(key, now);
+        }
+        let moved_at = marks.moved_at;
+        self.bodies
+            .insert(key, Displayed::Resting { pose, moved_at });
+        self.rested.grow(self.bodies.len());
+        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
+            self.report_resting(key, before.unwrap_or(now), now);
+        }
+    }
+
+    /// Reports a body at rest. The lists report moving bodies anyway.
+    fn report_resting(&mut self, key: BodyKey, before: Pose, shown: Pose) {
+        if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
+            self.rested.push(self.number, key);
+            let moved_at = self.report(key, before, shown, moved_at);
+            self.bodies[key] = Displayed::Resting { pose, moved_at };
+        }
+    }
+
+    /// Reports a body in `moved`, which was displayed at `before` until now. Returns its index there.
+    fn report(&mut self, key: BodyKey, before: Pose, shown: Pose, moved_at: u32) -> u32 {
+        match self.moved.get_mut(moved_at as usize) {
+            Some(reported) if reported.0 == key => {
+                reported.1 = shown;
+                moved_at
+            }
+            _ => {
+                self.moved.push((key, shown));
+                if let Some(data) = &mut self.render_data {
+                    data.add_moved(before, self.origin_shift);
+                }
+                index(self.moved.len() - 1)
+            }
+        }
+    }
+}
+
+/// The index in a key has 32 bits, so there are never more bodies than that.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+fn index(len: usize) -> u32 {
+    len as u32
+}
+
+impl Screen {
+    pub fn error(&self, key: BodyKey) -> Option<&Pose> {
+        let error = &self.errors.get(&key)?.error;
+        (*error != Pose::IDENTITY).then_some(error)
+    }
+
+    /// Returns the number of bodies with a visual error.
+    /// Returns all visual errors.
+    pub fn errors(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.errors.iter().map(|(key, offset)| (*key, offset.error))
+    }
+
+    pub fn errors_len(&self) -> usize {
+        self.errors.len()
+    }
+
+    pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
+        match change {
+            ErrorChange::Add(key, by) => {
+                let correction = settings.correction_of(key);
+                let before = self.error(key).copied().unwrap_or_default();
+                let (error, jumps) = correction.added(&before, &by);
+                if jumps {
+                    self.note_jump(key);
+                }
+                self.set_error(key, error);
+            }
+            ErrorChange::Turn(key, by) => {
+                self.note_jump(key);
+                if let Some(error) = self.error(key) {
+                    self.set_error(key, turned(error, by));
+                }
+            }
+            ErrorChange::Clear(key) => {
+                self.note_jump(key);
+                if self.errors.contains_key(&key) {
+                    self.set_error(key, Pose::IDENTITY);
+                }
+            }
+            ErrorChange::Renew(key) => {
+                self.note_jump(key);
+                if self.bodies.contains_key(key) {
+                    self.set_error(key, Pose::IDENTITY);
+                    let place = self.list(key);
+                    self.marks[place].is_unreported = true;
+                }
+            }
+            ErrorChange::ClearAll => {
+                if let Some(data) = &mut self.render_data {
+                    data.jump_all();
+                }
+                let keys: Vec<_> = self.errors.keys().copied().collect();
+                for key in keys {
+                    self.set_error(key, Pose::IDENTITY);
+                }
+            }
+        }
+    }
+
+    /// Sets the visual error. A body at rest keeps its displayed pose until the next frame.
+    fn set_error(&mut self, key: BodyKey, error: Pose) {
+        let Some(shown) = self.pose(key) else {
+            return;
+        };
+        if let Some(Displayed::Moving(place)) = self.bodies.get(key) {
+            self.marks[*place].has_error = error != Pose::IDENTITY;
+        }
+        self.errors.insert(key, Offset { error, shown });
+    }
+
+    pub(super) fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
+        self.error(key)
+            .map_or(pose, |error| with_error(error, &pose))
+    }
+
+    pub(super) fn add_errors(&self, start: usize, poses: &mut [Pose]) {
+        if self.errors.is_empty() {
+            return;
+        }
+        for (place, pose) in (start..).zip(poses) {
+            if self.marks[place].has_error {
+                *pose = self.with_error(self.shown[place].0, *pose);
+            }
+        }
+    }
+
+    pub(super) fn decay(&mut self, moment: &Moment) {
+        for (key, Offset { error, shown }) in std::mem::take(&mut self.errors) {
+            let Some(body) = self.bodies.get(key) else {
+                continue;
+            };
+            let correction = moment.smoothing.correction_of(key);
+            let left = correction.decayed(&error, moment.elapsed);
+            let has_error = left != Pose::IDENTITY;
+            let now = match body {
+                Displayed::Moving(place) => {
+                    self.marks[*place].has_error = has_error;
+                    shown
+                }
+                Displayed::Resting { pose, .. } if has_error => with_error(&left, pose),
+                Displayed::Resting { pose, .. } => *pose,
+            };
+            if has_error {
+                let offset = Offset {
+                    error: left,
+                    shown: now,
+                };
+                self.errors.insert(key, offset);
+            }
+            if now != shown {
+                if let Some(data) = &mut self.render_data {
+                    data.add_override(key, now);
+                }
+                self.report_resting(key, shown, now);
+            }
+        }
+    }
+}

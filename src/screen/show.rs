@@ -1,0 +1,258 @@
+//! The displayed poses of a frame, and how they differ from the last one.
+
+use std::collections::BTreeSet;
+
+use slotmap::SecondaryMap;
+
+use crate::dim::is_same;
+use crate::key::BodyKey;
+use rapier::math::{Pose, Vector};
+
+use super::{Displayed, Marks, Moment, Screen, index};
+use crate::pose::Movers;
+use crate::pose::Origin;
+use crate::pose::PoseLog;
+use crate::pose::Weights;
+use crate::pose::with_error;
+
+/// The number of bodies that are processed at once: so few that the results stay in the L1 cache.
+const CHUNK: usize = 64;
+
+impl Screen {
+    /// Computes the poses that this frame displays, and the lists of changes.
+    pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
+        self.begin(moment);
+        for change in log.errors.drain(..) {
+            self.change_error(change, moment.smoothing);
+        }
+        self.remove_gone(movers, &mut log);
+        self.align(movers);
+        self.decay(moment);
+        self.let_rest(movers, log.rest);
+        let weights = Weights::new(moment.alpha, Some(moment.lead));
+        if let Some(data) = &mut self.render_data {
+            data.show(movers, moment.alpha);
+        }
+        let mut poses = [Pose::IDENTITY; CHUNK];
+        self.have_all_moved = self.moved.is_empty();
+        for start in (0..self.shown.len()).step_by(CHUNK) {
+            let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
+            movers.blend(start, &weights, poses);
+            self.add_errors(start, poses);
+            self.list_overrides(movers, start, poses);
+            self.compare(start, poses);
+        }
+        self.finish_render_data();
+    }
+
+    /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
+    pub(crate) fn expect(&mut self, movers: &Movers) {
+        for (place, key) in movers.keys().iter().enumerate() {
+            if !self.bodies.contains_key(*key) {
+                self.unseen.insert(*key, movers.current(place));
+            }
+        }
+    }
+
+    /// Lets copies of bodies move from their last displayed poses to the first of their two states. Edited bodies are
+    /// at that state already.
+    pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin, edited: &BTreeSet<BodyKey>) {
+        let shift = self
+            .origin
+            .map_or(Vector::ZERO, |before| origin.from(&before));
+        movers.renew_version();
+        for place in 0..movers.len() {
+            let key = movers.keys()[place];
+            let is_led = self.bodies.contains_key(key) && !edited.contains(&key);
+            let shown = self.pose(key).filter(|_| is_led);
+            let error = self.error(key).copied().unwrap_or_default();
+            let back = Pose::from_parts(-error.translation, error.rotation.inverse());
+            let shown = shown.map(|shown| shown.append_translation(-shift));
+            movers.lead(place, shown.map(|shown| with_error(&back, &shown)));
+        }
+    }
+
+    /// Repeats the poses of the last frame.
+    pub fn show_same(&mut self, frame: u64, time: f64) {
+        self.number = frame;
+        self.time = time;
+        self.origin_shift = Vector::ZERO;
+        self.moved.clear();
+        self.have_all_moved = false;
+        self.removed.clear();
+        if let Some(data) = &mut self.render_data {
+            data.repeat();
+        }
+    }
+
+    fn begin(&mut self, moment: &Moment) {
+        self.show_same(moment.frame, moment.time);
+        self.unseen.clear();
+        self.set_render_data(moment.has_render_data);
+        if let Some(data) = &mut self.render_data {
+            data.clear_overrides();
+        }
+        self.alpha = moment.alpha;
+        let before = self.origin.replace(moment.origin);
+        self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
+    }
+
+    fn remove_gone(&mut self, movers: &Movers, log: &mut PoseLog) {
+        if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
+            self.order = None;
+            if let Some(data) = &mut self.render_data {
+                data.expect_another_state();
+            }
+            let resting = log.rest.iter().map(|(key, _)| *key);
+            let listed = movers.keys().iter().copied().chain(resting);
+            let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
+            let gone = self.bodies.keys().filter(|key| !listed.contains_key(*key));
+            log.removed.extend(gone);
+            log.removed.sort_unstable();
+            log.removed.dedup();
+            log.removed.retain(|key| !listed.contains_key(*key));
+        }
+        for key in log.removed.drain(..) {
+            self.remove(key);
+        }
+    }
+
+    /// Displays bodies that came to rest at their poses, unless they move again.
+    fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
+        let len = movers.len();
+        for (key, pose) in rest {
+            if !matches!(self.bodies.get(key), Some(Displayed::Moving(place)) if *place < len) {
+                self.rest(key, pose);
+            }
+        }
+        // Bodies beyond the movers rest where they are displayed. A teleported body may not be listed yet.
+        for place in (len..self.shown.len()).rev() {
+            let (key, pose) = self.shown[place];
+            self.rest(key, pose);
+        }
+    }
+
+    /// Brings the lists into the order of the movers.
+    fn align(&mut self, movers: &Movers) {
+        if self.order.replace(movers.order()) == Some(movers.order()) {
+            return;
+        }
+        for (place, key) in movers.keys().iter().enumerate() {
+            if self.shown.get(place).is_none_or(|(shown, _)| shown != key) {
+                let listed = self.list(*key);
+                self.swap(place, listed);
+            }
+        }
+    }
+
+    /// Displays `poses` for the bodies from `start` on.
+    fn compare(&mut self, start: usize, poses: &[Pose]) {
+        let places = start..start + poses.len();
+        let marks = &mut self.marks[places.clone()];
+        let shown = &mut self.shown[places];
+        let has_moved =
+            |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
+        let mut is_any_unreported = false;
+        let mut bodies = shown.iter().zip(&*marks).zip(poses);
+        if self.have_all_moved
+            && bodies.all(|((shown, marks), pose)| {
+                is_any_unreported |= marks.is_unreported;
+                has_moved(&shown.1, marks, pose)
+            })
+        {
+            if let Some(data) = &mut self.render_data {
+                for (_, pose) in shown.iter() {
+                    data.add_moved(*pose, self.origin_shift);
+                }
+            }
+            for (shown, pose) in shown.iter_mut().zip(poses) {
+                shown.1 = *pose;
+            }
+            if is_any_unreported {
+                for marks in marks {
+                    marks.is_unreported = false;
+                }
+            }
+            return;
+        }
+        self.list_all_moved(start);
+        for (place, pose) in (start..).zip(poses) {
+            let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
+            if has_moved(&shown.1, marks, pose) {
+                if let Some(data) = &mut self.render_data {
+                    data.add_moved(shown.1, self.origin_shift);
+                }
+                shown.1 = *pose;
+                marks.moved_at = index(self.moved.len());
+                marks.is_unreported = false;
+                self.moved.push(*shown);
+            }
+        }
+    }
+}
+
+impl Screen {
+    /// Lists a body as moving, if it is not listed. Returns its index.
+    pub(super) fn list(&mut self, key: BodyKey) -> usize {
+        let (shown, moved_at) = match self.bodies.get(key) {
+            Some(Displayed::Moving(place)) => return *place,
+            Some(Displayed::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
+            None => (None, 0),
+        };
+        if shown.is_none() {
+            self.note_jump(key);
+        }
+        let place = self.shown.len();
+        self.shown.push((key, shown.unwrap_or_default()));
+        self.marks.push(Marks {
+            is_unreported: shown.is_none(),
+            has_error: self.errors.contains_key(&key),
+            ..Marks::reported_at(moved_at)
+        });
+        self.bodies.insert(key, Displayed::Moving(place));
+        self.rested.grow(self.bodies.len());
+        place
+    }
+
+    pub(super) fn unlist(&mut self, place: usize) {
+        self.shown.swap_remove(place);
+        self.marks.swap_remove(place);
+        self.repair(place);
+    }
+
+    pub(super) fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.shown.swap(one, other);
+            self.marks.swap(one, other);
+            self.repair(one);
+            self.repair(other);
+        }
+    }
+
+    /// Updates the index of the body at `place`.
+    fn repair(&mut self, place: usize) {
+        if let Some((key, _)) = self.shown.get(place) {
+            self.bodies[*key] = Displayed::Moving(place);
+        }
+    }
+
+    /// Returns whether the lists match the bodies, with finite poses.
+    #[cfg(feature = "serde")]
+    pub fn is_consistent(&self) -> bool {
+        let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == place);
+        let resting = self.bodies.values().filter_map(|shown| match shown {
+            Displayed::Resting { pose, .. } => Some(pose),
+            Displayed::Moving(_) => None,
+        });
+        let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
+        let len = self.shown.len();
+        self.marks.len() == len
+            && self.shown.iter().enumerate().all(is_listed)
+            && self.unseen.values().all(Pose::is_finite)
+            && self.bodies.len() - resting.clone().count() == len
+            && resting
+                .chain(self.shown.iter().map(|(_, pose)| pose))
+                .chain(errors)
+                .all(Pose::is_finite)
+    }
+}

@@ -1,0 +1,417 @@
+//! The parts of a simulation.
+
+use std::any::Any;
+use std::fmt;
+use std::time::Duration;
+
+use crate::events::Events;
+use crate::physics::Physics;
+use crate::physics::Resources;
+use crate::pose::{Correction, Smoothing};
+use crate::screen::Screen;
+#[cfg(feature = "serde")]
+use crate::time::Requests;
+use crate::time::{Clock, ClockSettings, DisplayedMoment, Rate};
+
+use super::frame::Frame;
+use super::run::Run;
+
+/// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
+///
+/// Insert bodies, [`advance`](Self::advance) the simulation by the duration of each frame, and draw the
+/// [`pose`](Self::pose) of each body, or only of bodies that [`moved`](Self::moved).
+///
+/// ```
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::{Rate, Simulation};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::new(Rate::hz(60));
+/// let ball = simulation.physics.insert(
+///     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
+///     ColliderBuilder::ball(0.5),
+/// );
+/// // At 144 frames per second most frames have no step, but the ball still moves in each.
+/// let mut height = 10.0;
+/// for _ in 0..144 {
+///     simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
+///     let shown = simulation.pose(ball).unwrap().translation.y;
+///     assert!(shown <= height);
+///     height = shown;
+/// }
+/// ```
+///
+/// # Choosing a loop
+/// | where the simulation lives | use |
+/// | --- | --- |
+/// | in a variable next to your game's data | [`advance`](Self::advance) with a closure that is called before each step |
+/// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
+/// | inside your world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`run_step`](Self::run_step), [`end_frame`](Self::end_frame) |
+/// | on a separate thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner) |
+/// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
+///
+/// # The order of a step
+/// 1. [`next_step`](Self::next_step): kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the
+///    `next_position()` of a moving platform is where it will be after this step.
+/// 2. Your game: input, forces, spawn, despawn. A target that is set here is applied at once.
+/// 3. [`run_step`](Self::run_step): forces and [force generators](crate::forces::ForceGenerator), then Rapier's
+///    step, then its events, then the poses.
+/// 4. Your game again: reactions to the step's [`events`](crate::Physics::events).
+///
+/// # When to call what
+/// Some methods depend on whether a frame is open, whether there is a current step, whether a rollback is unfinished,
+/// or whether Rapier has panicked. Their documentation says so. All others may be called at any time.
+///
+/// # A copy
+/// The state is in the public field [`physics`](Self::physics), a [value](crate::Physics#the-state-as-a-value) that can
+/// be copied and assigned. A clone of the simulation holds more: the clock with its settings, the frame, the picture,
+/// and the steps that are to be resimulated. A clone made within a frame is in the middle of that frame. It does not
+/// hold the past (the [states and poses](Self::keep) of earlier ticks), but has the
+/// same limits for later steps.
+///
+/// After you assign a whole simulation, a frame reports changes since the last frame before the *clone*. A renderer
+/// that follows [`moved`](Self::moved) has to write all poses once. [`EntityMap`](crate::ecs::EntityMap) and `entities` detect the
+/// assignment and do so.
+pub struct Simulation {
+    /// Everything that the next step depends on: bodies, forces, Rapier's world. It is a
+    /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
+    pub physics: Physics,
+    /// What the loop knows about `physics`.
+    pub(super) run: Run,
+    pub(super) clock: Clock,
+    /// The thread pool of the last step, for a state that replaces this one. It belongs to Rapier's pipeline, and a copy
+    /// of the world has a new pipeline.
+    #[cfg(feature = "parallel")]
+    pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
+    /// The report of the last frame that has ended.
+    pub(super) frame: Frame,
+    pub(super) open: Option<OpenFrame>,
+    /// Real time since the last frame was displayed, without pauses and times at speed 0.
+    pub(super) shown_for: Duration,
+    /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
+    /// themselves. The default is [`Smoothing::Interpolate`].
+    ///
+    /// The [`physics`](Self::physics) adopts a change in the next call of the loop, such as
+    /// [`next_step`](Self::next_step) or [`advance`](Self::advance). Until then
+    /// [`start_in_motion`](Physics::start_in_motion) uses the earlier smoothing. Bodies are
+    /// displayed as before until the next step. If the new smoothing has the same latency, nothing jumps. A change to
+    /// or from [`Smoothing::Extrapolate`] or [`Smoothing::Latest`], which display another time, makes a body skip or
+    /// repeat up to a step's motion. With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
+    /// displayed, regardless of the smoothing.
+    ///
+    /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change
+    /// them.
+    pub smoothing: Smoothing,
+    /// Sets how the visual error decays for all bodies that have no [correction](Physics::set_body_correction)
+    /// themselves.
+    ///
+    /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where
+    /// it was displayed. This visual error decays over the next frames, without affecting the physics. A change of this
+    /// setting takes effect in the next frame, even for an error that is already displayed. With [`Correction::OFF`]
+    /// bodies jump to their corrected poses.
+    ///
+    /// ```
+    /// # use evenstep::rewind::Kept;
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::{Correction, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # simulation.keep(Kept { ticks: 60, ..Kept::default() });
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// simulation.correction = Correction::default();
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
+    /// assert_eq!(x(&simulation), 0.0);
+    ///
+    /// simulation.resimulate(0, |physics, step| {
+    ///     if step.tick == 0 {
+    ///         physics.teleport(ball, Pose::from_translation(Vector::X)).unwrap();
+    ///     }
+    /// })?;
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert!(x(&simulation).abs() < 1e-3); // displayed where it was
+    /// simulation.advance(Duration::from_millis(200), |_, _| ()); // the half-life
+    /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
+    /// # Ok::<(), evenstep::rewind::RewindError>(())
+    /// ```
+    pub correction: Correction,
+    /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on the
+    /// GPU or needs motion vectors: `false` by default.
+    ///
+    /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
+    /// body that moved. A clone keeps the data too, but saved bytes do not.
+    pub keeps_render_data: bool,
+    /// Whether screens keep the data for renderers.
+    /// The last picture. On a thread, where a view displays the simulation, it is empty.
+    pub(super) screen: Screen,
+}
+
+/// A frame that has begun and not ended.
+#[derive(Clone, Copy)]
+pub(super) struct OpenFrame {
+    /// The report so far.
+    pub report: Frame,
+    /// What the frame before displayed.
+    pub displayed: DisplayedMoment,
+}
+
+impl Clone for Simulation {
+    fn clone(&self) -> Self {
+        #[cfg_attr(not(feature = "parallel"), expect(unused_mut))]
+        let mut physics = self.physics.clone_in_step();
+        #[cfg(feature = "parallel")]
+        physics.set_pool_if_none(self.physics.pool());
+        let [original, copy] = [&self.physics, &physics].map(|it| it.epoch.number());
+        let run = if self.knows_physics() {
+            self.run.copy(copy)
+        } else {
+            self.run.another()
+        };
+        let mut screen = self.screen.clone();
+        // The log is copied with the state, so it is valid for the copy.
+        screen.replace_epoch(original, copy);
+        Self {
+            physics,
+            run,
+            clock: self.clock.clone(),
+            #[cfg(feature = "parallel")]
+            pool: self.pool.clone(),
+            frame: self.frame,
+            open: self.open,
+            shown_for: self.shown_for,
+            smoothing: self.smoothing,
+            correction: self.correction,
+            keeps_render_data: self.keeps_render_data,
+            screen,
+        }
+    }
+}
+
+/// # Construction
+impl Simulation {
+    /// Creates an empty world under Rapier's default gravity, stepped at `rate`.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        let mut simulation = Self {
+            physics: Physics::new(),
+            run: Run::default(),
+            clock: Clock::new(rate),
+            #[cfg(feature = "parallel")]
+            pool: None,
+            frame: Frame::default(),
+            open: None,
+            shown_for: Duration::ZERO,
+            smoothing: Smoothing::default(),
+            correction: Correction::default(),
+            keeps_render_data: false,
+            screen: Screen::default(),
+        };
+        simulation.notice_physics();
+        simulation
+    }
+}
+
+impl Default for Simulation {
+    /// Creates an empty world at [the default rate](Rate::default), 60 Hz.
+    fn default() -> Self {
+        Self::new(Rate::default())
+    }
+}
+
+/// # Readings
+impl Simulation {
+    /// Returns the report of the last frame or, within a frame, the report of that frame so far.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        self.open.map_or(self.frame, |open| open.report)
+    }
+
+    /// Returns the clock, with its time, its settings, and the time dropped so far. It is always at the present: while
+    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Returns the events of all steps of the last frame or, within a frame, of the steps that have run so far. From a
+    /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far. A hook reads the
+    /// events of the last step in [`Physics::events`].
+    #[must_use]
+    pub fn events(&self) -> Events {
+        Events::new(&self.run.events)
+    }
+}
+
+/// # For a view on another thread
+impl Simulation {
+    /// Returns the number of the run of one state. Later runs along a view have larger numbers.
+    pub(crate) fn timeline(&self) -> u64 {
+        self.run.timeline()
+    }
+
+    /// Makes this run later than all others, because it continues on the thread of another one.
+    pub(crate) fn begin_timeline(&mut self) {
+        self.run.begin_timeline();
+    }
+
+    pub(crate) fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    /// Takes the screen for a view.
+    pub(crate) fn take_screen(&mut self) -> Screen {
+        std::mem::take(&mut self.screen)
+    }
+
+    /// Puts back the screen of a view.
+    pub(crate) fn put_screen(&mut self, mut screen: Screen) {
+        screen.expect_another_state();
+        self.frame.number = self.frame.number.max(screen.number());
+        self.screen = screen;
+        self.shown_for = Duration::ZERO;
+    }
+}
+
+impl fmt::Debug for Simulation {
+    /// Writes the sizes of the parts, not all their contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("clock", &self.clock)
+            .field("frame", &self.frame())
+            .field("bodies", &self.physics.world.rapier.bodies.len())
+            .field("colliders", &self.physics.world.rapier.colliders.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// # Settings of the clock
+///
+/// Each setting takes effect in the next frame, even if you change it within a frame. Read the settings from
+/// [`clock`](Self::clock).
+impl Simulation {
+    /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
+    ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.clock_settings_mut().set_max_steps_per_frame(Some(4));
+    /// let frame = simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
+    /// ```
+    pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
+        self.clock.settings_mut()
+    }
+
+    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame, right after a step, use
+    /// [`pause_after_step`](crate::Physics::pause_after_step).
+    pub fn pause(&mut self) {
+        self.clock.pause();
+    }
+
+    /// Resumes time in the next frame: see [`Clock::resume`](crate::time::Clock::resume).
+    pub fn resume(&mut self) {
+        self.clock.resume();
+    }
+
+    /// Requests one step in the next frame of a pause: see [`Clock::step_once`](crate::time::Clock::step_once).
+    pub fn step_once(&mut self) {
+        self.clock.step_once();
+    }
+
+    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). The next frame discards the
+    /// [past](Self#back-in-time), which uses the old numbers.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.clock.set_tick(tick);
+    }
+
+    /// Sets the overstep that the next frame starts with: see [`Clock::set_overstep`](crate::time::Clock::set_overstep).
+    pub fn set_overstep(&mut self, overstep: Duration) {
+        self.clock.set_overstep(overstep);
+    }
+
+    /// Sets the requests for the next frame.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_requests(&mut self, requests: Requests) {
+        self.clock.set_requests(requests);
+    }
+
+    /// Skips real time that belongs to no frame.
+    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
+        self.clock.skip_real_time(skipped);
+    }
+
+    /// Sets the real time to that of the thread that now runs the simulation.
+    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
+        self.clock.set_real_time(real_time);
+    }
+}
+
+/// # Resources
+impl Simulation {
+    /// Calls `f` with the simulation and a resource, as [`Physics::resource_scope`](crate::Physics::resource_scope)
+    /// does with the physics. Use it once per frame, with one of the [resources](crate::Physics::resources), such as an
+    /// ECS world.
+    ///
+    /// # Panics
+    /// In `f`, everything that copies the state panics, because the value is not in it: a clone,
+    /// [`next_step`](Self::next_step) while [states are kept](Self::keep), going back in time. So do not
+    /// run the loop in `f`.
+    #[must_use = "`None` means that there is no such resource"]
+    pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
+        &mut self,
+        f: impl FnOnce(&mut Self, &mut T) -> R,
+    ) -> Option<R> {
+        fn resources(simulation: &mut Simulation) -> &mut Resources {
+            simulation.physics.resources_mut()
+        }
+        Resources::scope(self, resources, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::BodyKey;
+    use rapier::prelude::*;
+
+    /// A simulation can be sent to another thread and shared between threads.
+    const _: fn() = || {
+        fn send_and_sync<T: Send + Sync>() {}
+        send_and_sync::<Simulation>();
+    };
+
+    #[test]
+    fn only_moving_bodies_are_tracked_as_movers() {
+        let mut simulation = Simulation::new(Rate::hz(60));
+        simulation.physics.set_gravity(Vector::ZERO).unwrap();
+        let keys: Vec<BodyKey> = (0..100u8)
+            .map(|i| {
+                let body = RigidBodyBuilder::dynamic().translation(Vector::X * 2.0 * f32::from(i));
+                simulation.physics.insert(body, ColliderBuilder::ball(0.5))
+            })
+            .collect();
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        assert_eq!(simulation.physics.pairs.movers().len(), 100);
+        assert_eq!(
+            simulation.advance(Duration::from_secs(5), |_, _| ()).awake,
+            0
+        );
+        simulation.advance(Duration::from_secs(1), |_, _| ());
+        assert_eq!(simulation.physics.pairs.movers().len(), 0);
+        for key in &keys[10..13] {
+            simulation.physics.apply_impulse(*key, Vector::Y).unwrap();
+        }
+        simulation
+            .physics
+            .body_mut(keys[50])
+            .unwrap()
+            .set_linvel(Vector::ZERO, false);
+        for _ in 0..2 {
+            simulation.advance(Duration::from_millis(40), |_, _| ());
+            assert_eq!(simulation.physics.pairs.movers().len(), 3);
+        }
+    }
+}

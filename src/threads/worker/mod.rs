@@ -1,0 +1,427 @@
+//! The work of the physics thread, without thread and clock.
+
+#[cfg(test)]
+pub(super) mod tests;
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::key::BodyKey;
+use crate::simulation::{Capture, Hooks, Simulation};
+use crate::time::FrameTime;
+
+use super::failure::Failure;
+use super::mailbox::{ClockReading, Mail, Mailbox, discard};
+use super::publisher::Publisher;
+use super::settings::RunnerSettings;
+
+/// A function for [`Runner::call`](super::Runner::call).
+pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
+
+/// A question to the physics, which receives the simulation after the step in which it is answered.
+type Query = Box<dyn FnOnce(&Simulation) + Send>;
+
+/// The maximum number of steps run in a row before the clock is read again.
+const MOST_STEPS_AT_ONCE: u32 = 5;
+
+pub(super) struct Worker<H: Hooks> {
+    simulation: Simulation,
+    hooks: H,
+    settings: RunnerSettings,
+    receiver: Receiver<Message<H>>,
+    /// The messages that have arrived and are still to be handled.
+    arrived: VecDeque<Message<H>>,
+    /// Queries to answer after the current step.
+    asked: Vec<Query>,
+    mailbox: Arc<Mailbox<H::Error>>,
+    outgoing: Mail<H::Error>,
+    /// The time of the last call.
+    now: Duration,
+    /// The number of steps since the last measurement, and its time.
+    steps: u64,
+    measured: Duration,
+    publisher: Publisher,
+    /// The tick of the step that panicked.
+    broken: Option<u64>,
+    /// Bodies of entities removed since the newest kept state, with the ticks of the removals. That state still has
+    /// them.
+    removed: Vec<(u64, BodyKey)>,
+}
+
+/// The keys of bodies to be removed, which both threads share.
+pub(super) type Removals = Arc<Mutex<Vec<BodyKey>>>;
+
+/// Locks a list. A panic cannot leave it half-written, so a poisoned lock is ignored.
+pub(super) fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A message from the game's thread.
+pub(super) enum Message<H: Hooks> {
+    Call(Call<H>),
+    Query(Query),
+    /// Removes these bodies, and empties the list.
+    RemoveAll(Removals),
+    /// After a panic, continues from the previous state.
+    Recover,
+}
+
+impl<H: Hooks> Worker<H> {
+    pub fn new(
+        simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+        mailbox: Arc<Mailbox<H::Error>>,
+        receiver: Receiver<Message<H>>,
+    ) -> Self {
+        let mut physics = Self {
+            publisher: Publisher::new(&simulation),
+            measured: simulation.clock().real_time(),
+            simulation,
+            hooks,
+            settings,
+            receiver,
+            arrived: VecDeque::new(),
+            asked: Vec::new(),
+            mailbox,
+            outgoing: Mail::default(),
+            now: Duration::ZERO,
+            steps: 0,
+            broken: None,
+            removed: Vec::new(),
+        };
+        physics.publish();
+        // The other side does not use the box yet.
+        physics.hand_over();
+        physics
+    }
+
+    /// Ends the work and lets the time until now pass, so that the simulation can continue without a pause of that
+    /// length.
+    pub fn end(mut self, now: Duration) -> (Simulation, H) {
+        self.now = now;
+        self.pass_time();
+        self.into_parts()
+    }
+
+    /// Returns the simulation and the hooks.
+    pub fn into_parts(self) -> (Simulation, H) {
+        discard(self.arrived);
+        discard(self.receiver.try_iter());
+        discard(self.asked);
+        discard(self.outgoing.failures);
+        (self.simulation, self.hooks)
+    }
+
+    /// Fetches the messages that were sent by now. Returns `false` once nobody can send any more.
+    pub fn fetch(&mut self) -> bool {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(message) => self.arrived.push_back(message),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+
+    /// Waits until a message comes, for at most `most`. Returns `false` once nobody can send any more.
+    pub fn wait(&mut self, most: Option<Duration>) -> bool {
+        let message = match most {
+            Some(most) => self.receiver.recv_timeout(most),
+            None => self.receiver.recv().map_err(RecvTimeoutError::from),
+        };
+        match message {
+            Ok(message) => self.arrived.push_back(message),
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        true
+    }
+
+    /// Runs the steps that are due by `now`, in the real time of the simulation's clock. Returns when to call it again
+    /// if no message comes before that, or `None` if only a message requires a call.
+    pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
+        self.now = now;
+        // The game's values may panic wherever they are dropped.
+        let steps = AssertUnwindSafe(|| self.make_due_steps());
+        if let Err(payload) = catch_unwind(steps) {
+            self.fail(self.simulation.physics.tick(), payload);
+        }
+        let again = self.hand_over();
+        let next = self.deadline();
+        next.into_iter().chain(again).min()
+    }
+
+    /// Measures the last call, which began at `start` and ended at `end`. Only calls with steps count as busy.
+    pub fn measure(&mut self, start: Duration, end: Duration) {
+        let steps = std::mem::take(&mut self.steps);
+        let busy = if steps > 0 {
+            end.saturating_sub(start)
+        } else {
+            Duration::ZERO
+        };
+        let elapsed = end.saturating_sub(std::mem::replace(&mut self.measured, end));
+        self.outgoing.step_cost.record(elapsed, busy, steps);
+    }
+
+    /// Returns how long after the last frame the next step is due, in real time, or `None` in a pause.
+    fn until_next_step(&self) -> Option<Duration> {
+        let until = self.simulation.clock().until_next_step();
+        until.filter(|_| self.broken.is_none())
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let real_time = self.simulation.clock().real_time();
+        Some(real_time.saturating_add(self.until_next_step()?))
+    }
+
+    fn make_due_steps(&mut self) {
+        for _ in 0..MOST_STEPS_AT_ONCE {
+            self.handle_messages();
+            if self.deadline().is_none_or(|next| next > self.now) {
+                break;
+            }
+            self.make_due_step();
+        }
+    }
+
+    fn make_due_step(&mut self) {
+        let Some(due) = self.deadline() else {
+            return;
+        };
+        // The thread is too far behind to catch up, so all later steps are postponed.
+        let lag = self.now.saturating_sub(due);
+        if lag > self.settings.max_lag {
+            self.drop_lag(lag);
+        }
+        if let Some(until) = self.until_next_step() {
+            self.run_step(until);
+        }
+    }
+
+    fn drop_lag(&mut self, lag: Duration) {
+        self.simulation.skip_real_time(lag);
+        self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
+    }
+
+    /// Handles the messages that have arrived at once, between two steps. Time until now passes with the old settings of the clock,
+    /// and later time with the new ones.
+    fn handle_messages(&mut self) {
+        if self.arrived.is_empty() {
+            return;
+        }
+        self.pass_time();
+        let speed = ClockReading::of(self.simulation.clock()).speed;
+        self.handle_all();
+        if ClockReading::of(self.simulation.clock()).speed.to_bits() != speed.to_bits() {
+            // The remaining steps until now, due at the earlier speed, are not run.
+            let real_time = self.simulation.clock().real_time();
+            self.drop_lag(self.now.saturating_sub(real_time));
+        }
+        if self.broken.is_none() && !self.is_step_near() {
+            // The changes have to be displayed now, because no step that would display them is near.
+            if self.make_frame(Duration::ZERO) {
+                self.publish();
+                self.answer_between_steps();
+            }
+        }
+        self.outgoing.reading = self.reading();
+    }
+
+    /// Lets time pass until now, or until right before the next step.
+    fn pass_time(&mut self) {
+        let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
+        let passed = match self.until_next_step() {
+            Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
+            None => passed,
+        };
+        if !passed.is_zero() && self.broken.is_none() {
+            self.make_frame(passed);
+        }
+    }
+
+    /// Returns whether the next step comes as soon as at speed 1, or sooner.
+    fn is_step_near(&self) -> bool {
+        let period = self.simulation.clock().settings().rate().period();
+        let until = self.until_next_step();
+        until.is_some_and(|until| until <= period)
+    }
+
+    fn handle_all(&mut self) {
+        while let Some(message) = self.arrived.pop_front() {
+            match message {
+                Message::Call(call) => self.run(call),
+                Message::Query(query) => self.asked.push(query),
+                Message::RemoveAll(removals) => {
+                    let keys = std::mem::take(&mut *lock(&removals));
+                    self.remove_all(keys);
+                }
+                Message::Recover => self.recover(),
+            }
+        }
+    }
+
+    fn run(&mut self, call: Call<H>) {
+        if self.broken.is_some() {
+            return discard([call]);
+        }
+        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
+        let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
+        if let Err(payload) = result {
+            self.fail(self.simulation.physics.tick(), payload);
+        }
+        self.notice_other();
+    }
+
+    fn run_step(&mut self, until: Duration) {
+        let run = self.simulation.timeline();
+        if !self.make_frame(until) {
+            return;
+        }
+        // If a hook has replaced the simulation, the events of the new one belong to another time.
+        let events = self.simulation.events();
+        if let Some(first) = events
+            .as_slice()
+            .first()
+            .filter(|_| self.simulation.timeline() == run)
+        {
+            let events = (first.step(), events.as_slice().to_vec());
+            self.outgoing.events.push_back(events);
+        }
+        self.publish();
+        let frame = self.simulation.frame();
+        if frame.steps > 0 {
+            for query in self.asked.drain(..) {
+                answer(query, &self.simulation, &mut self.outgoing.failures);
+            }
+        } else if frame.dropped.aborted > 0 || !self.is_step_near() {
+            self.answer_between_steps();
+        }
+    }
+
+    /// Runs a frame of the simulation, with the steps that are due. Returns `false` after a panic.
+    fn make_frame(&mut self, frame_time: Duration) -> bool {
+        span!(
+            "frame",
+            number = self.simulation.frame().number.saturating_add(1),
+            frame_time = frame_time.as_secs_f64()
+        );
+        let tick = self.simulation.clock().tick();
+        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
+        let make = || {
+            simulation.begin_frame_with(hooks, FrameTime::of_step(frame_time))?;
+            simulation.run_steps(hooks, Capture::EachStep)
+        };
+        match catch_unwind(AssertUnwindSafe(make)) {
+            Ok(Ok(())) => (),
+            Ok(Err(error)) => self
+                .outgoing
+                .failures
+                .push_back(Failure::Hook { tick, error }),
+            Err(payload) => {
+                self.fail(tick, payload);
+                return false;
+            }
+        }
+        self.notice_other();
+        self.simulation.end_frame_unshown();
+        let frame = self.simulation.frame();
+        self.steps += frame.steps + frame.resimulated;
+        true
+    }
+
+    /// Stops after a panic in the step of that tick, or in the hook after it.
+    fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
+        self.broken = Some(tick);
+        self.outgoing.reading = self.reading();
+        self.outgoing
+            .failures
+            .push_back(Failure::Panic { tick, payload });
+        // Nobody would answer these questions.
+        discard(self.asked.drain(..));
+    }
+
+    /// Continues after a panic, from the newest state before it. After a panic of a hook, that is the present one if no
+    /// state is kept.
+    fn recover(&mut self) {
+        let Some(tick) = self.broken else {
+            return;
+        };
+        // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
+        self.simulation.end_frame_unshown();
+        // If a call panicked before the step, only the state before the previous step is kept.
+        let newest = self.simulation.newest_kept(tick);
+        let here = self.simulation.physics.tick();
+        if self.simulation.rewind(newest.unwrap_or(here)).is_ok() {
+            self.broken = None;
+            for (_, key) in std::mem::take(&mut self.removed) {
+                self.simulation.physics.remove(key);
+            }
+        }
+    }
+
+    /// Removes bodies, now or, after a panic, from the state that the simulation recovers.
+    fn remove_all(&mut self, keys: Vec<BodyKey>) {
+        let tick = self.simulation.physics.tick();
+        let newest = self.simulation.newest_kept(self.broken.unwrap_or(tick));
+        (self.removed).retain(|(at, _)| newest.is_some_and(|newest| newest <= *at));
+        self.removed.extend(keys.iter().map(|key| (tick, *key)));
+        if self.broken.is_none() {
+            for key in keys {
+                self.simulation.physics.remove(key);
+            }
+        }
+    }
+
+    /// Detects that a call or a hook has replaced the simulation or its state. The new one continues from now.
+    fn notice_other(&mut self) {
+        if self.publisher.notice_other(&mut self.simulation) {
+            self.simulation.set_real_time(self.now);
+        }
+    }
+
+    /// Answers queries so that they see the changes since the last step. They run on a copy, because the world itself
+    /// detects the changes in the next step.
+    fn answer_between_steps(&mut self) {
+        if !self.asked.is_empty() {
+            self.simulation.with_fresh_queries(|copy| {
+                for query in self.asked.drain(..) {
+                    answer(query, copy, &mut self.outgoing.failures);
+                }
+            });
+        }
+    }
+
+    /// Hands over the state, if it has changed.
+    fn publish(&mut self) {
+        self.outgoing.reading = self.reading();
+        let update = self.publisher.publish(&mut self.simulation);
+        self.outgoing.states.extend(update);
+    }
+
+    fn reading(&self) -> ClockReading {
+        let mut reading = ClockReading::of(self.simulation.clock());
+        if self.broken.is_some() {
+            // No state will follow, as in a pause.
+            reading.speed = 0.0;
+        }
+        reading
+    }
+
+    /// Hands over the mail. Returns when to try again if the mailbox is being read now.
+    fn hand_over(&mut self) -> Option<Duration> {
+        (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
+    }
+}
+
+/// Answers a question. A question that panics has changed nothing, so the game continues.
+fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
+        let tick = simulation.physics.tick();
+        failures.push_back(Failure::Ask { tick, payload });
+    }
+}

@@ -1,0 +1,373 @@
+//! Errors and panics.
+
+use super::*;
+use crate::simulation::Kept;
+
+#[test]
+fn the_failure_list_is_bounded_and_lost_failures_are_counted() {
+    struct Never;
+    impl Hooks for Never {
+        type Error = ();
+        fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
+            Err(())
+        }
+    }
+    let mut both = Both::new(flyer().0, Never);
+    for ms in 1..=1_500 {
+        both.physics(MS(10 * ms));
+        if ms % 400 == 0 {
+            both.frame(MS(10 * ms));
+        }
+    }
+    assert_eq!(both.runner.failures().len(), 1_000);
+    assert_eq!(both.runner.lost_failures(), 500);
+}
+
+#[test]
+fn a_panic_in_a_question_is_reported_and_physics_continues() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
+    both.physics(MS(10));
+    both.pause();
+    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
+    both.physics(MS(20));
+    both.resume();
+    both.physics(MS(30));
+    let next = both.physics(MS(40));
+    assert!(next.is_some() && both.tick() > 1);
+    let failures = both.runner.failures();
+    assert_eq!(
+        format!("{failures:?}"),
+        "[Ask { tick: 1, .. }, Ask { tick: 1, .. }]"
+    );
+}
+
+struct Fails(Option<&'static str>);
+
+impl Hooks for Fails {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert_ne!(step.tick, 6, "panics at tick 6");
+        match self.0.take_if(|_| step.tick == 3) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
+    for (states, interval) in [(0, 1), (4, 1), (4, 4)] {
+        let (mut simulation, key) = flyer();
+        simulation.keep(Kept {
+            ticks: states,
+            ..simulation.kept()
+        });
+        simulation.keep(Kept {
+            interval,
+            ..simulation.kept()
+        });
+        let mut both = Both::new(simulation, Fails(Some("fails at tick 3")));
+        for ms in 0..=10 {
+            both.physics(MS(10 * ms));
+        }
+        let shown = both.frame(MS(100)).pose(key).unwrap();
+        let failures = both.runner.failures();
+        assert_eq!(
+            format!("{failures:?}"),
+            r#"[Hook { tick: 3, error: "fails at tick 3" }, Panic { tick: 6, .. }]"#
+        );
+        assert_eq!(both.physics(MS(110)), None);
+        both.teleport(key, Pose::IDENTITY);
+        assert_eq!(both.physics(MS(120)), None);
+        assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
+        both.call(|simulation, _| simulation.set_tick(100));
+        both.runner.recover().unwrap();
+        // It panics again, because it is the same step.
+        for ms in 13..=20 {
+            both.physics(MS(10 * ms));
+        }
+        assert_eq!(both.physics(MS(210)), None);
+        both.frame(MS(210));
+        // Without kept states the simulation stays where it is.
+        assert_eq!(both.runner.failures().len(), 1);
+        let (simulation, _) = both.physics.into_parts();
+        assert_eq!(simulation.physics.tick(), 6);
+    }
+}
+
+/// Panics when it is dropped.
+#[derive(Debug)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+/// Hooks whose errors panic when they are dropped. The hooks themselves do so too if they are set to.
+struct Armed {
+    fails: bool,
+    is_bomb: bool,
+}
+
+impl Hooks for Armed {
+    type Error = Bomb;
+
+    fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Bomb> {
+        if self.fails { Err(Bomb) } else { Ok(()) }
+    }
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        if self.is_bomb {
+            drop(Bomb);
+        }
+    }
+}
+
+fn armed(fails: bool) -> Both<Armed> {
+    let (mut simulation, _) = flyer();
+    simulation.keep(Kept {
+        ticks: 10,
+        ..simulation.kept()
+    });
+    let is_bomb = false;
+    Both::new(simulation, Armed { fails, is_bomb })
+}
+
+fn call_with_bomb(both: &mut Both<Armed>) {
+    let bomb = Bomb;
+    both.call(move |_, _| drop(bomb));
+}
+
+#[test]
+fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
+    let mut both = armed(false);
+    both.physics(MS(10));
+    // The first call panics, so the questions are not answered, and the second call is not carried out.
+    for _ in 0..2 {
+        let bomb = Bomb;
+        (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
+    }
+    call_with_bomb(&mut both);
+    call_with_bomb(&mut both);
+    assert_eq!(both.physics(MS(20)), None);
+    // The force generator is dropped with its body.
+    both.runner.recover().unwrap();
+    both.call(|simulation, _| {
+        let (key, _) = simulation.physics.bodies().next().unwrap();
+        let bomb = Bomb;
+        let force = move |_: &RigidBody, _| {
+            let _ = &bomb;
+            Default::default()
+        };
+        let force = ForceGenerator::custom(force);
+        simulation
+            .physics
+            .insert_force_generator(key, force)
+            .unwrap();
+        simulation.keep(Kept {
+            ticks: 0,
+            bytes: 0,
+            ..simulation.kept()
+        });
+    });
+    both.physics(MS(30));
+    let key = both.physics.simulation.physics.bodies().next().unwrap().0;
+    both.runner.remove_body(key);
+    both.physics(MS(40));
+    let failures = format!("{:?}", both.runner.failures());
+    assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
+    // These calls are still queued when the thread ends.
+    for _ in 0..2 {
+        call_with_bomb(&mut both);
+    }
+    both.physics.fetch();
+    let (simulation, _) = both.physics.into_parts();
+    assert_eq!(simulation.physics.bodies().count(), 0);
+}
+
+#[test]
+fn hook_errors_that_panic_when_dropped_are_discarded_and_counted() {
+    let mut both = armed(true);
+    for ms in 1..=2_100 {
+        both.physics(MS(10 * ms));
+        if ms == 1_100 {
+            both.frame(MS(10 * ms));
+        }
+    }
+    let failures = both.runner.failures();
+    assert_eq!(failures.len(), 1_000);
+    discard(failures);
+    assert_eq!(both.runner.lost_failures(), 1_100);
+    for _ in 0..3 {
+        both.physics(MS(30_000));
+    }
+    both.physics.into_parts();
+    discard(both.runner.failures());
+}
+
+/// Panics when a certain step is resimulated.
+struct NotAgain;
+
+impl Hooks for NotAgain {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert!(
+            !step.is_resimulated || step.tick != 12,
+            "panics when resimulated"
+        );
+        Ok(())
+    }
+}
+
+#[test]
+fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
+    for panics_in_call in [false, true] {
+        let (mut simulation, key) = flyer();
+        simulation.keep(Kept {
+            ticks: 50,
+            ..simulation.kept()
+        });
+        let mut both = Both::new(simulation, NotAgain);
+        both.in_time(MS(200));
+        both.call(move |simulation, _| {
+            simulation.roll_back(10).unwrap();
+            assert!(!panics_in_call, "panics after the rollback");
+        });
+        both.in_time(MS(200));
+        both.in_time(MS(300));
+        assert_eq!(both.runner.failures().len(), 1);
+        both.runner.recover().unwrap();
+        both.in_time(MS(300));
+        both.in_time(MS(400));
+        assert!(both.tick() > 25, "{}", both.tick());
+        let at = both
+            .physics
+            .simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .translation()
+            .x;
+        assert_eq!(at.round(), both.tick() as f32);
+    }
+}
+
+struct PanicsOnce(bool);
+
+impl Hooks for PanicsOnce {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert!(
+            step.tick != 6 || std::mem::replace(&mut self.0, true),
+            "panics once"
+        );
+        Ok(())
+    }
+}
+
+/// The state before the panic still has the removed body.
+#[test]
+fn bodies_removed_after_a_panic_stay_removed() {
+    let (mut simulation, key) = flyer();
+    simulation.keep(Kept {
+        ticks: 4,
+        ..simulation.kept()
+    });
+    let mut both = Both::new(simulation, PanicsOnce(false));
+    both.in_time(MS(100));
+    assert_eq!(both.runner.failures().len(), 1);
+    both.runner.remove_body(key);
+    both.physics(MS(110));
+    both.runner.recover().unwrap();
+    both.physics(MS(120));
+    both.physics(MS(140));
+    assert!(both.tick() > 6);
+    assert!(both.physics.simulation.physics.body(key).is_none());
+    assert_eq!(both.frame(MS(200)).pose(key), None);
+}
+
+#[test]
+fn stopping_after_a_panic_discards_pending_calls() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.call(|_, _| panic!("injected"));
+    both.remove(key);
+    both.physics(MS(110));
+    let (simulation, _) = both.stop(MS(120));
+    assert!(simulation.physics.body(key).is_some());
+}
+
+/// Fails once, before the step of tick 10.
+struct FailsOnce(bool);
+
+impl Hooks for FailsOnce {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        if step.tick == 10 && !std::mem::replace(&mut self.0, true) {
+            return Err("injected");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn displayed_motion_does_not_jump_when_a_hook_error_drops_a_step() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, FailsOnce(false));
+    let mut last = 0.0;
+    for ms in 0..300 {
+        both.in_time(MS(ms));
+        let x = both.frame(MS(ms)).pose(key).unwrap().translation.x;
+        let by = x - last;
+        assert!((0.0..0.101).contains(&by), "{by} m at {ms} ms");
+        last = x;
+    }
+    assert_eq!(both.runner.failures().len(), 1);
+}
+
+#[test]
+fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
+    for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
+        let (mut simulation, key) = flyer();
+        let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));
+        let other = simulation.physics.insert(body, collider);
+        simulation.keep(Kept {
+            ticks: 4,
+            ..simulation.kept()
+        });
+        simulation.keep(Kept {
+            interval,
+            ..simulation.kept()
+        });
+        let mut both = Both::new(simulation, Fails(None));
+        for ms in (0..=100).step_by(5) {
+            if ms == removed_at {
+                both.runner.remove_body(other);
+            }
+            both.physics(MS(ms));
+            both.frame(MS(ms));
+        }
+        assert_eq!(both.runner.failures().len(), 1);
+        both.runner.recover().unwrap();
+        both.physics(MS(105));
+        let there = [key, other].map(|key| both.physics.simulation.physics.body(key).is_some());
+        assert_eq!(
+            there,
+            [true, false],
+            "removed at {removed_at} ms, {interval}"
+        );
+    }
+}

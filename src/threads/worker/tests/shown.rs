@@ -1,0 +1,490 @@
+//! What frames display, and when.
+
+use super::*;
+use crate::dim::testing::translation;
+use crate::simulation::Kept;
+
+#[test]
+fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut next = both.physics(MS(0));
+    assert_eq!(next, Some(MS(10)));
+    for micros in (0..2_000_000).step_by(6_944) {
+        let now = Duration::from_micros(micros);
+        while next.is_some_and(|next| next <= now) {
+            next = both.physics(next.unwrap());
+        }
+        let view = both.frame(now);
+        let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
+        let x = view.pose(key).unwrap().translation.x;
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x} at {now:?}, not {expected}"
+        );
+        assert!(!view.is_starved());
+        assert!(view.moved().len() <= 1);
+    }
+    assert_eq!(both.tick(), 199);
+}
+
+#[test]
+fn frames_starve_while_a_step_is_late_and_then_catch_up() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    let mut shown = 0.0;
+    let mut starved = 0;
+    // The step of 110 ms runs at 123 ms, together with that of 120 ms.
+    for ms in 100..140 {
+        if ms == 123 || ms > 123 && ms % 10 == 0 {
+            both.physics(MS(ms));
+        }
+        let view = both.frame(MS(ms));
+        let x = view.pose(key).unwrap().translation.x;
+        assert!(x >= shown, "{x} after {shown}");
+        shown = x;
+        starved += u32::from(view.is_starved());
+    }
+    // The step is displayed from 115 ms on, half a step after it was due.
+    assert_eq!(starved, 7);
+    assert!((shown - 12.4).abs() < 1e-3, "{shown}");
+}
+
+#[test]
+fn extrapolated_motion_never_goes_backward_when_steps_are_late() {
+    let (mut simulation, key) = flyer();
+    simulation.smoothing = Smoothing::Extrapolate;
+    let mut both = Both::new(simulation, Idle);
+    let mut last = 0.0;
+    for ms in 0..2_000u16 {
+        // Some steps are late.
+        if ms % 10 == 0 && ms % 70 != 0 {
+            both.physics(MS(ms.into()));
+        }
+        let x = x(&mut both, key, MS(ms.into()));
+        assert!(x >= last, "{x} after {last} at {ms} ms");
+        last = x;
+    }
+    assert!(last > 195.0);
+}
+
+#[test]
+fn state_copies_are_reused_once_the_view_no_longer_holds_them() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut most = 0;
+    for ms in 0..300 {
+        both.physics(MS(10 * ms));
+        // No frame fetches a state for a second.
+        if !(100..=200).contains(&ms) {
+            both.frame(MS(10 * ms));
+            most = most.max(both.physics.publisher.sent.len());
+        }
+    }
+    assert!(most <= 10, "{most}");
+    assert!(both.view().pose(key).is_some());
+}
+
+#[test]
+fn a_pause_hands_over_a_copy_only_after_a_visible_change() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let copies = |both: &Both<Idle>| {
+        let mut copies = 0;
+        both.runner
+            .mailbox
+            .try_with(|mail| copies = mail.states.drain(..).count());
+        copies
+    };
+    both.physics(MS(15));
+    both.pause();
+    both.physics(MS(17));
+    assert!(copies(&both) > 0);
+    both.physics(MS(20));
+    assert_eq!(copies(&both), 0);
+    // Nothing visible changes.
+    both.set_speed(2.0);
+    both.physics(MS(30));
+    assert_eq!(copies(&both), 0);
+    both.teleport(key, Pose::IDENTITY);
+    both.physics(MS(40));
+    assert_eq!(copies(&both), 1);
+}
+
+#[test]
+fn edits_in_a_pause_are_displayed_during_the_pause() {
+    let (mut simulation, flyer) = flyer();
+    let wall = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    let gone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.frame(MS(102));
+    both.pause();
+    both.physics(MS(103));
+    // The picture stays where it was, in the step before the last one.
+    for ms in [103, 114, 115, 119] {
+        let x = x(&mut both, flyer, MS(ms));
+        assert!((x - 8.8).abs() < 1e-3, "{x} at {ms} ms");
+    }
+    let there = translation(0.0, 7.0, 0.0);
+    both.teleport(wall, there);
+    both.remove(gone);
+    both.physics(MS(120));
+    let view = both.frame(MS(121));
+    assert_eq!(view.pose(wall), Some(there));
+    assert_eq!((view.pose(gone), view.removed()), (None, &[gone][..]));
+    // Nothing else moves.
+    for ms in [121, 124, 150] {
+        let x = x(&mut both, flyer, MS(ms));
+        assert!((x - 8.8).abs() < 1e-3, "{x} at {ms} ms");
+    }
+    // Slow motion continues from there at once.
+    both.set_speed(0.1);
+    both.resume();
+    both.in_time(MS(155));
+    let x = x(&mut both, flyer, MS(160));
+    assert!((x - 8.85).abs() < 1e-3, "{x}");
+}
+
+#[test]
+fn an_origin_shift_in_a_pause_is_displayed_without_moving_bodies() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.frame(MS(102));
+    both.pause();
+    both.physics(MS(103));
+    let before = x(&mut both, key, MS(104));
+    // The origin is shifted twice, so that positions are rounded twice.
+    for shift in [0.3, 7.1] {
+        both.call(move |simulation, _| {
+            let origin = Vector::X * shift;
+            simulation.physics.shift_origin(origin).unwrap();
+        });
+    }
+    both.physics(MS(105));
+    let after = x(&mut both, key, MS(106));
+    assert!((after + 7.4 - before).abs() < 1e-3, "{after}, {before}");
+}
+
+#[test]
+fn the_time_of_the_view_matches_its_poses_after_a_rewind() {
+    for pauses in [false, true] {
+        let (mut simulation, key) = flyer();
+        simulation.keep(Kept {
+            ticks: 50,
+            ..simulation.kept()
+        });
+        let mut both = Both::new(simulation, Idle);
+        both.in_time(MS(300));
+        both.frame(MS(300));
+        both.in_time(MS(400));
+        if pauses {
+            both.pause();
+        }
+        both.call(|simulation, _| simulation.rewind(20).unwrap());
+        for ms in 400..450 {
+            both.in_time(MS(ms));
+            let x = x(&mut both, key, MS(ms));
+            let time = both.view().time();
+            assert!(
+                (f64::from(x) - 100.0 * time).abs() < 1e-2,
+                "{x} at {time} s"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_smoothing_set_by_a_call_applies_to_the_next_steps() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let shown = |both: &mut Both<Idle>, ms| {
+        both.in_time(MS(ms));
+        x(both, key, MS(ms))
+    };
+    assert!((shown(&mut both, 102) - 8.7).abs() < 1e-3);
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Latest);
+    both.physics(MS(102));
+    for (ms, expected) in [(127, 12.0), (132, 12.0), (138, 13.0)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Extrapolate);
+    both.physics(MS(138));
+    for (ms, expected) in [(167, 16.2), (172, 16.7)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Interpolate);
+    both.physics(MS(172));
+    for (ms, expected) in [(207, 19.2), (212, 19.7)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
+}
+
+#[test]
+fn a_simulation_paused_from_the_start_is_displayed() {
+    let (mut simulation, key) = flyer();
+    simulation.pause();
+    let mut both = Both::new(simulation, Idle);
+    for ms in [0, 10, 1_000_000] {
+        both.physics(MS(ms));
+        assert_eq!(x(&mut both, key, MS(ms)), 0.0);
+        assert!(!both.view().is_starved());
+    }
+}
+
+#[test]
+fn a_view_without_a_state_lists_no_bodies_and_is_not_starved() {
+    let settings = RunnerSettings {
+        slack: f32::NAN,
+        ..RunnerSettings::default()
+    };
+    let mut view = View::<()>::new(settings, Screen::default(), Duration::ZERO);
+    view.update(&Mailbox::default(), MS(u64::MAX / 2));
+    assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
+}
+
+#[test]
+fn time_beyond_the_maximum_lag_is_dropped_and_counted() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    // Five steps are run at once, and the rest right after.
+    assert_eq!(both.physics.run_until(MS(300)), Some(MS(160)));
+    assert_eq!(both.tick(), 15);
+    both.physics(MS(300));
+    assert_eq!(both.tick(), 30);
+    // The thread is more than 250 ms behind, so the clock continues from now.
+    assert_eq!(both.physics(MS(800)), Some(MS(810)));
+    assert_eq!(both.tick(), 31);
+    both.frame(MS(800));
+    assert_eq!(both.view().dropped(), MS(490));
+    assert_eq!(
+        both.physics.simulation.clock().dropped().frame_time,
+        MS(490)
+    );
+    assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
+}
+
+/// A host that displays a simulation.
+enum Host {
+    Loop(Box<Simulation>),
+    Overlap(Box<Overlap>),
+    /// A runner with its wall clock.
+    Runner(Box<Both<Idle>>, Duration),
+}
+
+impl Host {
+    fn new(simulation: Simulation, kind: u32) -> Self {
+        match kind % 3 {
+            0 => Self::Loop(simulation.into()),
+            1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
+            _ => {
+                let now = simulation.clock().real_time();
+                Self::Runner(Both::new(simulation, Idle).into(), now)
+            }
+        }
+    }
+
+    fn stop(self) -> Simulation {
+        match self {
+            Self::Loop(simulation) => *simulation,
+            Self::Overlap(overlap) => overlap.stop(&mut Idle).0,
+            Self::Runner(both, now) => both.stop(now).0,
+        }
+    }
+
+    /// Returns where the body is displayed after a frame of this length, and at which simulated time.
+    fn frame(&mut self, frame_time: Duration, key: BodyKey) -> (f32, Option<f64>) {
+        let (pose, time) = match self {
+            Self::Loop(simulation) => {
+                simulation.advance(frame_time, |_, _| ());
+                (simulation.pose(key), None)
+            }
+            Self::Overlap(overlap) => {
+                let view = overlap.frame(frame_time, &mut Idle).unwrap();
+                (view.pose(key), Some(view.time()))
+            }
+            Self::Runner(both, now) => {
+                *now += frame_time;
+                both.in_time(*now);
+                let view = both.frame(*now);
+                (view.pose(key), Some(view.time()))
+            }
+        };
+        (pose.unwrap().translation.x, time)
+    }
+}
+
+#[test]
+fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
+    for (from, to) in (0..9).map(|i| (i / 3, i % 3)) {
+        for restart in 31..=42 {
+            let (simulation, key) = flyer();
+            let mut host = Host::new(simulation, from);
+            let (mut last, mut last_time) = (0.0, 0.0);
+            for i in 1..80 {
+                if i == restart {
+                    host = Host::new(host.stop(), to);
+                }
+                let (x, time) = host.frame(MS(3), key);
+                let time = time.unwrap_or(last_time);
+                if i > 30 {
+                    let by = x - last;
+                    let case =
+                        format!("{by} from {from} to {to} in frame {i}, restarted in {restart}");
+                    // A steady frame moves the body by 0.3 m. Where the delay grows it moves half as far, or not at all
+                    // where the delay grows by a whole step. Where the delay shrinks, the skipped motion comes at once.
+                    let least = if (from, to) == (0, 1) { 0.0 } else { 0.149 };
+                    let most = match (from, to) {
+                        (1, 0) => 1.3,
+                        (2, 0) | (1, 2) => 0.8,
+                        _ => 0.3,
+                    };
+                    assert!((least..most + 1e-3).contains(&by), "{case}");
+                    assert!(from != 2 || to != 2 || by > 0.299, "{case}");
+                    assert!(time >= last_time, "{time} after {last_time}, {case}");
+                }
+                (last, last_time) = (x, time);
+            }
+        }
+    }
+}
+
+/// Resimulates the last step, with the body a metre to the side.
+fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
+    let aside = translation(0.0, 1.0, 0.0);
+    let shift = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
+    simulation
+        .resimulate(simulation.physics.tick() - 1, shift)
+        .unwrap();
+}
+
+#[test]
+fn a_change_of_host_does_not_shorten_a_visual_error() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::default();
+        simulation.keep(Kept {
+            ticks: 10,
+            ..simulation.kept()
+        });
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        simulation.advance(MS(10_000), |_, _| ());
+        resimulate_aside(&mut simulation, key);
+        let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
+        assert_eq!(y(&simulation), 0.0);
+        let simulation = match kind {
+            0 => simulation,
+            kind => {
+                let mut host = Host::new(simulation, kind);
+                host.frame(MS(1), key);
+                host.stop()
+            }
+        };
+        let mut simulation = simulation;
+        simulation.advance(MS(1), |_, _| ());
+        let y = y(&simulation);
+        assert!(y > 0.0 && y < 0.02, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_body_correction_decays_at_its_half_life_in_every_host() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        let mut own = Correction::default();
+        own.position.half_life = MS(40);
+        simulation.correction = Correction::OFF;
+        simulation
+            .physics
+            .set_body_correction(key, Some(own))
+            .unwrap();
+        simulation.keep(Kept {
+            ticks: 10,
+            ..simulation.kept()
+        });
+        simulation.advance(MS(100), |_, _| ());
+        resimulate_aside(&mut simulation, key);
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(4), key);
+        }
+        // Twenty frames of 4 ms are two half-lives.
+        let error = host.stop().visual_error(key).unwrap();
+        let y = error.translation.y;
+        assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_correction_set_in_a_pause_applies_from_the_next_frame() {
+    let (mut simulation, key) = flyer();
+    simulation.keep(Kept {
+        ticks: 10,
+        ..simulation.kept()
+    });
+    simulation.advance(MS(100), |_, _| ());
+    resimulate_aside(&mut simulation, key);
+    let mut both = Both::new(simulation, Idle);
+    let mut now = MS(100);
+    let mut error = |both: &mut Both<Idle>| {
+        now += MS(5);
+        both.physics(now);
+        both.frame(now);
+        both.view().screen().error(key).map(|it| it.translation.y)
+    };
+    assert!(error(&mut both).unwrap() < -0.9);
+    both.call(|simulation, _| simulation.pause());
+    let before = error(&mut both).unwrap();
+    for _ in 0..9 {
+        assert_eq!(error(&mut both), Some(before));
+    }
+    both.call(|simulation, _| simulation.correction = Correction::OFF);
+    assert_eq!(error(&mut both), None);
+}
+
+#[test]
+fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
+    for kind in 1..3 {
+        let (simulation, key) = flyer();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(3), key);
+        }
+        let mut simulation = host.stop();
+        let new = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()];
+        let new = new.map(|body| {
+            let body = body.translation(Vector::Y * 9.0).gravity_scale(0.0);
+            simulation.physics.insert(body, ColliderBuilder::ball(0.1))
+        });
+        simulation.physics.remove(key).unwrap();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..9 {
+            for key in new {
+                assert_eq!(host.frame(MS(1), key).0, 0.0);
+            }
+            let gone = match &host {
+                Host::Loop(simulation) => simulation.pose(key),
+                Host::Overlap(overlap) => overlap.view().pose(key),
+                Host::Runner(both, _) => both.view().pose(key),
+            };
+            assert_eq!(gone, None);
+        }
+    }
+}

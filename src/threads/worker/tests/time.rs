@@ -1,0 +1,278 @@
+//! Pauses and speeds: they apply from the moment they are sent, and no time is lost or gained.
+
+use super::*;
+use crate::dim::testing::translation;
+use crate::simulation::Kept;
+
+#[test]
+fn pause_speed_and_single_steps_control_the_displayed_motion() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.in_time(MS(100));
+    both.pause();
+    assert_eq!(both.physics(MS(104)), None);
+    let stood = x(&mut both, key, MS(115));
+    assert!((stood - 8.9).abs() < 1e-3, "{stood}");
+    for ms in [120, 200, 5_000] {
+        assert_eq!(both.physics(MS(ms)), None);
+        assert_eq!(x(&mut both, key, MS(ms)), stood);
+    }
+    both.step_once();
+    assert_eq!(both.physics(MS(5_010)), None);
+    assert_eq!(both.tick(), 11);
+    both.resume();
+    both.set_speed(0.5);
+    // The remaining six of ten milliseconds take twice as long from now on.
+    let next = both.physics(MS(6_000)).unwrap();
+    assert_eq!(next, MS(6_012));
+    both.physics(next);
+    both.physics(next + MS(20));
+    let one = x(&mut both, key, next + MS(30));
+    both.physics(next + MS(40));
+    let two = x(&mut both, key, next + MS(40));
+    assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
+    assert_eq!(both.tick(), 14);
+    // A step takes two seconds at half the speed, less the five milliseconds that have passed.
+    both.set(|settings| settings.set_rate(Rate::hz(1)));
+    let next = both.physics(next + MS(50)).unwrap();
+    assert_eq!(next, MS(6_012 + 50 + 1_990));
+    let tick = both.tick();
+    assert_eq!(both.physics(next), Some(next + MS(2_000)));
+    assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
+    assert_eq!(both.tick(), tick + 2);
+}
+
+#[test]
+fn time_at_speed_zero_is_not_counted_as_dropped() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.set_speed(0.0);
+    both.physics(MS(5));
+    both.physics(MS(5_000));
+    both.set_speed(1.0);
+    assert_eq!(both.physics(MS(10_000)), Some(MS(10_005)));
+    let clock = both.physics.simulation.clock();
+    assert_eq!(clock.real_time(), MS(10_000));
+    assert_eq!(clock.time(), MS(5));
+    assert_eq!(clock.dropped(), crate::time::Dropped::default());
+    assert_eq!(both.frame(MS(10_000)).dropped(), Duration::ZERO);
+}
+
+#[test]
+fn lag_is_counted_as_dropped_when_the_speed_changes() {
+    for speed in [0.0, 0.5] {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        both.set_speed(speed);
+        // The thread is fourteen steps late.
+        both.physics(MS(245));
+        both.physics(MS(345));
+        let clock = both.physics.simulation.clock();
+        let (time, dropped) = (clock.time(), clock.dropped().frame_time);
+        let later = (clock.real_time() - MS(245)).mul_f64(speed);
+        assert_eq!(time + dropped, MS(245) + later);
+        assert_eq!(both.frame(MS(345)).dropped(), dropped);
+        assert!(dropped > MS(130), "{dropped:?}");
+    }
+}
+
+#[test]
+fn setting_the_tick_does_not_disturb_the_displayed_motion() {
+    for tick in [0, 1_000] {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let mut last = 0.0;
+        for ms in 1..400u64 {
+            if ms == 205 {
+                both.call(move |simulation, _| simulation.set_tick(tick));
+            }
+            both.in_time(MS(ms));
+            let x = x(&mut both, key, MS(ms));
+            let by = x - last;
+            // The body moves a metre in each step at 100 Hz.
+            assert!(ms < 30 || (by - 0.1).abs() < 1e-3, "{by} at {ms} ms");
+            last = x;
+        }
+        assert!(both.view().tick().abs_diff(tick + 19) <= 2);
+    }
+}
+
+/// A single step in a pause has put the picture ahead. At the new rate it is then behind.
+#[test]
+fn a_faster_rate_lets_the_display_catch_up_at_one_and_a_half_times_its_speed() {
+    let mut both = Both::new(Simulation::new(Rate::hz(50)), Idle);
+    both.in_time(MS(100));
+    both.frame(MS(100));
+    both.pause();
+    both.step_once();
+    both.in_time(MS(100));
+    for ms in 100..200 {
+        both.frame(MS(ms));
+    }
+    both.set(|settings| settings.set_rate(Rate::hz(125)));
+    both.resume();
+    both.physics(MS(200));
+    let mut last = both.view().time();
+    for ms in 201..300 {
+        both.in_time(MS(ms));
+        let time = both.frame(MS(ms)).time();
+        let by = time - last;
+        assert!((0.0..0.001_501).contains(&by), "{by} s at {ms} ms");
+        last = time;
+    }
+}
+
+/// The length of a frame.
+const FRAME: Duration = Duration::from_millis(7);
+
+/// Checks the frames of a flyer, at each of these speeds for this many milliseconds.
+fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let (mut now, mut next_frame, mut expected) = (Duration::ZERO, FRAME, 0.0);
+    let (mut shown, mut stood, mut last_speed) = (0.0, 0, 1.0);
+    for (speed, ms) in speeds {
+        both.set_speed(speed);
+        both.physics(now);
+        now += MS(ms);
+        while next_frame <= now {
+            both.in_time(next_frame);
+            let x = x(&mut both, key, next_frame);
+            // It is displayed a step and a half in the past.
+            if both.physics.simulation.clock().time() > MS(25) {
+                stood = if x > shown { 0 } else { stood + 1 };
+                assert!(stood <= 2, "at {x} for {stood} frames, at {next_frame:?}");
+            }
+            let most = 1.5 * 100.0 * FRAME.as_secs_f64() * f64::max(speed, last_speed);
+            let step = f64::from(x - shown);
+            assert!(
+                (0.0..=most).contains(&step),
+                "{x} after {shown} at {next_frame:?}, at speed {speed}"
+            );
+            assert!(!both.view().is_starved());
+            (shown, last_speed) = (x, speed);
+            next_frame += FRAME;
+        }
+        both.in_time(now);
+        expected += speed * MS(ms).as_secs_f64();
+    }
+    both.physics(now);
+    let time = both.physics.simulation.clock().time().as_secs_f64();
+    // The clock is behind by less than a step.
+    let behind = expected - time;
+    assert!((-1e-6..=0.01).contains(&behind), "{time}, not {expected}");
+    assert_eq!(both.view().dropped(), Duration::ZERO);
+}
+
+#[test]
+fn slow_motion_applies_at_once_and_displayed_motion_never_jumps() {
+    for speed in [0.1, 0.05, 0.01] {
+        fly([(1.0, 500), (speed, 2_000), (1.0, 500)]);
+    }
+    // Speeds also change in the middle of steps.
+    fly([(1.0, 503), (0.1, 1_998), (2.0, 509), (0.3, 1_001)]);
+}
+
+#[test]
+fn frequent_speed_changes_neither_lose_nor_gain_time() {
+    fly([(1.0, 500), (0.02, 500)].repeat(8));
+    fly([(1.0, 13), (0.02, 29)].repeat(60));
+}
+
+/// Runs and pauses this often, for these times in milliseconds. Returns the simulated time.
+fn pauses(times: u32, running: u64, paused: u64) -> Duration {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut now = Duration::ZERO;
+    for _ in 0..times {
+        both.resume();
+        both.in_time(now);
+        now += MS(running);
+        both.pause();
+        both.in_time(now);
+        now += MS(paused);
+        both.frame(now);
+    }
+    assert_eq!(both.view().dropped(), Duration::ZERO);
+    let simulation = &both.physics.simulation;
+    let steps = simulation.clock().time().as_millis() / 10;
+    assert_eq!(u128::from(both.tick()), steps);
+    simulation.clock().time()
+}
+
+#[test]
+fn pauses_in_the_middle_of_steps_lose_no_time() {
+    for (times, running, paused) in [(200, 1, 10), (300, 17, 3), (300, 17, 400)] {
+        let (time, expected) = (pauses(times, running, paused), MS(running) * times);
+        // A pause that comes with a step comes a nanosecond before it.
+        assert!(time <= expected && expected - time < MS(1), "{time:?}");
+    }
+}
+
+#[test]
+fn calls_and_questions_in_slow_motion_do_not_wait_for_a_step() {
+    let (mut simulation, key) = flyer();
+    let wall = simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let mut both = Both::new(simulation, Idle);
+    both.in_time(MS(108));
+    both.set_speed(0.0001);
+    both.physics(MS(108));
+    // 1.5 steps before 108 ms, the time is 93 ms.
+    assert!((x(&mut both, key, MS(110)) - 9.3).abs() < 1e-3);
+    let there = translation(0.0, 7.0, 0.0);
+    both.teleport(wall, there);
+    let spawned = both
+        .runner
+        .spawn(RigidBodyBuilder::fixed(), [ColliderBuilder::ball(1.0)]);
+    let answer = both.runner.ask(move |simulation| {
+        let ray = Ray::new(Vector::Y * 20.0, -Vector::Y);
+        let pipeline = simulation.physics.rapier().query_pipeline();
+        pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
+    });
+    // The next step is twenty seconds away.
+    assert!(both.physics(MS(120)).unwrap() > MS(20_000));
+    let (tick, hit) = answer.unwrap().get().expect("answered without a step");
+    assert_eq!((tick, both.tick()), (10, 10));
+    assert!((hit.unwrap() - 12.0).abs() < 1e-3, "{hit:?}");
+    let spawned = spawned.unwrap().key().expect("inserted without a step");
+    let view = both.frame(MS(121));
+    assert_eq!(view.pose(wall), Some(there));
+    assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
+    // Time is not paused: the flyer continues as slowly as before.
+    assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
+}
+
+/// After a rollback in a call, the thread follows the present time, not that of the state to which it went back.
+#[test]
+fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
+    for (at, pauses) in [(500, false), (503, false), (503, true)] {
+        let (mut simulation, _) = flyer();
+        simulation.keep(Kept {
+            ticks: 100,
+            ..simulation.kept()
+        });
+        let mut both = Both::new(simulation, Idle);
+        both.in_time(MS(at));
+        if pauses {
+            both.pause();
+            both.in_time(MS(at));
+        }
+        let tick = both.tick();
+        let back = if pauses { tick - 1 } else { 10 };
+        both.call(move |simulation, _| simulation.roll_back(back).unwrap());
+        both.in_time(MS(at));
+        let clock = both.physics.simulation.clock();
+        assert_eq!((clock.real_time(), clock.tick()), (MS(at), tick), "{at}");
+        assert_eq!(clock.dropped(), crate::time::Dropped::default());
+        let later = if pauses { 60_000 } else { at };
+        both.in_time(MS(later));
+        both.resume();
+        both.in_time(MS(later));
+        both.in_time(MS(later + 20));
+        assert_eq!(both.tick(), tick + 2);
+        assert_eq!(both.frame(MS(later + 20)).dropped(), Duration::ZERO);
+    }
+}
