@@ -44,10 +44,7 @@ pub struct Screen {
     /// The visual errors of bodies after a rollback.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
-    /// The bodies whose pose differs from the previous frame.
-    moved: Vec<(BodyKey, Pose)>,
-    /// Whether exactly the bodies in `shown` have moved, as in most frames: `moved` is then empty.
-    have_all_moved: bool,
+    moved: Moved,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
@@ -75,6 +72,28 @@ enum Displayed {
     Resting { pose: Pose, moved_at: u32 },
     /// The index in the lists.
     Moving(usize),
+}
+
+/// The bodies whose pose differs from the previous frame.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Moved {
+    /// Exactly the moving bodies, as in most frames. The list is empty, to be used again.
+    AllShown(Vec<(BodyKey, Pose)>),
+    Listed(Vec<(BodyKey, Pose)>),
+}
+
+impl Default for Moved {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+impl Moved {
+    fn list(&mut self) -> &mut Vec<(BodyKey, Pose)> {
+        let (Self::AllShown(list) | Self::Listed(list)) = self;
+        list
+    }
 }
 
 /// The visual error of a body, and its displayed pose if it rests.
@@ -176,10 +195,9 @@ impl Screen {
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        if self.have_all_moved {
-            &self.shown
-        } else {
-            &self.moved
+        match &self.moved {
+            Moved::AllShown(_) => &self.shown,
+            Moved::Listed(moved) => moved,
         }
     }
 
@@ -216,14 +234,22 @@ impl Screen {
         )
     }
 
-    /// Lists moved bodies in `moved` from now on. So far, all of `shown` up to `end` have moved.
-    fn list_all_moved(&mut self, end: usize) {
-        if std::mem::take(&mut self.have_all_moved) {
-            self.moved.extend_from_slice(&self.shown[..end]);
+    /// Lists moved bodies one by one from now on. If all of `shown` have moved so far, they are listed up to `end`.
+    fn list_moved(&mut self, end: usize) {
+        if let Moved::AllShown(list) = &mut self.moved {
+            list.extend_from_slice(&self.shown[..end]);
             for (place, marks) in self.marks[..end].iter_mut().enumerate() {
                 marks.moved_at = index(place);
             }
+            self.moved = Moved::Listed(std::mem::take(list));
         }
+    }
+
+    /// Forgets which bodies have moved.
+    fn clear_moved(&mut self) {
+        let list = self.moved.list();
+        list.clear();
+        self.moved = Moved::Listed(std::mem::take(list));
     }
 
     fn remove(&mut self, key: BodyKey) {
@@ -279,17 +305,20 @@ impl Screen {
 
     /// Reports a body in `moved`, which was displayed at `before` until now. Returns its index there.
     fn report(&mut self, key: BodyKey, before: Pose, shown: Pose, moved_at: u32) -> u32 {
-        match self.moved.get_mut(moved_at as usize) {
+        self.list_moved(self.shown.len());
+        let moved = self.moved.list();
+        match moved.get_mut(moved_at as usize) {
             Some(reported) if reported.0 == key => {
                 reported.1 = shown;
                 moved_at
             }
             _ => {
-                self.moved.push((key, shown));
+                moved.push((key, shown));
+                let moved_at = index(moved.len() - 1);
                 if let Some(data) = &mut self.render_data {
                     data.add_moved(before, self.origin_shift);
                 }
-                index(self.moved.len() - 1)
+                moved_at
             }
         }
     }
@@ -307,12 +336,12 @@ impl Screen {
         (*error != Pose::IDENTITY).then_some(error)
     }
 
-    /// Returns the number of bodies with a visual error.
     /// Returns all visual errors.
     pub fn errors(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.errors.iter().map(|(key, offset)| (*key, offset.error))
     }
 
+    /// Returns the number of bodies with a visual error.
     pub fn errors_len(&self) -> usize {
         self.errors.len()
     }

@@ -7,7 +7,7 @@ use crate::dim::parts::{PoseFloats, pose_floats};
 use crate::key::BodyKey;
 use crate::key::Id;
 
-use super::{Displayed, Screen};
+use super::{Displayed, Moved, Screen};
 use crate::pose::Movers;
 
 /// Data of a picture for renderers: pairs of poses to blend on the GPU, and the motion since the previous picture for
@@ -250,7 +250,7 @@ impl Screen {
 
     fn index_in_moved(&self, key: BodyKey) -> Option<usize> {
         let index = match *self.bodies.get(key)? {
-            Displayed::Moving(place) if self.have_all_moved => place,
+            Displayed::Moving(place) if matches!(self.moved, Moved::AllShown(_)) => place,
             Displayed::Moving(place) => self.marks[place].moved_at as usize,
             Displayed::Resting { moved_at, .. } => moved_at as usize,
         };

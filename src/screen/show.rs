@@ -8,7 +8,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Displayed, Marks, Moment, Screen, index};
+use super::{Displayed, Marks, Moment, Moved, Screen, index};
 use crate::pose::Movers;
 use crate::pose::Origin;
 use crate::pose::PoseLog;
@@ -34,7 +34,9 @@ impl Screen {
             data.show(movers, moment.alpha);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
-        self.have_all_moved = self.moved.is_empty();
+        if self.moved().is_empty() {
+            self.moved = Moved::AllShown(std::mem::take(self.moved.list()));
+        }
         for start in (0..self.shown.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             movers.blend(start, &weights, poses);
@@ -77,8 +79,7 @@ impl Screen {
         self.number = frame;
         self.time = time;
         self.origin_shift = Vector::ZERO;
-        self.moved.clear();
-        self.have_all_moved = false;
+        self.clear_moved();
         self.removed.clear();
         if let Some(data) = &mut self.render_data {
             data.repeat();
@@ -154,7 +155,7 @@ impl Screen {
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
         let mut is_any_unreported = false;
         let mut bodies = shown.iter().zip(&*marks).zip(poses);
-        if self.have_all_moved
+        if matches!(self.moved, Moved::AllShown(_))
             && bodies.all(|((shown, marks), pose)| {
                 is_any_unreported |= marks.is_unreported;
                 has_moved(&shown.1, marks, pose)
@@ -175,7 +176,8 @@ impl Screen {
             }
             return;
         }
-        self.list_all_moved(start);
+        self.list_moved(start);
+        let moved = self.moved.list();
         for (place, pose) in (start..).zip(poses) {
             let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
             if has_moved(&shown.1, marks, pose) {
@@ -183,9 +185,9 @@ impl Screen {
                     data.add_moved(shown.1, self.origin_shift);
                 }
                 shown.1 = *pose;
-                marks.moved_at = index(self.moved.len());
+                marks.moved_at = index(moved.len());
                 marks.is_unreported = false;
-                self.moved.push(*shown);
+                moved.push(*shown);
             }
         }
     }
