@@ -1,11 +1,59 @@
-//! Saved states: a header that identifies the build, and the contents in postcard's format.
+//! Saved states: a header that identifies the build, and the contents in postcard's format. Recordings begin in the same
+//! way.
+
+use std::hash::Hasher;
 
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
 
 use crate::bytes::fingerprint;
 use crate::key::ForceGeneratorKey;
 
-use super::start::{NoStart, Start, checksum, decode};
+/// The start of a file: its type, and the version of its format.
+pub(crate) struct Start {
+    pub magic: [u8; 8],
+    pub format: u32,
+}
+
+/// Why the start of a file is invalid.
+pub(crate) enum NoStart {
+    Magic,
+    Cut,
+    Format(u32),
+}
+
+impl Start {
+    pub const LEN: usize = 8 + 4;
+
+    pub fn bytes(&self) -> Vec<u8> {
+        [&self.magic[..], &self.format.to_le_bytes()].concat()
+    }
+
+    /// Returns the bytes that follow the start.
+    pub fn strip<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], NoStart> {
+        let rest = bytes.strip_prefix(&self.magic).ok_or(NoStart::Magic)?;
+        let (format, rest) = rest.split_first_chunk().ok_or(NoStart::Cut)?;
+        match u32::from_le_bytes(*format) {
+            format if format == self.format => Ok(rest),
+            format => Err(NoStart::Format(format)),
+        }
+    }
+}
+
+/// Returns the first bytes of a hash of all bytes, except those of the checksum itself at `at`.
+pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut hasher = XxHash3_64::new();
+    hasher.write(&bytes[..at]);
+    hasher.write(&bytes[at + N..]);
+    let sum = hasher.finish().to_le_bytes();
+    std::array::from_fn(|i| sum[i])
+}
+
+/// Decodes a value from these bytes, or returns `None` if they are invalid or some are left over.
+pub(crate) fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
+    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
+    rest.is_empty().then_some(value)
+}
 
 /// The type of a saved state. The format number is raised when the data after the header changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

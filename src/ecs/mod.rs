@@ -5,16 +5,12 @@
 
 // Which entity has which body.
 mod entity_map;
-// Types that have the bodies, and types that display them.
+// Types that have the bodies, types that display them, and bodies that were sent to a thread.
 mod host;
-// A body that was sent to a thread.
-mod spawned;
 // Components and synchronisation for hecs.
 #[cfg(feature = "hecs")]
 pub mod hecs;
 
 pub use entity_map::{EntityMap, Unmatched};
-pub use host::{Bodies, Host};
-pub(crate) use host::{BodyStore, Picture, Poses};
-pub(crate) use spawned::Inserter;
-pub use spawned::Spawned;
+pub use host::{Bodies, Host, Spawned};
+pub(crate) use host::{BodyStore, Inserter, Picture, Poses};

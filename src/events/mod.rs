@@ -4,22 +4,19 @@
 //! [`Physics::events`](crate::Physics::events) those of the last step. The field `step` of each event is the number of the
 //! step in which it happened.
 
-// How events change when steps are resimulated.
-mod changes;
+// Collects the events of a step.
+mod log;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::key::{BodyKey, Keys};
-use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
-use rapier::geometry::{
-    ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
-};
-use rapier::pipeline::EventHandler;
+use crate::key::BodyKey;
+use rapier::dynamics::SoftBodyTearEvent;
+use rapier::geometry::{ColliderHandle, ContactForceEvent};
 
-pub(crate) use changes::ChangedEvents;
-pub use changes::EventChanges;
+pub(crate) use log::EventLog;
 
 /// Two colliders started or stopped touching.
 ///
@@ -328,192 +325,131 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
-/// The events of the current step, and data on colliders from earlier steps.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct EventLog {
-    /// The events found in the current step, each with its order and the number of events found before it.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    found: Vec<(EventOrder, usize, Event)>,
-    /// The last collider at each index that touched something or whose body got a key.
-    known: Vec<Option<Known>>,
-}
-
-/// Data on a collider, kept after its removal until another collider at its index touches something.
+/// How the events changed when steps were resimulated, from
+/// [`Simulation::event_changes`](crate::Simulation::event_changes).
+///
+/// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
+/// retracted and one new event. Start the effects of new events, stop the effects of retracted events, and leave those
+/// of confirmed events alone. Each effect then plays once, and events that never happened leave no effect.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Known {
-    collider: ColliderHandle,
-    /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
-    /// knows the owner of a removed collider when its last event arrives.
-    owner: Option<BodyKey>,
-    /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
-    /// reported if the game turns events on or off during a contact.
-    touching: Vec<ColliderHandle>,
+#[non_exhaustive]
+pub struct EventChanges {
+    /// Events in the second run only.
+    pub new: Events,
+    /// Events in both runs, as in the second run.
+    pub confirmed: Events,
+    /// Events in the first run only. They never happened.
+    pub retracted: Events,
 }
 
-impl EventLog {
-    /// Returns the handler that Rapier calls in one step.
-    pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
-        Handler {
-            log: Mutex::new(self),
-            tick,
-            keys,
+/// New, confirmed and retracted events.
+pub(crate) type ChangedEvents = [SharedEvents; 3];
+
+impl EventChanges {
+    pub(crate) fn of(changed: &ChangedEvents) -> Self {
+        let [new, confirmed, retracted] = changed.each_ref().map(Events::new);
+        Self {
+            new,
+            confirmed,
+            retracted,
         }
     }
 
-    /// Ends the step: adds the events found in it to `events`.
-    pub fn end_step(
-        &mut self,
-        events: &mut Vec<Event>,
-        tick: u64,
-        quarantined: impl Iterator<Item = BodyKey>,
-    ) {
-        for body in quarantined {
-            self.push(Event::Quarantined(Quarantined { step: tick, body }));
+    /// Compares two runs of the same steps. Of several same events, the first ones are confirmed.
+    pub(crate) fn between(then: &[Event], now: &[Event]) -> ChangedEvents {
+        let (mut new, mut confirmed) = (Vec::new(), Vec::new());
+        let mut retracted: BTreeSet<_> = (then.iter().enumerate())
+            .map(|(place, event)| (event.identity(), place))
+            .collect();
+        for event in now {
+            let identity = event.identity();
+            let mut same = retracted.range((identity, 0)..=(identity, usize::MAX));
+            let list = match same.next().copied() {
+                Some(first) => {
+                    retracted.remove(&first);
+                    &mut confirmed
+                }
+                None => &mut new,
+            };
+            list.push(event.clone());
         }
-        (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
-        events.extend(self.found.drain(..).map(|(.., event)| event));
+        let places: BTreeSet<usize> = retracted.into_iter().map(|(_, place)| place).collect();
+        let retracted = places.into_iter().map(|place| then[place].clone());
+        [new, confirmed, retracted.collect()].map(SharedEvents::new)
     }
+}
 
-    fn push(&mut self, event: Event) {
-        self.found.push((event.order(), self.found.len(), event));
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::{Collision, ContactForce, Quarantined};
+    use crate::key::BodyKey;
+    use proptest::prelude::*;
+    use rapier::geometry::{ColliderHandle, ContactForceEvent};
+    use slotmap::KeyData;
 
-    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
-    fn push_collision(&mut self, collision: Collision) {
-        let was_touching = self.touch(collision.colliders, collision.started);
-        match (was_touching, collision.started) {
-            (false, false) => return,
-            (true, true) => self.push(Event::Collision(Collision {
-                started: false,
-                ..collision
-            })),
-            _ => {}
-        }
-        self.push(Event::Collision(collision));
-    }
-
-    /// Records that two colliders started or stopped touching. Returns whether their last event was a start.
-    fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
-        pair.sort_unstable_by_key(|it| index_of(*it));
-        let [lower, higher] = pair;
-        let known = self.known.get_mut(index_of(higher));
-        let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
-        let Some(Known { touching, .. }) = known else {
-            return false;
-        };
-        let place = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
-        // A removed collider with the same index may be in the list.
-        let was_touching = place.is_ok_and(|place| touching[place] == lower);
-        match place {
-            Err(place) if started => touching.insert(place, lower),
-            Ok(place) if started => touching[place] = lower,
-            Ok(place) if was_touching => drop(touching.remove(place)),
-            _ => {}
-        }
-        was_touching
-    }
-
-    /// Records the key of a collider's body, which may have got it after the collider began to touch something.
-    pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
-        match self.known.get(index_of(handle)) {
-            // The slot is held by a removed collider, whose last event may still arrive.
-            Some(Some(known)) if known.collider != handle => {}
-            _ => self.remember(handle, Some(key)),
-        }
-    }
-
-    /// Returns the owner of a collider, even if the collider was removed.
-    fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
-        if let Some(collider) = colliders.get(of) {
-            return keys.key(collider.parent()?);
-        }
-        let known = self.known.get(index_of(of))?.as_ref()?;
-        known.owner.filter(|_| known.collider == of)
-    }
-
-    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>) {
-        let index = index_of(collider);
-        if index >= self.known.len() {
-            self.known.resize(index + 1, None);
-        }
-        match &mut self.known[index] {
-            Some(known) if known.collider == collider => known.owner = owner,
-            slot => {
-                *slot = Some(Known {
-                    collider,
-                    owner,
-                    touching: Vec::new(),
-                });
+    /// Returns one of few events, so that a list has the same event several times.
+    fn event() -> impl Strategy<Value = Event> {
+        let pairs = prop::array::uniform2(0..3u32);
+        (0..3u64, 0..4u8, pairs, 0..100u8).prop_map(|(tick, kind, pair, force)| {
+            let [collider1, collider2] = pair.map(|index| ColliderHandle::from_raw_parts(index, 0));
+            let bodies = [None; 2];
+            match kind {
+                0 => Event::Quarantined(Quarantined {
+                    step: tick,
+                    body: BodyKey::from(KeyData::from_ffi(pair[0].into())),
+                }),
+                // The force tells apart which of the same events it is.
+                1 => Event::ContactForce(ContactForce {
+                    step: tick,
+                    bodies,
+                    force: ContactForceEvent {
+                        collider1,
+                        collider2,
+                        total_force_magnitude: force.into(),
+                        ..ContactForceEvent::default()
+                    },
+                }),
+                _ => Event::Collision(Collision {
+                    step: tick,
+                    started: kind == 2,
+                    bodies,
+                    colliders: [collider1, collider2],
+                    sensor: force % 2 == 0,
+                    removed: false,
+                }),
             }
+        })
+    }
+
+    /// Does what [`EventChanges::between`] does, in a time that grows with the square of the number of events.
+    fn one_by_one(mut then: Vec<Event>, now: &[Event]) -> [Vec<Event>; 3] {
+        let (mut new, mut confirmed) = (Vec::new(), Vec::new());
+        for event in now {
+            let is_same = |other: &Event| other.identity() == event.identity();
+            let list = match then.iter().position(is_same) {
+                Some(place) => {
+                    then.remove(place);
+                    &mut confirmed
+                }
+                None => &mut new,
+            };
+            list.push(event.clone());
         }
-    }
-}
-
-/// Holds the log behind a lock because Rapier requires a `Sync` handler. Rapier calls it from one thread.
-struct Handler<'a> {
-    log: Mutex<&'a mut EventLog>,
-    tick: u64,
-    keys: &'a Keys,
-}
-
-impl Handler<'_> {
-    fn record(&self, record: impl FnOnce(&mut EventLog)) {
-        record(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-fn index_of(handle: ColliderHandle) -> usize {
-    handle.into_raw_parts().0 as usize
-}
-
-impl EventHandler for Handler<'_> {
-    fn handle_collision_event(
-        &self,
-        _: &RigidBodySet,
-        colliders: &ColliderSet,
-        event: CollisionEvent,
-        _: Option<&ContactPair>,
-    ) {
-        let pair = [event.collider1(), event.collider2()];
-        self.record(|log| {
-            let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
-            if event.started() {
-                log.remember(pair[0], bodies[0]);
-                log.remember(pair[1], bodies[1]);
-            }
-            log.push_collision(Collision {
-                step: self.tick,
-                started: event.started(),
-                bodies,
-                colliders: pair,
-                sensor: event.sensor(),
-                removed: event.removed(),
-            });
-        });
+        [new, confirmed, then]
     }
 
-    fn handle_contact_force_event(
-        &self,
-        dt: f32,
-        _: &RigidBodySet,
-        colliders: &ColliderSet,
-        pair: &ContactPair,
-        total_force_magnitude: f32,
-    ) {
-        self.record(|log| {
-            let handles = [pair.collider1, pair.collider2];
-            log.push(Event::ContactForce(ContactForce {
-                step: self.tick,
-                bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
-                force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
-            }));
-        });
-    }
+    proptest! {
+        #![proptest_config(crate::testing::random(256))]
 
-    fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
-        let (tick, event) = (self.tick, Box::new(event.clone()));
-        self.record(|log| log.push(Event::SoftBodyTear(SoftBodyTear { step: tick, event })));
+        #[test]
+        fn changes_equal_those_found_one_by_one(
+            then in prop::collection::vec(event(), 0..60),
+            now in prop::collection::vec(event(), 0..60),
+        ) {
+            let changes = EventChanges::between(&then, &now).map(|events| format!("{events:?}"));
+            let expected = one_by_one(then, &now).map(|events| format!("{events:?}"));
+            prop_assert_eq!(changes, expected);
+        }
     }
 }

@@ -13,7 +13,10 @@ mod button;
 mod input_queue;
 // Input by tick.
 mod tick_queue;
+// Samples for ticks, on the sender.
+mod tick_sender;
 
 pub use button::Button;
 pub use input_queue::{Delivery, InputCounts, InputQueue, Sample};
-pub use tick_queue::{TickCounts, TickError, TickQueue, TickSender};
+pub use tick_queue::{TickCounts, TickError, TickQueue};
+pub use tick_sender::TickSender;

@@ -1,7 +1,6 @@
 //! Input addressed by tick. Each sample is delivered to exactly that step.
 
 use std::collections::VecDeque;
-use std::{iter, mem};
 
 use crate::time::Step;
 
@@ -249,69 +248,6 @@ impl<T> TickQueue<T> {
     }
 }
 
-/// Assigns a player's samples to ticks, so that each tick gets exactly one even if the input delay changes.
-///
-/// Use it for the local player in lockstep or with rollback, where a sample takes effect some ticks later on all
-/// machines. If the delay grows, the sender repeats its last sample for the ticks in between. If the delay shrinks, it
-/// drops samples until one is for a tick that has none. Push and send only what [`schedule`](Self::schedule) returns,
-/// so that your [`TickQueue`](crate::input::TickQueue) equals that of every receiver.
-///
-/// ```
-/// use evenstep::input::TickSender;
-///
-/// let mut sender = TickSender::new(0, "none");
-/// let mut sent = Vec::new();
-/// let steps = [(0, 0, "a"), (1, 2, "b"), (2, 2, "c"), (3, 0, "d"), (4, 0, "e"), (5, 0, "f")];
-/// for (tick, delay, input) in steps {
-///     // Push each sample to your own queue, and send it to the other players.
-///     sent.extend(sender.schedule(tick + delay, input));
-/// }
-/// // The delay grows in step 1: "a" is repeated. It shrinks in step 3: "d" and "e" are dropped.
-/// assert_eq!(sent, [(0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "c"), (5, "f")]);
-/// ```
-///
-/// A sample should say which buttons are down, not what was pressed, because a dropped press would be lost and a
-/// repeated one would count twice. The receiver counts presses with a [`Button`](crate::input::Button).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TickSender<T> {
-    /// The first tick that has no sample.
-    tick: u64,
-    /// The sample of the tick before.
-    last: T,
-}
-
-impl<T: Clone> TickSender<T> {
-    /// Creates a sender whose first sample is for `tick`. If the first call of [`schedule`](Self::schedule) is for a
-    /// later tick, the ticks before get `input`, for example no buttons.
-    ///
-    /// If all players know that the first ticks have no input, begin at the initial input delay: then nobody has to
-    /// wait for samples of these ticks. Create a new sender if your simulation
-    /// [skips](crate::time::Clock::set_tick) to another tick.
-    pub const fn new(tick: u64, input: T) -> Self {
-        Self { tick, last: input }
-    }
-
-    /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
-    /// push and send, each with its tick.
-    ///
-    /// Call it once in each step, except in resimulated ones. It returns:
-    /// - the sample, if `tick` is the one after the last tick that has a sample;
-    /// - if ticks were left out, the last sample again for each of them, and then the new one;
-    /// - nothing, if `tick` already has a sample.
-    ///
-    /// Samples that you do not take from the iterator are lost.
-    pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
-        let samples = (tick >= self.tick).then(|| {
-            let left_out = mem::replace(&mut self.tick, tick.saturating_add(1))..tick;
-            let last = mem::replace(&mut self.last, input.clone());
-            let repeated = left_out.map(move |tick| (tick, last.clone()));
-            repeated.chain(iter::once((tick, input)))
-        });
-        samples.into_iter().flatten()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -483,39 +419,5 @@ mod tests {
         assert_eq!((queue.tick(), queue.len()), (u64::MAX, 1));
         let by = u64::MAX;
         assert_eq!(queue.push(0, 2), Err(TickError::Late { input: 2, by }));
-    }
-}
-
-#[cfg(test)]
-mod tests_of_tick_sender {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #![proptest_config(crate::testing::random(256))]
-
-        /// Each tick has the newest sample that was not too late for it.
-        #[test]
-        fn each_tick_gets_exactly_one_sample(
-            first in 0..20u64,
-            delays in prop::collection::vec(0..20u64, 1..100),
-        ) {
-            let mut sender = TickSender::new(first, None);
-            let (mut sent, mut taken) = (Vec::new(), Vec::<(u64, Option<u64>)>::new());
-            for (step, delay) in (0..).zip(delays) {
-                let tick = step + delay;
-                sent.extend(sender.schedule(tick, Some(step)));
-                if tick >= first && taken.last().is_none_or(|(newest, _)| tick > *newest) {
-                    taken.push((tick, Some(step)));
-                }
-                prop_assert_eq!(sent.last(), taken.last());
-            }
-            let end = taken.last().map_or(first, |(tick, _)| tick + 1);
-            let expected = (first..end).map(|tick| {
-                let sample = taken.iter().rfind(|(taken, _)| *taken <= tick);
-                (tick, sample.and_then(|(_, step)| *step))
-            });
-            prop_assert_eq!(sent, expected.collect::<Vec<_>>());
-        }
     }
 }

@@ -14,8 +14,6 @@ mod failure;
 mod sync {
     pub use std::sync::{Mutex, TryLockError};
 }
-// The start of a thread, where the system has threads.
-mod start;
 // Data from the physics to the game.
 mod mailbox;
 // Copies of states, for the view.

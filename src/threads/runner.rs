@@ -14,10 +14,9 @@ use crate::time::StepCost;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
-use super::failure::{Failure, SendError, StartError};
+use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
 use super::settings::RunnerSettings;
-use super::start::{Work, spawn};
 use super::view::View;
 use super::worker::{Call, Message, Removals, Worker, lock};
 

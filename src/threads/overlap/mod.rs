@@ -14,10 +14,9 @@ use crate::physics::Physics;
 use crate::simulation::{Hooks, Simulation};
 use crate::time::{Clock, FrameTime, Step};
 
-use super::failure::StartError;
+use super::failure::{StartError, Work, spawn};
 use super::publisher::Publisher;
 use super::settings::RunnerSettings;
-use super::start::{Work, spawn};
 use super::view::View;
 use frames::{Done, Job, run_steps};
 

@@ -1,0 +1,202 @@
+//! Collects the events of a step, in an order that does not depend on threads.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::key::{BodyKey, Keys};
+use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
+use rapier::geometry::{
+    ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
+};
+use rapier::pipeline::EventHandler;
+
+use super::{Collision, ContactForce, Event, EventOrder, Quarantined, SoftBodyTear};
+
+/// The events of the current step, and data on colliders from earlier steps.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct EventLog {
+    /// The events found in the current step, each with its order and the number of events found before it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    found: Vec<(EventOrder, usize, Event)>,
+    /// The last collider at each index that touched something or whose body got a key.
+    known: Vec<Option<Known>>,
+}
+
+/// Data on a collider, kept after its removal until another collider at its index touches something.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Known {
+    collider: ColliderHandle,
+    /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
+    /// knows the owner of a removed collider when its last event arrives.
+    owner: Option<BodyKey>,
+    /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
+    /// reported if the game turns events on or off during a contact.
+    touching: Vec<ColliderHandle>,
+}
+
+impl EventLog {
+    /// Returns the handler that Rapier calls in one step.
+    pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
+        Handler {
+            log: Mutex::new(self),
+            tick,
+            keys,
+        }
+    }
+
+    /// Ends the step: adds the events found in it to `events`.
+    pub fn end_step(
+        &mut self,
+        events: &mut Vec<Event>,
+        tick: u64,
+        quarantined: impl Iterator<Item = BodyKey>,
+    ) {
+        for body in quarantined {
+            self.push(Event::Quarantined(Quarantined { step: tick, body }));
+        }
+        (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
+        events.extend(self.found.drain(..).map(|(.., event)| event));
+    }
+
+    fn push(&mut self, event: Event) {
+        self.found.push((event.order(), self.found.len(), event));
+    }
+
+    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
+    fn push_collision(&mut self, collision: Collision) {
+        let was_touching = self.touch(collision.colliders, collision.started);
+        match (was_touching, collision.started) {
+            (false, false) => return,
+            (true, true) => self.push(Event::Collision(Collision {
+                started: false,
+                ..collision
+            })),
+            _ => {}
+        }
+        self.push(Event::Collision(collision));
+    }
+
+    /// Records that two colliders started or stopped touching. Returns whether their last event was a start.
+    fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
+        pair.sort_unstable_by_key(|it| index_of(*it));
+        let [lower, higher] = pair;
+        let known = self.known.get_mut(index_of(higher));
+        let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
+        let Some(Known { touching, .. }) = known else {
+            return false;
+        };
+        let place = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
+        // A removed collider with the same index may be in the list.
+        let was_touching = place.is_ok_and(|place| touching[place] == lower);
+        match place {
+            Err(place) if started => touching.insert(place, lower),
+            Ok(place) if started => touching[place] = lower,
+            Ok(place) if was_touching => drop(touching.remove(place)),
+            _ => {}
+        }
+        was_touching
+    }
+
+    /// Records the key of a collider's body, which may have got it after the collider began to touch something.
+    pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
+        match self.known.get(index_of(handle)) {
+            // The slot is held by a removed collider, whose last event may still arrive.
+            Some(Some(known)) if known.collider != handle => {}
+            _ => self.remember(handle, Some(key)),
+        }
+    }
+
+    /// Returns the owner of a collider, even if the collider was removed.
+    fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
+        if let Some(collider) = colliders.get(of) {
+            return keys.key(collider.parent()?);
+        }
+        let known = self.known.get(index_of(of))?.as_ref()?;
+        known.owner.filter(|_| known.collider == of)
+    }
+
+    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>) {
+        let index = index_of(collider);
+        if index >= self.known.len() {
+            self.known.resize(index + 1, None);
+        }
+        match &mut self.known[index] {
+            Some(known) if known.collider == collider => known.owner = owner,
+            slot => {
+                *slot = Some(Known {
+                    collider,
+                    owner,
+                    touching: Vec::new(),
+                });
+            }
+        }
+    }
+}
+
+/// Holds the log behind a lock because Rapier requires a `Sync` handler. Rapier calls it from one thread.
+struct Handler<'a> {
+    log: Mutex<&'a mut EventLog>,
+    tick: u64,
+    keys: &'a Keys,
+}
+
+impl Handler<'_> {
+    fn record(&self, record: impl FnOnce(&mut EventLog)) {
+        record(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn index_of(handle: ColliderHandle) -> usize {
+    handle.into_raw_parts().0 as usize
+}
+
+impl EventHandler for Handler<'_> {
+    fn handle_collision_event(
+        &self,
+        _: &RigidBodySet,
+        colliders: &ColliderSet,
+        event: CollisionEvent,
+        _: Option<&ContactPair>,
+    ) {
+        let pair = [event.collider1(), event.collider2()];
+        self.record(|log| {
+            let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
+            if event.started() {
+                log.remember(pair[0], bodies[0]);
+                log.remember(pair[1], bodies[1]);
+            }
+            log.push_collision(Collision {
+                step: self.tick,
+                started: event.started(),
+                bodies,
+                colliders: pair,
+                sensor: event.sensor(),
+                removed: event.removed(),
+            });
+        });
+    }
+
+    fn handle_contact_force_event(
+        &self,
+        dt: f32,
+        _: &RigidBodySet,
+        colliders: &ColliderSet,
+        pair: &ContactPair,
+        total_force_magnitude: f32,
+    ) {
+        self.record(|log| {
+            let handles = [pair.collider1, pair.collider2];
+            log.push(Event::ContactForce(ContactForce {
+                step: self.tick,
+                bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
+                force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
+            }));
+        });
+    }
+
+    fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
+        let (tick, event) = (self.tick, Box::new(event.clone()));
+        self.record(|log| log.push(Event::SoftBodyTear(SoftBodyTear { step: tick, event })));
+    }
+}
