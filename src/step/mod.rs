@@ -2,6 +2,8 @@
 
 // Rapier's sets and their keys.
 mod world;
+// Links of multibodies, and bodies with joints.
+mod multibodies;
 // The threads that step a world.
 #[cfg(feature = "parallel")]
 mod pool;

@@ -2,12 +2,9 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{
-    ImpulseJointHandle, IntegrationParameters, Multibody, MultibodyJointSet, MultibodyLink,
-    RigidBody, RigidBodyHandle, RigidBodyType, RigidBodyVelocity,
-};
+use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
-use rapier::math::{Pose, Rotation, SPATIAL_DIM, Vector};
+use rapier::math::Vector;
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
@@ -184,130 +181,6 @@ impl World {
         self.rapier.bodies.get_mut(self.keys.handle(key)?)
     }
 
-    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, to which Rapier
-    /// moves the link in the next step.
-    pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        let position = *self.rapier.bodies.get(handle)?.position();
-        Some(self.link_position(handle).unwrap_or(position))
-    }
-
-    /// Returns the pose of a link whose root was teleported since the last step.
-    fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        let PhysicsWorld {
-            bodies,
-            multibody_joints,
-            ..
-        } = &self.rapier;
-        let link = multibody_joints.rigid_body_link(handle)?;
-        let multibody = multibody_joints.get_multibody(link.multibody)?;
-        let root = bodies.get(multibody.root().rigid_body_handle())?.position();
-        if root == multibody.root().local_to_world() {
-            return None;
-        }
-        let [before, after] =
-            [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
-        Some(root * before.inverse() * after)
-    }
-
-    /// Returns the links of the multibody whose root is this body, or none if the body is not a root.
-    pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
-        let joints = &self.rapier.multibody_joints;
-        let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
-        let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
-        let links = multibody
-            .into_iter()
-            .flat_map(|multibody| multibody.links().skip(1));
-        links.map(MultibodyLink::rigid_body_handle)
-    }
-
-    /// Returns the sleeping bodies that a body touches.
-    pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
-        let PhysicsWorld {
-            bodies,
-            colliders,
-            narrow_phase,
-            ..
-        } = &self.rapier;
-        let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
-        let pairs = (attached.iter()).flat_map(|it| narrow_phase.contact_pairs_with(*it));
-        let ends = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
-        let parents = ends.filter_map(|end| colliders.get(end)?.parent());
-        let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
-        parents.filter(is_asleep).collect()
-    }
-
-    /// Returns whether joints or soft bodies may change when the body is removed.
-    pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
-        let PhysicsWorld {
-            impulse_joints,
-            multibody_joints,
-            soft_bodies,
-            ..
-        } = &self.rapier;
-        impulse_joints.attached_joints(handle).next().is_some()
-            || multibody_joints.rigid_body_link(handle).is_some()
-            || soft_bodies.iter().next().is_some()
-    }
-
-    /// Returns whether the body's pose follows from that of others, so that Rapier would undo a change of it.
-    pub fn is_dependent(&self, handle: RigidBodyHandle) -> bool {
-        let link = self.rapier.multibody_joints.rigid_body_link(handle);
-        let body = self.rapier.bodies.get(handle);
-        link.is_some_and(|link| link.id != 0)
-            || body.is_some_and(|body| body.body_type() == RigidBodyType::SoftFrame)
-    }
-
-    /// Moves the links of a multibody to the poses that follow from its root, as Rapier would in the next step. Returns
-    /// those links, or none if the body is not a root.
-    pub fn place_links(&mut self, root: RigidBodyHandle) -> Vec<RigidBodyHandle> {
-        let links: Vec<_> = self.links(root).collect();
-        let PhysicsWorld {
-            bodies,
-            multibody_joints,
-            ..
-        } = &mut self.rapier;
-        if let Some(multibody) = root_of(multibody_joints, root) {
-            multibody.forward_kinematics(bodies, true);
-            multibody.update_rigid_bodies(bodies, true);
-        }
-        links
-    }
-
-    /// Transforms a body and its motion by an isometry of the world. If it is the root of a multibody, its links move
-    /// too, and are returned. Returns `None` and changes nothing if the result is not finite.
-    pub fn transform(
-        &mut self,
-        handle: RigidBodyHandle,
-        by: &Pose,
-    ) -> Option<Vec<RigidBodyHandle>> {
-        let links: Vec<_> = self.links(handle).collect();
-        let PhysicsWorld {
-            bodies,
-            multibody_joints,
-            ..
-        } = &mut self.rapier;
-        let multibody = root_of(multibody_joints, handle);
-        let all = || links.iter().chain([&handle]);
-        let leads_somewhere = |handle: &RigidBodyHandle| {
-            let body = &bodies[*handle];
-            (by * body.position()).is_finite() && (by * body.next_position()).is_finite()
-        };
-        if !all().all(leads_somewhere) {
-            return None;
-        }
-        for handle in all() {
-            let body = &mut bodies[*handle];
-            let next = by * body.next_position();
-            body.set_position(by * body.position(), true);
-            body.set_next_kinematic_position(next);
-            body.set_vels(body.vels().transformed(&by.rotation), true);
-        }
-        if let Some(multibody) = multibody {
-            turn_root(multibody, by.rotation);
-        }
-        Some(links)
-    }
-
     /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
     /// that belongs to no body.
     ///
@@ -413,30 +286,6 @@ fn copy(world: &PhysicsWorld) -> PhysicsWorld {
         soft_bodies: soft_bodies.clone(),
         ccd_solver: ccd_solver.clone(),
     }
-}
-
-/// Returns the multibody whose root is this body.
-fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&mut Multibody> {
-    let link = *joints.rigid_body_link(handle)?;
-    if link.id != 0 {
-        return None;
-    }
-    joints.get_multibody_mut(link.multibody)
-}
-
-/// Turns the velocity of a multibody's root, which is the first of the multibody's coordinates, in world axes. The
-/// coordinates of its joints do not depend on the root's pose.
-///
-/// The root has these coordinates while Rapier lets it move freely. The type of its body does not tell us, because
-/// until the next step, Rapier leaves the root of a part that was cut off, or of one whose type was changed, as it was.
-fn turn_root(multibody: &mut Multibody, by: Rotation) {
-    if multibody.root().joint().ndofs() != SPATIAL_DIM {
-        return;
-    }
-    let mut coordinates = multibody.generalized_velocity_mut();
-    let root = &mut coordinates.as_mut_slice()[..SPATIAL_DIM];
-    let turned = RigidBodyVelocity::from_slice(root).transformed(&by);
-    root.copy_from_slice(turned.as_slice());
 }
 
 /// Runs Rapier's step.
