@@ -137,6 +137,8 @@ mod dim;
 // Spans for profilers, used in all modules.
 #[macro_use]
 mod span;
+// A lock that no panic poisons.
+mod lock;
 // Slotmaps and maps as plain data.
 #[cfg(feature = "serde")]
 mod slots;

@@ -1,8 +1,9 @@
 //! Collects the events of a step, in an order that does not depend on threads.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::key::{BodyKey, Keys};
+use crate::lock::lock;
 use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
 use rapier::geometry::{
     ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
@@ -143,7 +144,7 @@ struct Handler<'a> {
 
 impl Handler<'_> {
     fn record(&self, record: impl FnOnce(&mut EventLog)) {
-        record(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner));
+        record(&mut lock(&self.log));
     }
 }
 

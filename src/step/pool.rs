@@ -7,9 +7,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::lock::lock;
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -18,10 +19,6 @@ static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Idle pools of one thread each.
 static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A claim on a pool, which is released when dropped, even after a panic.
 struct Taken(usize);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::ecs::{Inserter, Spawned};
 use crate::events::Event;
 use crate::key::BodyKey;
+use crate::lock::lock;
 use crate::simulation::{Hooks, Simulation};
 use crate::time::StepCost;
 use rapier::dynamics::RigidBody;
@@ -18,7 +19,7 @@ use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
 use super::settings::RunnerSettings;
 use super::view::View;
-use super::worker::{Call, Message, Removals, Worker, lock};
+use super::worker::{Call, Message, Removals, Worker};
 
 /// The future answer to a question, from [`Runner::ask`].
 #[derive(Debug)]

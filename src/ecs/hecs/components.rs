@@ -1,10 +1,11 @@
 //! The components of an entity that has a body.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::ecs::Spawned;
 use crate::key::BodyKey;
+use crate::lock::lock;
 use rapier::math::Pose;
 
 /// Component: the entity has a body.
@@ -170,8 +171,7 @@ impl Owner {
         self.dropped().bodies.retain(|key| !holds(*key));
     }
 
-    /// A panic elsewhere cannot leave lists of keys half-written, so a poisoned lock is ignored.
     fn dropped(&self) -> MutexGuard<'_, DroppedLinks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

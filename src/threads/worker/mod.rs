@@ -7,10 +7,11 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::key::BodyKey;
+use crate::lock::lock;
 use crate::simulation::{Capture, Hooks, Simulation};
 use crate::time::FrameTime;
 
@@ -54,11 +55,6 @@ pub(super) struct Worker<H: Hooks> {
 
 /// The keys of bodies to be removed, which both threads share.
 pub(super) type Removals = Arc<Mutex<Vec<BodyKey>>>;
-
-/// Locks a list. A panic cannot leave it half-written, so a poisoned lock is ignored.
-pub(super) fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A message from the game's thread.
 pub(super) enum Message<H: Hooks> {
