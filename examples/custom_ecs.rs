@@ -90,7 +90,7 @@ fn drop_crates(ecs: &mut Ecs, step: Step) {
     }
 }
 
-fn main() -> Result<(), evenstep::time::RateError> {
+fn main() {
     let mut ecs = Ecs {
         simulation: Simulation::new(Rate::hz(60)),
         ..Ecs::default()
@@ -113,5 +113,4 @@ fn main() -> Result<(), evenstep::time::RateError> {
     let key = ecs.bodies[entity];
     assert_eq!(ecs.names.len(), 1);
     assert_eq!(Some(ecs.poses[entity]), ecs.simulation.pose(key));
-    Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation};
 
-fn main() -> Result<(), evenstep::time::RateError> {
+fn main() {
     let mut simulation = Simulation::new(Rate::hz(60));
     simulation.physics.insert(
         RigidBodyBuilder::fixed(),
@@ -28,5 +28,4 @@ fn main() -> Result<(), evenstep::time::RateError> {
             );
         }
     }
-    Ok(())
 }

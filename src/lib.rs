@@ -186,11 +186,12 @@ pub use rapier;
 pub use simulation::{Frame, Hooks, Simulation};
 pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 
-/// Going back in time: the limits of the kept states and poses, and the errors.
+/// Going back in time: what to keep for it, and its errors.
 ///
-/// [`Simulation::keep`] keeps earlier states and poses. [`Simulation`](crate::Simulation#back-in-time) goes back to
-/// them: [`rewind`](Simulation::rewind) to stay there, [`roll_back`](Simulation::roll_back) to run the steps again,
-/// [`pose_at`](Simulation::pose_at) and [`world_at`](Simulation::world_at) to look.
+/// A simulation keeps nothing unless you ask. `simulation.keep(Kept { ticks: 60, ..Kept::default() })` keeps the states
+/// before its last 60 steps: see [`Kept`](crate::rewind::Kept). Then [`rewind`](Simulation::rewind) goes back to a state and stays there, and
+/// [`roll_back`](Simulation::roll_back) goes back to run the steps since then again.
+/// [`pose_at`](Simulation::pose_at) and [`world_at`](Simulation::world_at) only look.
 pub mod rewind {
     pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
 }

@@ -12,7 +12,7 @@ use super::host::{Bodies, Host, Picture};
 /// Records which entity of an ECS has which body. You need one `EntityMap` for each pair of an ECS and a
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
-/// Use it to connect your ECS. For hecs, use the module `entities`. `E` is the entity type of the ECS. The package
+/// Use it to connect your ECS. For hecs, use the module `ecs::hecs`. `E` is the entity type of the ECS. The package
 /// `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a hand-made ECS.
 ///
 /// ```

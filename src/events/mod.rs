@@ -1,8 +1,8 @@
 //! What happened in the steps: collisions, contact forces, tears and quarantined bodies.
 //!
 //! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] of a frame, and
-//! [`Physics::events`](crate::Physics::events) those of the last step. The field `step` of each event is the number of the
-//! step in which it happened.
+//! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which it
+//! happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
 
 // Collects the events of a step.
 mod log;

@@ -6,6 +6,9 @@
 //! | of this machine, with time stamps: keys, mouse, pads | [`InputQueue`] |
 //! | for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`], and [`TickSender`] on the sender |
 //! | whether a button is down, was pressed or was released in a step | [`Button`] |
+//!
+//! A player of a networked game needs two: in each step, take the samples of this machine from the `InputQueue`, and
+//! push the result for a later tick to the `TickQueue`, which all machines read.
 
 // A button's edges.
 mod button;

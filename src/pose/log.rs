@@ -6,7 +6,7 @@ use rapier::math::{Pose, Rotation};
 
 use crate::key::BodyKey;
 
-/// Changes that a [`Screen`](super::Screen) reads together with the [`Movers`](super::Movers). All code that changes a
+/// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a
 /// body writes to the log. One reader takes it: the frame that displays the changes, or the publisher that sends them
 /// to another thread.
 #[derive(Clone, Debug, Default)]

@@ -27,7 +27,7 @@ use super::paths::extrapolated;
 /// moved.
 ///
 /// ```text
-///   insert ───────> Moving { previous, current } ──settled──> Resting { pose }
+///   insert ───────> Moving (a pair in Movers) ──at rest──> Resting { pose }
 ///                           ^                                      │
 ///                           └─────────── wake, edit ───────────────┘
 /// ```

@@ -141,7 +141,6 @@ pub struct Simulation {
     /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
     /// body that moved. A clone keeps the data too, but saved bytes do not.
     pub keeps_render_data: bool,
-    /// Whether screens keep the data for renderers.
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,
 }

@@ -148,7 +148,6 @@ impl World {
         self.rapier.bodies.contains(handle).then_some(handle)
     }
 
-    /// Returns the key of the body to which a collider is attached.
     /// Returns what tells this body from others that had its key in another run of the same steps.
     pub fn birth(&self, key: BodyKey) -> Option<Birth> {
         let tick = self.keys.birth(key)?;
@@ -163,6 +162,7 @@ impl World {
         born.filter_map(|key| Some((key, self.birth(key)?)))
     }
 
+    /// Returns the key of the body to which a collider is attached.
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.key(self.rapier.colliders.get(handle)?.parent()?)
     }
