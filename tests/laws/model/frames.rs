@@ -50,7 +50,7 @@ impl Game<'_> {
 
     /// Returns whether the step is to be run.
     fn before(&mut self, game: &mut impl Reach, step: Step) -> bool {
-        self.model.take_step();
+        self.model.take_step(game.physics());
         self.act(game, &self.script.before);
         if self.is_failing(false) {
             self.abort(game.physics(), true);

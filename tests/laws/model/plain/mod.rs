@@ -268,7 +268,11 @@ impl Model {
         }
     }
 
-    pub fn take_step(&mut self) {
+    pub fn take_step(&mut self, physics: &Physics) {
+        if self.history > 2 {
+            // Poses of earlier ticks are kept as each step begins.
+            self.detect_edits(physics);
+        }
         self.shifted = None;
         self.waiting = self.pushes.len();
     }
