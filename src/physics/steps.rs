@@ -125,8 +125,8 @@ impl Physics {
             // The hook may have assigned another value.
             copy.leave_step();
             copy.assert_sound();
-            let start = copy.time.in_units_of(copy.rate);
-            let end = start.after_step();
+            let start = copy.time;
+            let end = start.after_step(copy.rate);
             let step = Step::of_physics(copy.tick, [start, end]);
             copy.begin_step(step);
             before_step(&mut copy, step);

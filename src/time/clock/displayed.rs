@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use crate::time::rate::Rate;
+
 use super::Clock;
 use super::units::{ExactTime, fraction, in_units_of, scaled, units_per_step};
 
 /// The largest `f32` below one. It keeps an alpha from being rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
-/// The displayed moment relative to the last state.
+/// The displayed moment relative to the last state. `lag` is in the units of that state, and `lead` in those of the
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Position {
@@ -35,9 +38,10 @@ pub(super) struct Anchor {
 /// The moment that a frame has displayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DisplayedMoment {
-    time: ExactTime,
-    lead: u128,
-    alpha: f32,
+    state: ExactTime,
+    position: Position,
+    /// The rate of the frame.
+    rate: Rate,
 }
 
 /// # The displayed moment
@@ -60,7 +64,7 @@ impl Clock {
     /// [`alpha`](Self::alpha) of the last step.
     #[must_use]
     pub fn displayed_time(&self) -> Duration {
-        self.displayed().time.duration()
+        self.now.earlier(self.position().lag).duration()
     }
 
     /// Returns how far ahead of the last state a frame displays extrapolated bodies, in seconds.
@@ -70,36 +74,39 @@ impl Clock {
             None => alpha,
             Some(_) => fraction(lead, self.step_length()),
         };
-        part * self.now.rate().dt()
+        part * self.used.rate.dt()
     }
 
     /// Returns the displayed moment. If it is the last thing before the end of a frame, that frame displays it.
     pub(crate) fn displayed(&self) -> DisplayedMoment {
-        let Position { lag, lead, alpha } = self.position();
-        let time = self.now.earlier(lag);
-        DisplayedMoment { time, lead, alpha }
+        DisplayedMoment {
+            state: self.now,
+            position: self.position(),
+            rate: self.used.rate,
+        }
     }
 
     /// Displays a moment of an earlier frame again, or the first possible one, if steps have run since.
     pub(crate) fn hold(&mut self, displayed: DisplayedMoment) {
-        let DisplayedMoment { time, lead, alpha } = displayed;
-        let lag = self.now.since(time);
-        let position = if lag > self.now.last() {
-            Position {
-                lag: self.now.last(),
-                lead: 0,
-                alpha: 0.0,
-            }
-        } else {
-            let lead = in_units_of(self.now.rate(), lead, time.rate());
-            Position { lag, lead, alpha }
-        };
-        self.anchor_at(position);
+        let DisplayedMoment {
+            state,
+            position: Position { lag, lead, alpha },
+            rate,
+        } = displayed;
+        let lag = self.now.since(state.earlier(lag));
+        let is_possible = lag <= self.now.last();
+        let lead = in_units_of(self.used.rate, lead, rate);
+        self.anchor_at(Position {
+            lag: lag.min(self.now.last()),
+            lead: lead.saturating_sub(self.now.later_than(state, self.used.rate)),
+            alpha: if is_possible { alpha } else { 0.0 },
+        });
     }
 
-    /// Displays the last state until the next step, because the frame was aborted or its stepping leaves no fraction.
+    /// Displays the last state until the next step, because the frame was aborted, its stepping leaves no fraction, or the
+    /// last step was not captured.
     /// Extrapolated bodies stay this far ahead, or as far as they are.
-    pub(super) fn display_state(&mut self, lead: Option<u128>) {
+    pub(crate) fn display_state(&mut self, lead: Option<u128>) {
         self.anchor_at(Position {
             lag: 0,
             lead: lead.unwrap_or_else(|| self.displayed_lead()),
@@ -121,12 +128,20 @@ impl Clock {
         });
     }
 
-    /// Displays the moment that follows from the overstep, after a step or at another state.
-    pub(super) fn display_new_state(&mut self) {
-        if self.used.leaves_a_fraction {
-            self.anchor = None;
-        } else {
-            self.stop_at_state();
+    /// Displays the moment that follows from the overstep, after a step or at another state. Extrapolated bodies were
+    /// displayed `ahead` of this state.
+    pub(super) fn display_new_state(&mut self, ahead: u128) {
+        if !self.used.leaves_a_fraction {
+            return self.display_state(Some(ahead));
+        }
+        self.anchor = None;
+        let position = self.position();
+        if ahead > position.lead {
+            // The step is shorter than the last one, and later steps of the frame may be dropped.
+            self.anchor_at(Position {
+                lead: ahead,
+                ..position
+            });
         }
     }
 
@@ -141,7 +156,7 @@ impl Clock {
             let left = length.saturating_sub(self.overstep);
             return Position {
                 lag: scaled(last, left, length),
-                lead: self.overstep,
+                lead: self.overstep.min(length),
                 alpha: fraction(self.overstep, length).min(LARGEST_ALPHA),
             };
         };
@@ -160,6 +175,6 @@ impl Clock {
     }
 
     fn step_length(&self) -> u128 {
-        units_per_step(self.now.rate())
+        units_per_step(self.used.rate)
     }
 }

@@ -61,16 +61,18 @@ impl Clock {
         let step = self.peek()?;
         let due = self.due?;
         let length = self.length(due);
-        self.now = self.now.after(length);
+        self.now = self.after(length);
         self.tick += 1;
         self.step_start = step.real_end;
+        let lead = due.lead.saturating_sub(length);
         self.due = (!step.is_last).then(|| Due {
             units: due.units.saturating_sub(length),
             is_whole: false,
             is_handed_out: false,
+            lead,
             ..due
         });
-        self.display_new_state();
+        self.display_new_state(lead);
         Some(step)
     }
 
@@ -81,9 +83,9 @@ impl Clock {
         let length = self.length(due);
         Some(Step {
             tick: self.tick,
-            dt: seconds(length, self.now.rate()),
+            dt: seconds(length, self.used.rate),
             start_time: self.now.duration(),
-            end_time: self.now.after(length).duration(),
+            end_time: self.after(length).duration(),
             real_start: self.step_start,
             real_end: self.real_end(due).max(self.step_start),
             real_frame_end: self.real_time,
@@ -96,7 +98,7 @@ impl Clock {
     /// Returns the time of the state after the next step that is due.
     pub(crate) fn next_exact_time(&self) -> ExactTime {
         let due = self.due.map(|due| self.length(due));
-        due.map_or(self.now, |length| self.now.after(length))
+        due.map_or(self.now, |length| self.after(length))
     }
 
     /// Notes that the game has received the next step.
@@ -171,19 +173,21 @@ impl Clock {
     /// Applies the settings and the requests of the frame that begins now.
     fn apply(&mut self, settings: &ClockSettings, requests: Requests) {
         let displayed = self.displayed();
-        let before = (self.now.rate(), self.used.leaves_a_fraction);
+        let before = self.used;
         self.overstep = self.next_overstep(requests.overstep);
-        self.held = in_units_of(settings.rate(), self.held, self.now.rate());
-        self.now = self.now.in_units_of(settings.rate());
+        self.held = in_units_of(settings.rate(), self.held, before.rate);
         self.tick = requests.tick.unwrap_or(self.tick);
         self.used = Used {
+            rate: settings.rate(),
             stands_still: settings.stands_still(),
             has_single_steps: settings.is_paused() && requests.single_steps > 0,
             leaves_a_fraction: settings.leaves_a_fraction(),
         };
         if requests.overstep.is_some() {
-            self.display_new_state();
-        } else if before != (self.now.rate(), self.used.leaves_a_fraction) {
+            self.display_new_state(0);
+        } else if (before.rate, before.leaves_a_fraction)
+            != (self.used.rate, self.used.leaves_a_fraction)
+        {
             self.hold(displayed);
         }
     }
@@ -192,7 +196,7 @@ impl Clock {
     pub(super) fn next_overstep(&self, requested: Option<Duration>) -> u128 {
         let rate = self.settings.rate();
         let Some(overstep) = requested else {
-            return in_units_of(rate, self.overstep, self.now.rate());
+            return in_units_of(rate, self.overstep, self.used.rate);
         };
         let units = (overstep.as_nanos()).saturating_mul(units_per_nano(rate, Speed::ONE));
         units.min(units_per_step(rate) - 1)
@@ -214,7 +218,7 @@ impl Clock {
             return None;
         }
         let gathered = self.overstep.saturating_add(gained);
-        let length = units_per_step(self.now.rate());
+        let length = units_per_step(self.used.rate);
         let plan = |gathered| settings.stepping().plan(gathered, length);
         let (counted, ..) = plan(gathered);
         let (all, last, left) = plan(gathered.saturating_add(held));
@@ -237,7 +241,7 @@ impl Clock {
         let steps = whole.saturating_add(last.is_some().into());
         let steps = steps.min(u64::MAX - self.tick);
         let before_last = u128::from(steps.checked_sub(1)?);
-        let length = units_per_step(self.now.rate());
+        let length = units_per_step(self.used.rate);
         Some(Due {
             end: self.tick + steps,
             units: before_last * length + last.unwrap_or(length),
@@ -248,12 +252,17 @@ impl Clock {
         })
     }
 
+    /// Returns the time of the state after a step of this length.
+    fn after(&self, length: u128) -> ExactTime {
+        self.now.after(length, self.used.rate)
+    }
+
     /// Returns the length of the next step.
     fn length(&self, due: Due) -> u128 {
         if self.due() == 1 {
             due.units
         } else {
-            units_per_step(self.now.rate())
+            units_per_step(self.used.rate)
         }
     }
 

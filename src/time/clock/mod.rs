@@ -80,9 +80,9 @@ pub struct Clock {
     requests: Requests,
     /// What the open frame, or else the last one, used of them.
     used: Used,
-    /// The time of the last state, in units of the frame's rate: 1 ns / (rate · speed units).
+    /// The time of the last state, exactly as that state has it.
     now: ExactTime,
-    /// Time that was added but is in no step of this frame, in the same units.
+    /// Time that was added but is in no step of this frame, in units of the frame's rate: 1 ns / (rate · speed units).
     overstep: u128,
     /// Time that a [stop](Self::stop) left to the next frame in which time passes, in the same units.
     held: u128,
@@ -102,6 +102,7 @@ pub struct Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Used {
+    pub rate: Rate,
     /// Whether simulated time was stopped, by a pause or at speed 0.
     pub stands_still: bool,
     /// Whether single steps were due in a pause.
@@ -124,7 +125,7 @@ struct Due {
     is_handed_out: bool,
     /// How much each nanosecond of real time added, or `None` for steps that take no real time.
     units_per_nano: Option<NonZeroU128>,
-    /// How far ahead of the state before these steps extrapolated bodies were displayed.
+    /// How far ahead of the state before these steps extrapolated bodies are displayed.
     lead: u128,
 }
 
@@ -136,6 +137,7 @@ impl Clock {
             settings: ClockSettings::new(rate),
             requests: Requests::default(),
             used: Used {
+                rate,
                 stands_still: false,
                 has_single_steps: false,
                 leaves_a_fraction: true,
@@ -181,8 +183,7 @@ impl Clock {
 
     /// Moves to this tick and simulated time. Real time, settings, overstep and the number of due steps do not change.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
-        let now = time.in_units_of(self.now.rate());
-        if (tick, now) == (self.tick, self.now) {
+        if (tick, time) == (self.tick, self.now) {
             return;
         }
         if let Some(due) = &mut self.due {
@@ -191,8 +192,8 @@ impl Clock {
                 None => self.due = None,
             }
         }
-        (self.tick, self.now) = (tick, now);
-        self.display_new_state();
+        (self.tick, self.now) = (tick, time);
+        self.display_new_state(0);
     }
 
     /// Lets real time pass that is part of no frame, and counts it as dropped.

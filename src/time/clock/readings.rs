@@ -51,7 +51,7 @@ impl Clock {
     pub fn time(&self) -> Duration {
         let later = self.units_due().saturating_add(self.held);
         let later = later.saturating_add(self.overstep);
-        self.now.after(later).duration()
+        self.now.later(later, self.used.rate).duration()
     }
 
     /// Returns whether simulated time is stopped in the open frame, or else the last one, and nothing has started it
@@ -135,7 +135,7 @@ impl Clock {
 
     /// Returns an amount of simulated time, rounded down to a nanosecond.
     pub(super) fn duration(&self, units: u128) -> Duration {
-        duration_from_nanos(units / units_per_nano(self.now.rate(), Speed::ONE))
+        duration_from_nanos(units / units_per_nano(self.used.rate, Speed::ONE))
     }
 
     /// Returns everything that was dropped since the clock was created.

@@ -41,28 +41,27 @@ impl ExactTime {
         self.rate.dt_f64() * ratio(self.last, units_per_step(self.rate))
     }
 
-    /// Returns the time in the units of another rate. It is rounded down to one unit.
-    pub fn in_units_of(self, rate: Rate) -> Self {
-        let convert = |units| in_units_of(rate, units, self.rate);
+    /// Returns the time after a step of this length, in the units of a rate. It is counted in these units from then on,
+    /// rounded down to one unit.
+    pub(super) fn after(self, length: u128, rate: Rate) -> Self {
+        let units = in_units_of(rate, self.units, self.rate);
         Self {
-            units: convert(self.units),
-            last: convert(self.last),
+            units: units.saturating_add(length),
+            last: length,
             rate,
         }
     }
 
-    /// Returns the time after a step of this length.
-    pub(super) fn after(self, length: u128) -> Self {
-        Self {
-            units: self.units.saturating_add(length),
-            last: length,
-            ..self
-        }
+    /// Returns the time after a step of a rate.
+    pub fn after_step(self, rate: Rate) -> Self {
+        self.after(units_per_step(rate), rate)
     }
 
-    /// Returns the time after a step of the rate in which it is counted.
-    pub fn after_step(self) -> Self {
-        self.after(units_per_step(self.rate))
+    /// Returns the time this much later, in the units of a rate.
+    pub(super) fn later(self, units: u128, rate: Rate) -> Self {
+        let later = in_units_of(self.rate, units, rate);
+        let units = self.units.saturating_add(later);
+        Self { units, ..self }
     }
 
     /// Returns the time this many units before.
@@ -79,6 +78,11 @@ impl ExactTime {
         self.units.saturating_sub(before)
     }
 
+    /// Returns how much later this is than another time, in units of a rate.
+    pub(super) fn later_than(self, other: Self, rate: Rate) -> u128 {
+        in_units_of(rate, self.since(other), self.rate)
+    }
+
     #[cfg(any(feature = "checksum", test))]
     pub fn units(self) -> u128 {
         self.units
@@ -86,10 +90,6 @@ impl ExactTime {
 
     pub(super) fn last(self) -> u128 {
         self.last
-    }
-
-    pub(super) fn rate(self) -> Rate {
-        self.rate
     }
 }
 

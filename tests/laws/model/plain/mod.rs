@@ -51,12 +51,13 @@ pub struct Lead {
     pub seconds: f64,
     /// The overstep to which this belongs.
     overstep: f64,
+    /// The length of the steps since then, in seconds.
+    passed: f64,
     /// Whether it differs from the overstep, because something other than a step has changed the one or the other.
     pub is_apart: bool,
     /// The rate's length of a step, and whether frames leave a fraction of it.
     step: f64,
     leaves_a_fraction: bool,
-    has_run: bool,
     is_aborted: bool,
 }
 
@@ -76,15 +77,17 @@ impl Lead {
     /// Without a step, the lead grows evenly to a whole step.
     fn end_frame(&mut self, simulation: &Simulation) {
         let overstep = simulation.clock().overstep().as_secs_f64();
-        if std::mem::take(&mut self.has_run) {
+        let passed = std::mem::take(&mut self.passed);
+        if passed > 0.0 {
             // A faster rate may leave more than a step.
             let most = if self.leaves_a_fraction {
                 self.step
             } else {
                 0.0
             };
-            self.seconds = overstep.min(most);
-            self.is_apart = !self.leaves_a_fraction;
+            let (lead, least) = (overstep.min(most), self.seconds - passed);
+            self.seconds = lead.max(least);
+            self.is_apart = !self.leaves_a_fraction || least > lead;
         } else if !self.is_aborted && overstep > self.overstep {
             let part = (overstep - self.overstep) / (self.step - self.overstep);
             self.seconds += (self.step - self.seconds) * part.min(1.0);
@@ -315,7 +318,7 @@ impl Model {
         let tick = step.tick + 1;
         self.is_after_step = true;
         self.due -= 1;
-        self.lead.has_run = true;
+        self.lead.passed += f64::from(step.dt);
         (self.dt, self.has_stepped) = (step.dt, true);
         self.is_outdated = !(step.is_last || self.history > 2);
         for (key, body) in &mut self.bodies {
