@@ -127,9 +127,9 @@ impl Physics {
         Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
     }
 
-    /// Sets both poses of each body to the current one if the last step was not captured. Returns whether it did so.
-    pub(crate) fn resync_if_outdated(&mut self) -> bool {
-        (self.pairs).resync_if_outdated(&self.world, self.tick)
+    /// Sets both poses of each body to the current one, unless the last step was captured.
+    pub(crate) fn resync_if_outdated(&mut self) {
+        (self.pairs).resync_if_outdated(&self.world, self.tick, &self.smoothing);
     }
 
     /// Ends a frame: takes bodies that came to rest off the movers.

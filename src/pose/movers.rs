@@ -320,9 +320,16 @@ impl Movers {
         self.trajectories[place].stop_turning();
     }
 
-    pub fn stop_all(&mut self) {
+    /// Reads the poses after a step that was not captured, when `tick` steps have run. Bodies are displayed there, and
+    /// extrapolated bodies beyond.
+    pub fn resync(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, tick: u64) {
+        self.begin_step(world, 0, 0.0, tick);
         for place in 0..self.keys.len() {
-            self.stop(place);
+            if self.use_trajectory[place]
+                && let Some(body) = world.rapier.bodies.get(self.handles[place])
+            {
+                self.trajectories[place].resync(body, smoothing(self.keys[place]), tick);
+            }
         }
     }
 

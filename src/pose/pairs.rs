@@ -43,6 +43,8 @@ pub(crate) struct Pairs {
     teleported: BTreeMap<BodyKey, Pair>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
+    /// Whether that step was not captured, so that only the state after it is known.
+    is_resynced: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -247,6 +249,7 @@ impl Pairs {
         self.align_awake(world);
         self.movers.end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
+        self.is_resynced = false;
         self.teleported.clear();
     }
 
@@ -268,25 +271,26 @@ impl Pairs {
         self.movers.set_awake(place);
     }
 
-    /// Calls [`resync`](Self::resync), unless these are the pairs of the last step. Returns whether it did.
-    pub fn resync_if_outdated(&mut self, world: &World, tick: u64) -> bool {
-        let is_outdated = self.is_outdated(tick);
-        if is_outdated {
-            self.resync(world, tick);
-        }
-        is_outdated
+    /// Returns whether the last step was not captured, so that a frame can display only the state after it.
+    pub fn is_resynced(&self) -> bool {
+        self.is_resynced
     }
 
-    /// Reads the latest positions and discards the earlier ones, except for bodies that were teleported since the last
-    /// step. It is for a frame that ended before its last step. `tick` steps have run.
-    pub fn resync(&mut self, world: &World, tick: u64) {
-        self.align_awake(world);
-        self.movers.begin_step(world, 0, 0.0, tick);
+    /// Calls [`resync`](Self::resync), unless these are the pairs of the last step.
+    pub fn resync_if_outdated(&mut self, world: &World, tick: u64, settings: &SmoothingSettings) {
         if self.is_outdated(tick) {
-            self.teleported.clear();
+            self.resync(world, tick, settings);
         }
+    }
+
+    /// Reads the latest poses and discards the earlier ones, because the frame ended before its last step. `tick` steps
+    /// have run.
+    fn resync(&mut self, world: &World, tick: u64, settings: &SmoothingSettings) {
+        self.align_awake(world);
+        (self.movers).resync(world, |key| settings.of(key), tick);
+        self.teleported.clear();
         self.tick = tick;
-        self.movers.stop_all();
+        self.is_resynced = true;
     }
 
     /// Unlists the bodies that are no longer awake and have not moved.

@@ -301,13 +301,15 @@ impl Simulation {
             report.alpha = self.frame.alpha;
             report.time = self.frame.time;
         } else {
+            if self.physics.pairs.is_resynced() {
+                self.clock.display_state(None);
+            }
             report.tick = self.clock.tick();
             report.alpha = self.clock.alpha();
             report.time = self.clock.displayed_time();
             if report.steps == 0 && self.clock.is_stopped() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
-            self.physics.notice_edits();
             self.physics.forces.end_frame();
             report.movers = self.physics.pairs.movers().len();
             self.physics.settle();
@@ -367,7 +369,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the last step, and drops those that are still due in the frame.
+    /// Ends the last step, drops those that are still due in the frame, and reads the poses to display.
     fn abort_steps(&mut self) {
         self.release_redo();
         self.abort_step();
@@ -376,9 +378,9 @@ impl Simulation {
         if let Some(open) = &mut self.open {
             open.report.dropped += dropped;
         }
-        if dropped.aborted > 0 && self.run.redo.is_none() {
-            // Only the last step of a frame is captured.
+        if self.run.redo.is_none() {
             self.physics.notice_edits();
+            // Only the last step that was due is captured. An aborted frame ends earlier, and so does a stop.
             self.physics.resync_if_outdated();
         }
     }

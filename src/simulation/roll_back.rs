@@ -303,17 +303,15 @@ pub(super) struct Left {
     pub log: PoseLog,
     /// The bodies that steps which a rollback can resimulate have inserted.
     births: Vec<(BodyKey, Birth)>,
-    /// Whether the pairs were those of an earlier step, and now hold only the last pose.
-    pub is_resynced: bool,
 }
 
 impl Left {
     /// Leaves a state. No rollback goes back further than to the tick `oldest`.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.notice_edits();
+        physics.resync_if_outdated();
         Self {
             births: physics.world.births_after(oldest).collect(),
-            is_resynced: physics.resync_if_outdated(),
             pairs: physics.pairs,
             origin: physics.origin,
             log: physics.log,

@@ -226,10 +226,10 @@ impl Simulation {
     /// The steps from the tick `first` on were run again.
     pub(super) fn correct_picture(&mut self, left: Left, first: u64) {
         self.physics.notice_edits();
-        let is_outdated = self.physics.resync_if_outdated();
+        self.physics.resync_if_outdated();
         // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
         // On a thread, the last state is the one that both pictures have in common.
-        let alpha = if left.is_resynced || is_outdated {
+        let alpha = if left.pairs.is_resynced() || self.physics.pairs.is_resynced() {
             1.0
         } else {
             self.screen.alpha().unwrap_or(1.0)

@@ -103,9 +103,8 @@ impl Clock {
         });
     }
 
-    /// Displays the last state until the next step, because the frame was aborted, its stepping leaves no fraction, or the
-    /// last step was not captured.
-    /// Extrapolated bodies stay this far ahead, or as far as they are.
+    /// Displays the last state until the next step, because the frame was aborted, its stepping leaves no fraction, or
+    /// the last step was not captured. Extrapolated bodies stay this far ahead, or as far as they are.
     pub(crate) fn display_state(&mut self, lead: Option<u128>) {
         self.anchor_at(Position {
             lag: 0,

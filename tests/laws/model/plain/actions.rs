@@ -319,7 +319,7 @@ impl Model {
         // Smoothing that displays the latest state does not display the previous pose. Neither does any other after a
         // step that was not copied.
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
-        let is_shown = !self.is_outdated && shows_previous;
+        let is_shown = !self.is_outdated && !self.is_at_state && shows_previous;
         let tick = physics.tick();
         let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
         // A copy of the same state without a past.

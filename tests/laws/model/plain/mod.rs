@@ -90,7 +90,7 @@ impl Lead {
             self.is_apart = !self.leaves_a_fraction || least > lead;
         } else if !self.is_aborted && overstep > self.overstep {
             let part = (overstep - self.overstep) / (self.step - self.overstep);
-            self.seconds += (self.step - self.seconds) * part.min(1.0);
+            self.seconds += (self.step - self.seconds).max(0.0) * part.min(1.0);
         }
         self.is_apart |= std::mem::take(&mut self.is_aborted);
         self.overstep = overstep;
@@ -150,6 +150,8 @@ pub struct Model {
     new_tick: Option<u64>,
     /// Whether steps have run since the paths that frames display.
     is_outdated: bool,
+    /// Whether frames display only the last state, because its step was not captured.
+    pub is_at_state: bool,
     pub lead: Lead,
 }
 
@@ -321,6 +323,7 @@ impl Model {
         self.lead.passed += f64::from(step.dt);
         (self.dt, self.has_stepped) = (step.dt, true);
         self.is_outdated = !(step.is_last || self.history > 2);
+        self.is_at_state &= self.is_outdated;
         for (key, body) in &mut self.bodies {
             let rapiers = physics.body(*key).unwrap();
             let current = *rapiers.position();
@@ -421,13 +424,21 @@ impl Model {
         if !was_outdated {
             self.detect_edits(physics);
         }
+        self.is_at_state |= was_outdated;
         for key in self.alive() {
             let body = self.bodies.get_mut(&key).unwrap();
             if was_outdated {
-                let pose = *physics.body(key).unwrap().position();
+                let rapiers = physics.body(key).unwrap();
+                let pose = *rapiers.position();
                 body.is_lost |= !pose.is_finite();
                 body.way = Way::at_rest(pose);
                 body.stepped = None;
+                let smoothing = body.smoothing.unwrap_or(self.smoothing);
+                if smoothing == Smoothing::Extrapolate && !body.was_teleported {
+                    body.way.smoothing = smoothing;
+                    body.way.after = velocity(rapiers);
+                    body.way.center = rapiers.mass_properties().local_mprops.local_com;
+                }
             }
             // What the game did in the step belongs to the state before it.
             if let Some(way) = body.ways.get_mut(&tick) {
