@@ -8,7 +8,7 @@ use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
 use super::correction::Correction;
-use super::paths::{Weights, about_centers, all_extrapolated, hermite};
+use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermite};
 
 /// How a frame between two steps displays bodies. Set it for all bodies with
 /// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
@@ -224,6 +224,12 @@ impl Trajectory {
     /// Returns whether the two poses are all that a frame needs, because they are interpolated about the body's origin.
     pub fn is_plain(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
+    }
+
+    /// Returns the pose of an extrapolated body a number of seconds after its last state, which has the pose `current`.
+    pub fn extrapolated(&self, current: &Pose, seconds: f32) -> Option<Pose> {
+        let is_extrapolated = self.smoothing == Smoothing::Extrapolate;
+        is_extrapolated.then(|| extrapolated(current, &self.after, self.center, seconds))
     }
 
     /// Turns the velocities with the body.

@@ -270,10 +270,13 @@ impl Movers {
         self.current[place] = current;
     }
 
-    /// Sets a straight path from `from` to the previous state of the body. If `from` is `None`, the body is at rest
-    /// there.
-    pub fn lead(&mut self, place: usize, from: Option<Pose>) {
-        self.current[place] = self.previous[place];
+    /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins. If `from` is
+    /// `None`, the body is at rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
+    pub fn lead(&mut self, place: usize, from: Option<Pose>, ahead: f32) {
+        let pair = self.pair(place);
+        let trajectory = pair.trajectory.as_ref();
+        let beyond = trajectory.and_then(|it| it.extrapolated(&pair.current, ahead));
+        self.current[place] = beyond.unwrap_or(pair.previous);
         self.previous[place] = from.unwrap_or(self.current[place]);
         self.use_trajectory[place] = false;
     }

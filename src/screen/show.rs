@@ -56,9 +56,15 @@ impl Screen {
         }
     }
 
-    /// Lets copies of bodies move from their last displayed poses to the first of their two states. Edited bodies are
-    /// at that state already.
-    pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin, edited: &BTreeSet<BodyKey>) {
+    /// Lets copies of bodies move from their last displayed poses to where they are displayed when their step begins.
+    /// Edited bodies are there already. Extrapolated bodies are then `ahead` seconds ahead of their last state.
+    pub(crate) fn lead_to(
+        &self,
+        movers: &mut Movers,
+        origin: &Origin,
+        edited: &BTreeSet<BodyKey>,
+        ahead: f32,
+    ) {
         let shift = self
             .origin
             .map_or(Vector::ZERO, |before| origin.from(&before));
@@ -70,7 +76,8 @@ impl Screen {
             let error = self.error(key).copied().unwrap_or_default();
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
             let shown = shown.map(|shown| shown.append_translation(-shift));
-            movers.lead(place, shown.map(|shown| with_error(&back, &shown)));
+            let from = shown.map(|shown| with_error(&back, &shown));
+            movers.lead(place, from, ahead);
         }
     }
 

@@ -132,11 +132,19 @@ impl<E> Mail<E> {
 
     /// Adds a state in place of the ones that it replaces.
     pub fn add(&mut self, mut state: Update) {
-        let (run, time) = (state.snapshot.run, state.snapshot.time);
-        let start = time.as_secs_f64() - state.snapshot.dt;
+        let Snapshot {
+            run,
+            tick,
+            time,
+            dt,
+            ..
+        } = *state.snapshot;
+        let start = time.as_secs_f64() - dt;
         let is_before = |last: &Update| {
-            let end = last.snapshot.time;
-            last.snapshot.run == run && end < time && end.as_secs_f64() < start + ROUNDING
+            let last = &*last.snapshot;
+            // A step of less than a nanosecond may end at the time at which it began.
+            let is_earlier = last.time < time || (dt < ROUNDING && last.tick < tick);
+            last.run == run && is_earlier && last.time.as_secs_f64() < start + ROUNDING
         };
         // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may be
         // in the middle of this step.

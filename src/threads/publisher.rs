@@ -126,7 +126,12 @@ impl Snapshot {
         self.tick = physics.tick();
         self.time = physics.time();
         self.dt = physics.dt_f64();
-        self.next_dt = clock.settings().rate().dt();
+        self.next_dt = if clock.used().leaves_a_fraction {
+            clock.settings().rate().dt()
+        } else {
+            // The next step may have any length. It is close to this one if the frames are.
+            physics.dt()
+        };
         // A frame in a pause has single steps, and a step may pause the clock.
         let is_paused = clock.used().stands_still || clock.settings().stands_still();
         self.is_single = is_paused && simulation.frame().steps > 0;

@@ -35,6 +35,8 @@ pub struct View<E> {
     last_present: Option<f64>,
     /// How far the picture was behind the present in the last frame, in seconds.
     delay: Option<f64>,
+    /// The time for which extrapolated bodies were displayed in the last frame, in seconds.
+    extrapolated_to: f64,
     is_starved: bool,
 }
 
@@ -49,6 +51,7 @@ impl<E> View<E> {
             moment: None,
             last_present: None,
             delay: None,
+            extrapolated_to: 0.0,
             is_starved: false,
         }
     }
@@ -101,7 +104,8 @@ impl<E> View<E> {
                 movers.edited_since(&before.movers, shift)
             });
             let edited = edited.unwrap_or_default();
-            (self.screen).lead_to(&mut movers, &snapshot.origin, &edited);
+            let ahead = self.seconds_ahead_of(snapshot).max(0.0);
+            (self.screen).lead_to(&mut movers, &snapshot.origin, &edited, ahead);
             let lead = Snapshot {
                 run: snapshot.run,
                 frame: snapshot.frame,
@@ -112,7 +116,7 @@ impl<E> View<E> {
                 time: Duration::from_secs_f64(start.max(0.0)),
                 dt: missing,
                 is_single: false,
-                next_dt: snapshot.next_dt,
+                next_dt: rounded(snapshot.dt),
                 has_render_data: snapshot.has_render_data,
             };
             let mut log = PoseLog::default();
@@ -163,6 +167,9 @@ impl<E> View<E> {
             None => self.screen.time() <= end,
         };
         let last = if is_its { self.screen.time() } else { 0.0 };
+        if !is_its {
+            self.extrapolated_to = 0.0;
+        }
         let is_single = snapshot.is_single;
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
@@ -223,11 +230,14 @@ impl<E> View<E> {
         {
             return self.screen.show_same(frame, time);
         }
+        // If the next step became shorter, bodies are not extrapolated back.
+        let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
+        self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(lead);
         let moment = Moment {
             frame,
             time,
             alpha,
-            lead: alpha * snapshot.next_dt,
+            lead,
             elapsed,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
@@ -235,6 +245,11 @@ impl<E> View<E> {
         };
         self.screen.show(&snapshot.movers, log, &moment);
         self.moment = Some((snapshot, alpha));
+    }
+
+    /// Returns how far ahead of a state the last frame displayed extrapolated bodies, in seconds.
+    fn seconds_ahead_of(&self, state: &Snapshot) -> f32 {
+        rounded(self.extrapolated_to - state.time.as_secs_f64())
     }
 
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
@@ -355,16 +370,20 @@ impl<E> View<E> {
 }
 
 /// Returns the fraction of the step to the state that has elapsed at a time, from 0 to 1.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounding to f32 is the point"
-)]
 fn alpha(state: &Snapshot, time: f64) -> f32 {
     let passed = state.dt - (state.time.as_secs_f64() - time);
     if passed < NANOSECOND {
         return 0.0;
     }
-    (passed / state.dt).min(1.0) as f32
+    rounded((passed / state.dt).min(1.0))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding to f32 is the point"
+)]
+fn rounded(number: f64) -> f32 {
+    number as f32
 }
 
 #[cfg(test)]
