@@ -9,6 +9,7 @@ pub mod cases;
 pub mod everything;
 pub mod frame_times;
 mod hash;
+pub mod mirror;
 pub mod preview;
 pub mod renderer;
 pub mod strategies;

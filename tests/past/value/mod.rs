@@ -3,8 +3,10 @@
 mod assignment;
 mod copies;
 mod in_games;
+mod other_loops;
 
 use crate::scenes::everything::Everything;
+use crate::scenes::mirror::Mirror;
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{
     MS, Yard, advance, assert_near, ball, flyer, flyer_in_space, hash, moved_keys, shown_x,
@@ -23,6 +25,17 @@ fn checksum(physics: &Physics) -> u64 {
 #[cfg(not(feature = "checksum"))]
 fn checksum(physics: &Physics) -> u64 {
     hash(physics.rapier())
+}
+
+/// Returns the simulation after it was saved and loaded.
+#[cfg(feature = "serde")]
+fn reloaded(simulation: &Simulation) -> Simulation {
+    Simulation::load(&simulation.save().unwrap()).unwrap()
+}
+
+#[cfg(not(feature = "serde"))]
+fn reloaded(simulation: &Simulation) -> Simulation {
+    simulation.clone()
 }
 
 /// Returns the tick, the time and a hash of Rapier's world.

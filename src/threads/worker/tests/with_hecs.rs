@@ -389,26 +389,35 @@ fn a_fixed_body_removed_before_it_is_displayed_does_not_reappear() {
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
 }
 
-/// The state with the body was never displayed.
+/// The state with the body was never displayed. The other simulation is older than that of the runner.
 #[test]
 fn replacing_the_state_detaches_missing_bodies_even_if_never_displayed() {
-    let mut game = Game::new(9);
-    game.settle();
-    game.apply(0, Operation::Spawn(true));
-    let (_, entity) = game.coming.pop().unwrap();
-    let restore = |simulation: &mut Simulation, _: &mut Idle| {
-        simulation.physics = Simulation::default().physics;
-    };
-    game.runner.call(restore).unwrap();
-    for (_, entity) in std::mem::take(&mut game.owned) {
-        game.bare.push(entity);
-    }
-    game.settle();
-    for entity in game.bare.iter().chain([&entity]) {
-        assert!(
-            !game
+    for (is_state, steps) in [(true, 0), (false, 0), (false, 7)] {
+        let mut older = Simulation::default();
+        for _ in 0..steps {
+            older.advance(MS(20), |_, _| ());
+        }
+        let mut game = Game::new(9);
+        game.settle();
+        game.apply(0, Operation::Spawn(true));
+        let (_, entity) = game.coming.pop().unwrap();
+        let restore = move |simulation: &mut Simulation, _: &mut Idle| {
+            if is_state {
+                simulation.physics = older.physics;
+            } else {
+                *simulation = older;
+            }
+        };
+        game.runner.call(restore).unwrap();
+        for (_, entity) in std::mem::take(&mut game.owned) {
+            game.bare.push(entity);
+        }
+        game.settle();
+        for entity in game.bare.iter().chain([&entity]) {
+            let is_attached = game
                 .world
-                .satisfies::<hecs::Or<&Body, &RenderPose>>(*entity)
-        );
+                .satisfies::<hecs::Or<&Body, &RenderPose>>(*entity);
+            assert!(!is_attached, "{is_state} {steps}");
+        }
     }
 }
