@@ -161,10 +161,14 @@ impl Simulation {
     /// ```
     ///
     /// If only one frame has ended since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
-    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago or of another simulation.
-    /// In that case, read the [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
+    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago or of another simulation,
+    /// and on a thread, where a view displays the simulation. In that case, read the [`pose`](Self::pose) of every body
+    /// that the host knows. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
+        if self.screen.number() != self.frame.number {
+            return None;
+        }
         Some(FrameChanges {
             moved: self.screen.moved_since(frame)?,
             removed: self.screen.removed_since(frame)?,

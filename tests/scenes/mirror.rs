@@ -8,16 +8,37 @@ use std::collections::BTreeMap;
 pub struct Mirror(BTreeMap<BodyKey, Pose>);
 
 impl Mirror {
-    /// Follows a frame. Checks that it now has exactly the bodies of the simulation, at their displayed poses.
+    /// Follows a frame by its lists. Checks that the host has the displayed pose of each of its bodies.
     #[track_caller]
-    pub fn follow(&mut self, simulation: &Simulation) {
-        for key in simulation.removed() {
+    pub fn follow(
+        &mut self,
+        (moved, removed): (&[(BodyKey, Pose)], &[BodyKey]),
+        pose: impl Fn(BodyKey) -> Option<Pose>,
+    ) {
+        for key in removed {
             self.0.remove(key);
-            assert_eq!(simulation.pose(*key), None, "a removed body has no pose");
+            assert_eq!(pose(*key), None, "a removed body has no pose");
         }
-        self.0.extend(simulation.moved().iter().copied());
-        let bodies = simulation.physics.bodies();
-        let displayed = bodies.map(|(key, _)| (key, simulation.pose(key).unwrap()));
-        assert_eq!(self.0, displayed.collect::<BTreeMap<_, _>>());
+        self.0.extend(moved.iter().copied());
+        for (key, seen) in &self.0 {
+            assert_eq!(pose(*key), Some(*seen), "{key:?}");
+        }
+    }
+
+    /// Follows a frame of a simulation. Checks that the host has all of its bodies, and no other.
+    #[track_caller]
+    pub fn follow_simulation(&mut self, simulation: &Simulation) {
+        let lists = (simulation.moved(), simulation.removed());
+        self.follow(lists, |key| simulation.pose(key));
+        let bodies = simulation.physics.bodies().map(|(key, _)| key);
+        self.assert_bodies(bodies);
+    }
+
+    /// Checks that the host has these bodies, and no other.
+    #[track_caller]
+    pub fn assert_bodies(&self, bodies: impl IntoIterator<Item = BodyKey>) {
+        let mut bodies: Vec<BodyKey> = bodies.into_iter().collect();
+        bodies.sort_unstable();
+        assert!(self.0.keys().eq(&bodies), "{:?} {bodies:?}", self.0);
     }
 }

@@ -126,6 +126,14 @@ pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
     simulation.advance(Duration::from_millis(ms), |_, _| ())
 }
 
+/// Makes Rapier panic in the next step: inserts a joint to a removed body.
+pub fn break_rapier(physics: &mut Physics) {
+    let rapier = physics.rapier_mut();
+    let ends = [(); 2].map(|()| rapier.insert_body(RigidBodyBuilder::dynamic()));
+    rapier.remove_body(ends[1]);
+    rapier.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+}
+
 /// Keeps all bodies from falling asleep. A pile that fell asleep halfway through a measurement would be two scenes in
 /// one.
 pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {

@@ -312,12 +312,7 @@ fn a_clone_made_right_after_a_resimulation_displays_the_originals_poses() {
 fn assigning_a_sound_clone_repairs_a_broken_simulation_and_its_clone() {
     let (mut simulation, key) = flyer_in_space();
     let sound = simulation.clone();
-    // Rapier panics in a step on a joint to a removed body.
-    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
-    simulation.physics.rapier_mut().remove_body(ends[1]);
-    let joint = FixedJointBuilder::new();
-    (simulation.physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+    crate::scenes::break_rapier(&mut simulation.physics);
     let is_broken = |simulation: &mut Simulation| {
         catch_unwind(AssertUnwindSafe(|| advance(simulation, 10))).is_err()
     };

@@ -13,6 +13,8 @@ mod overlap;
 mod runner;
 // Both compared with one thread.
 mod together;
+// Copies of a simulation on a thread.
+mod copies;
 // Steps on all cores.
 #[cfg(feature = "parallel")]
 mod parallel;

@@ -10,9 +10,11 @@ mod runs;
 mod states;
 
 use crate::scenes::everything::Everything;
+use crate::scenes::mirror::Mirror;
 use crate::scenes::testing::{about_z, angle_between, cuboid, pose, spin, translation, vector};
 use crate::scenes::{
-    MS, advance, assert_near, ball, flyer, hash, moved_keys, shown_x, space, with_floor,
+    MS, advance, assert_near, ball, break_rapier, flyer, hash, moved_keys, shown_x, space,
+    with_floor,
 };
 use evenstep::events::Events;
 use evenstep::rapier::prelude::*;

@@ -305,19 +305,33 @@ fn in_a_rollback_a_state_of_a_later_tick_skips_the_steps_before_it() {
 
 #[test]
 fn a_rewind_recovers_a_simulation_after_rapier_has_panicked() {
-    let (mut simulation, key) = flyer_with_states(20);
-    advance(&mut simulation, 50);
-    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
-    simulation.physics.rapier_mut().remove_body(ends[1]);
-    let joint = FixedJointBuilder::new();
-    (simulation.physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
-    let advance_it = std::panic::AssertUnwindSafe(|| advance(&mut simulation, 20));
-    std::panic::catch_unwind(advance_it).unwrap_err();
-    simulation.rewind(4).unwrap();
-    let frame = advance(&mut simulation, 20);
-    assert_eq!((frame.steps, frame.tick), (2, 6));
-    assert_near(current_pose(&simulation, key).unwrap().translation.x, 6.0);
+    // The step that panics, of which the state before it is kept.
+    for (broken, is_redo) in [(5, false), (3, true), (4, true)] {
+        for tick in [broken, broken - 1] {
+            let (mut simulation, key) = flyer_with_states(20);
+            let mut mirror = Mirror::default();
+            advance(&mut simulation, 50);
+            mirror.follow_simulation(&simulation);
+            if is_redo {
+                simulation.roll_back(3).unwrap();
+            }
+            let frame = std::panic::AssertUnwindSafe(|| {
+                simulation.advance(MS(20), |physics, step| {
+                    if step.tick == broken {
+                        break_rapier(physics);
+                    }
+                })
+            });
+            std::panic::catch_unwind(frame).unwrap_err();
+            simulation.rewind(tick).unwrap();
+            assert_eq!(simulation.steps_to_resimulate(), 0);
+            let frame = advance(&mut simulation, 20);
+            assert_eq!((frame.steps, frame.tick), (2, tick + 2));
+            let x = current_pose(&simulation, key).unwrap().translation.x;
+            assert_near(x, (tick + 2) as f32);
+            mirror.follow_simulation(&simulation);
+        }
+    }
 }
 
 #[test]

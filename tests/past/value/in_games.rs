@@ -203,21 +203,12 @@ fn an_assignment_ends_visual_errors() {
     assert_near(shown_x(&simulation, key), 9.5);
 }
 
-/// Makes Rapier panic in a step, on a joint to a removed body.
-fn break_it(physics: &mut Physics) {
-    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-    let ends = ends.map(|body| physics.rapier_mut().insert_body(body));
-    physics.rapier_mut().remove_body(ends[1]);
-    let joint = FixedJointBuilder::new();
-    (physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
-}
-
 #[test]
 fn a_clone_of_a_panicked_physics_panics_until_a_sound_one_is_assigned() {
     let (mut simulation, key) = flyer_in_space();
     advance(&mut simulation, 30);
     let sound = simulation.physics.clone();
-    break_it(&mut simulation.physics);
+    break_rapier(&mut simulation.physics);
     let is_broken = |simulation: &mut Simulation| {
         catch_unwind(AssertUnwindSafe(|| advance(simulation, 10))).is_err()
     };

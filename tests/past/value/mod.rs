@@ -9,7 +9,8 @@ use crate::scenes::everything::Everything;
 use crate::scenes::mirror::Mirror;
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{
-    MS, Yard, advance, assert_near, ball, flyer, flyer_in_space, hash, moved_keys, shown_x,
+    MS, Yard, advance, assert_near, ball, break_rapier, flyer, flyer_in_space, hash, moved_keys,
+    shown_x,
 };
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};

@@ -15,7 +15,8 @@ type Detour = fn(&mut Simulation);
 
 fn borrow(simulation: &mut Simulation, by: impl FnOnce(&mut Simulation)) {
     let rate = simulation.clock().settings().rate();
-    let mut other = Simulation::with_physics(rate, std::mem::take(&mut simulation.physics));
+    let mut other = Simulation::new(rate);
+    other.physics = std::mem::take(&mut simulation.physics);
     by(&mut other);
     simulation.physics = other.physics;
 }
@@ -80,7 +81,8 @@ const DETOURS: [(&str, Detour); 8] = [
     ),
     ("stepped in an overlap", |simulation| {
         let physics = std::mem::take(&mut simulation.physics);
-        let other = Simulation::with_physics(Rate::default(), physics);
+        let mut other = Simulation::default();
+        other.physics = physics;
         let mut overlap = Overlap::new(other).unwrap();
         for _ in 0..3 {
             overlap.frame(MS(30), &mut Idle).unwrap();
@@ -116,7 +118,7 @@ fn a_state_that_another_loop_has_seen_is_taken_over_when_it_returns() {
         let mut mirror = Mirror::default();
         for _ in 0..4 {
             advance(&mut simulation, 14);
-            mirror.follow(&simulation);
+            mirror.follow_simulation(&simulation);
         }
         // No frame has displayed these changes.
         simulation.physics.remove(spinner).unwrap();
@@ -126,15 +128,13 @@ fn a_state_that_another_loop_has_seen_is_taken_over_when_it_returns() {
         assert!(tick >= 5, "{name}");
         assert_eq!(simulation.rewindable(), 0..0, "{name}");
         assert_eq!(simulation.pose_at(flyer, 3, 1.0), None, "{name}");
-        let mut alone = Simulation::with_physics(
-            simulation.clock().settings().rate(),
-            simulation.physics.clone(),
-        );
+        let mut alone = Simulation::new(simulation.clock().settings().rate());
+        alone.physics = simulation.physics.clone();
         let mut loaded = reloaded(&simulation);
         assert_eq!(bits(&loaded.physics), bits(&simulation.physics), "{name}");
         assert_eq!(loaded.clock().next_tick(), tick, "{name}");
         let mut steps = Vec::new();
-        let frame = simulation.advance(MS(34), |_, step| steps.push((step.tick, step.time)));
+        let frame = simulation.advance(MS(34), |_, step| steps.push((step.tick, step.start_time)));
         assert_eq!(steps[0].0, tick, "{name}");
         assert_eq!(frame.tick, tick + frame.steps, "{name}");
         assert_eq!(
@@ -146,9 +146,9 @@ fn a_state_that_another_loop_has_seen_is_taken_over_when_it_returns() {
         assert_eq!(simulation.removed(), [spinner], "{name}");
         assert!(moved_keys(&simulation).contains(&guest), "{name}");
         assert!(!moved_keys(&simulation).contains(&wall), "{name}");
-        mirror.follow(&simulation);
+        mirror.follow_simulation(&simulation);
         advance(&mut simulation, 20);
-        mirror.follow(&simulation);
+        mirror.follow_simulation(&simulation);
         // The steps are those that any loop would run.
         while alone.physics.tick() < simulation.physics.tick() {
             alone.advance(MS(10), |_, _| ());
@@ -169,7 +169,7 @@ fn a_removal_before_a_guess_is_listed_after_a_correction_with_the_original() {
         let (mut simulation, [_, spinner, _]) = three();
         let mut mirror = Mirror::default();
         advance(&mut simulation, 34);
-        mirror.follow(&simulation);
+        mirror.follow_simulation(&simulation);
         simulation.physics.remove(spinner).unwrap();
         let guess = simulation.physics.preview(guess_steps, |_, _| ());
         let mine = std::mem::replace(&mut simulation.physics, guess);
@@ -181,7 +181,7 @@ fn a_removal_before_a_guess_is_listed_after_a_correction_with_the_original() {
         }
         advance(&mut simulation, 10);
         assert_eq!(simulation.removed(), [spinner]);
-        mirror.follow(&simulation);
+        mirror.follow_simulation(&simulation);
     }
 }
 
@@ -226,7 +226,7 @@ fn two_levels_that_a_hook_exchanges_after_each_step_run_in_turn() {
         let Ok(frame) = simulation.advance_with(MS(23), &mut game);
         assert_eq!(simulation.clock().tick(), simulation.physics.tick());
         assert_eq!(frame.dropped.aborted, 0);
-        mirror.follow(&simulation);
+        mirror.follow_simulation(&simulation);
     }
     assert_eq!(game.steps, 20);
     let mut idle = TwoLevels {

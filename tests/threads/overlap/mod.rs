@@ -15,9 +15,9 @@ use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
-use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step};
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,6 +118,14 @@ fn frames(overlap: &mut Overlap, game: &mut impl Hooks<Error: Debug>, count: usi
 
 fn x(overlap: &Overlap, key: BodyKey) -> f32 {
     overlap.view().pose(key).unwrap().translation.x
+}
+
+/// Returns the parts of the last frame's report that do not depend on who displays the frame.
+fn report(simulation: &Simulation) -> Frame {
+    let mut frame = simulation.frame();
+    frame.movers = 0;
+    frame.origin_shift = Vector::ZERO;
+    frame
 }
 
 /// A change that a driver makes to a simulation between two frames, or that its hooks make before or after a step.

@@ -316,3 +316,41 @@ fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
         assert!(known > least, "{known} of {seed}");
     }
 }
+
+/// The step under way, the hook after it, and the frames that wait for it are finished first.
+#[test]
+fn the_simulation_between_two_frames_is_that_of_one_thread() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.physics.resources_mut().insert(Hooked::default());
+    let mut alone = simulation.clone();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let [mut game, mut reference] = [(); 2].map(|()| Pushing::default());
+    let mut awake = BTreeSet::new();
+    for number in 0..200 {
+        let frame_time = MS([10, 1, 2, 25, 0, 3, 7][number % 7]);
+        let frame = alone.advance_with(frame_time, &mut reference).unwrap();
+        awake.insert(frame.awake);
+        overlap.frame(frame_time, &mut game).unwrap();
+        if number % 5 < 2 {
+            let (now, simulation) = (overlap.now(), overlap.simulation(&mut game).unwrap());
+            let copy = simulation.clone();
+            for simulation in [&*simulation, &copy] {
+                assert_eq!(report(simulation), report(&alone), "{number}");
+                assert_eq!(simulation.clock(), alone.clock(), "{number}");
+                assert_eq!(simulation.clock().real_time(), now);
+                let physics = &simulation.physics;
+                assert_eq!(hash(physics.rapier()), hash(alone.physics.rapier()));
+                let after = physics.resources().get::<Hooked>().unwrap().0;
+                assert_eq!(after, physics.tick());
+            }
+            if number % 20 == 0 {
+                for simulation in [simulation, &mut alone] {
+                    let at = Vector::Y * (3.0 + number as f32);
+                    let body = RigidBodyBuilder::dynamic().translation(at);
+                    simulation.physics.insert(body, crate::scenes::ball());
+                }
+            }
+        }
+    }
+    assert!(awake.len() > 5, "{awake:?}");
+}

@@ -254,3 +254,64 @@ fn an_overlap_can_run_another_overlap_in_its_hooks() {
     assert!(x(&inner, other_key) >= 17.0);
     assert!(x(&overlap, key) >= 17.0);
 }
+
+/// The step runs on the other thread after the frame has been displayed.
+#[test]
+fn a_step_in_which_rapier_panicked_is_not_counted() {
+    for (frame_time, broken) in [(10, 0), (10, 3), (35, 3), (35, 5)] {
+        let (mut alone, _) = flyer_in_space();
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let [mut game, mut reference] =
+            [(); 2].map(|()| Game::once(Before, broken, crate::scenes::break_rapier));
+        let frame = MS(frame_time);
+        while catch_unwind(AssertUnwindSafe(|| {
+            alone.advance_with(frame, &mut reference)
+        }))
+        .is_ok()
+        {
+            // Waits for the step that the frame has begun.
+            overlap.frame(frame, &mut game).unwrap();
+            overlap.simulation(&mut game).unwrap();
+        }
+        let frame = AssertUnwindSafe(|| {
+            overlap.frame(frame, &mut game).unwrap();
+            overlap.simulation(&mut game).is_ok()
+        });
+        catch_unwind(frame).unwrap_err();
+        let simulation = overlap.simulation(&mut game).unwrap();
+        assert_eq!(simulation.physics.tick(), broken);
+        assert_eq!(report(simulation).tick, broken);
+        assert_eq!(report(simulation), report(&alone));
+        assert_eq!(simulation.clock(), alone.clock());
+    }
+}
+
+#[test]
+fn a_pause_lasts_after_a_panic_in_a_hook() {
+    for panics_in in [None, Some(Before), Some(After)] {
+        let (simulation, _) = flyer_in_space();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut idle = Game::idle();
+        frames(&mut overlap, &mut idle, 3);
+        let simulation = overlap.simulation(&mut idle).unwrap();
+        simulation.pause();
+        simulation.step_once();
+        let frame = AssertUnwindSafe(|| {
+            if let Some(panics_in) = panics_in {
+                let mut game = Game::once(panics_in, 3, |_| panic!("planned"));
+                overlap.frame(MS(10), &mut game).unwrap();
+                let _ = overlap.simulation(&mut game);
+            } else {
+                let mut game = Framed(|_: &mut Simulation| panic!("planned"));
+                overlap.frame(MS(10), &mut game).unwrap();
+            }
+        });
+        catch_unwind(frame).unwrap_err();
+        frames(&mut overlap, &mut idle, 5);
+        let simulation = overlap.simulation(&mut idle).unwrap();
+        assert!(simulation.clock().settings().is_paused(), "{panics_in:?}");
+        // The panic comes before the single step is due, or drops it, or comes after it.
+        let tick = if panics_in == Some(Before) { 3 } else { 4 };
+        assert_eq!(simulation.physics.tick(), tick, "{panics_in:?}");
+    }
+}

@@ -115,3 +115,35 @@ fn frames_list_bodies_inserted_and_removed_in_hooks() {
     let simulation = overlap.stop(&mut game).0;
     assert!(simulation.physics.bodies().count().abs_diff(map.len()) <= 3);
 }
+
+#[test]
+fn a_hooks_error_is_returned_by_the_call_that_waits_for_its_step() {
+    for stops in [false, true] {
+        let (simulation, _) = flyer_in_space();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut fails = Game::new(|_, _, when| if when == After { Err("no") } else { Ok(()) });
+        frames(&mut overlap, &mut fails, 1);
+        overlap.frame(MS(2), &mut fails).unwrap();
+        let tick = if stops {
+            let (simulation, result) = overlap.stop(&mut fails);
+            assert_eq!(result, Err("no"));
+            simulation.physics.tick()
+        } else {
+            assert_eq!(overlap.simulation(&mut fails).err(), Some("no"));
+            let now = overlap.now();
+            let simulation = overlap.simulation(&mut fails).unwrap();
+            assert_eq!((now, simulation.frame().number), (MS(12), 1));
+            // The frame that waited runs now.
+            overlap.frame(MS(1), &mut fails).unwrap();
+            let simulation = overlap.simulation(&mut fails).unwrap();
+            assert_eq!(simulation.frame().number, 3);
+            assert_eq!(simulation.clock().real_time(), MS(13));
+            simulation.physics.tick()
+        };
+        // The step that failed has run, and its hooks are called once.
+        assert_eq!(
+            (tick, &fails.calls[..]),
+            (1, &[(0, Before), (0, After)][..])
+        );
+    }
+}
