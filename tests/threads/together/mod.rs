@@ -1,6 +1,7 @@
 //! Laws that hold for a simulation on one thread, in an `Overlap` and in a `Runner`.
 
 mod bits;
+mod exchanges;
 mod picture;
 
 use crate::scenes::everything::{Everything, Script};
