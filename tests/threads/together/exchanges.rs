@@ -83,6 +83,19 @@ const EXCHANGES: [Exchange; 2] = [
     |one, other| std::mem::swap(&mut one.physics, &mut other.physics),
 ];
 
+/// The other simulation steps the state, inserts a body, displays it, and returns the state.
+const RETURNS: [Exchange; 2] = [
+    |one, other| use_and_return(one, other, EXCHANGES[0]),
+    |one, other| use_and_return(one, other, EXCHANGES[1]),
+];
+
+fn use_and_return(one: &mut Simulation, other: &mut Simulation, exchange: Exchange) {
+    exchange(one, other);
+    other.physics.insert_body(RigidBodyBuilder::fixed());
+    other.advance(MS(20), |_, _| ());
+    exchange(one, other);
+}
+
 fn follow<E>(mirror: &mut Mirror, view: &View<E>) {
     mirror.follow((view.moved(), view.removed()), |key| view.pose(key));
 }
@@ -118,7 +131,7 @@ impl Hooks for Exchanging {
 /// The other simulation is stepped alone, or only looked at, or not touched.
 #[test]
 fn a_view_follows_simulations_that_an_overlap_exchanges() {
-    for exchange in EXCHANGES {
+    for exchange in EXCHANGES.into_iter().chain(RETURNS) {
         for is_in_hook in [false, true] {
             for stepped in 0..3 {
                 let mut overlap = Overlap::new(scene(3)).unwrap();
