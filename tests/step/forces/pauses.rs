@@ -352,3 +352,43 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
     simulation.advance(MS(30), nothing);
     assert_near(speed(&simulation, key), 3.0);
 }
+
+/// A frame discards its forces only if time stands still when it begins and when it ends.
+#[test]
+fn a_frame_in_which_the_game_pauses_or_resumes_keeps_its_forces() {
+    type Act = fn(&mut Simulation);
+    let stops: [(Act, Act); 2] = [
+        (Simulation::pause, Simulation::resume),
+        (
+            |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
+            |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
+        ),
+    ];
+    for (stop, resume) in stops {
+        for is_before in [true, false] {
+            let mut simulation = space();
+            let key = ball(&mut simulation.physics);
+            let frame_with_force = |simulation: &mut Simulation, act: Act| {
+                let push = |simulation: &mut Simulation| {
+                    let force = Vector::X * 100.0;
+                    simulation.physics.add_force(key, force).unwrap();
+                };
+                if is_before {
+                    push(simulation);
+                }
+                simulation.begin_frame(MS(4));
+                act(simulation);
+                if !is_before {
+                    push(simulation);
+                }
+                simulation.end_frame().forgotten_forces
+            };
+            assert_eq!(frame_with_force(&mut simulation, stop), 0);
+            assert_eq!(frame_with_force(&mut simulation, |_| ()), 1);
+            assert_eq!(frame_with_force(&mut simulation, resume), 0);
+            assert_eq!(frame_with_force(&mut simulation, |_| ()), 0);
+            assert_eq!(simulation.advance(MS(2), nothing).steps, 1);
+            assert_near(speed(&simulation, key), 3.0);
+        }
+    }
+}
