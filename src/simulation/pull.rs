@@ -147,7 +147,7 @@ impl Simulation {
     }
 
     /// Ends the last step. If the game has asked for it, the clock stops there.
-    fn leave_step(&mut self) {
+    pub(super) fn leave_step(&mut self) {
         if self.physics.leave_step() {
             let dropped = self.clock.stop();
             if let Some(open) = &mut self.open {

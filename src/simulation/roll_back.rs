@@ -106,6 +106,9 @@ impl Simulation {
             return Err(RewindError::NotKept { tick, kept });
         };
         self.release_redo();
+        if matches!(self.physics.stage, Stage::After(_)) {
+            self.leave_step();
+        }
         self.make_due_again(tick);
         Ok(())
     }
@@ -255,6 +258,7 @@ impl Simulation {
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
         self.abort_step();
+        self.leave_step();
         state.keep_what_it_lacks(&mut self.physics);
         let is_ahead = tick > self.clock.tick();
         let left = self.replace_physics(state);

@@ -10,6 +10,8 @@ mod scenes;
 mod pull;
 // The five steppings, pauses and speeds.
 mod stepping;
+// Pauses after a step.
+mod stop;
 // The same bits at every frame rate.
 mod determinism;
 // Recorded frame times and their reader.

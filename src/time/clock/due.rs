@@ -161,8 +161,8 @@ impl Clock {
     /// which time passes. Single steps that are still due are dropped, and returned as [`Dropped::aborted`].
     pub(crate) fn stop(&mut self) -> Dropped {
         self.pause();
-        let is_time = |due: &Due| due.units_per_nano.is_some();
-        if let Some(due) = self.due.take_if(|due| is_time(due)) {
+        let is_time = !self.used.has_single_steps;
+        if let Some(due) = self.due.take_if(|_| is_time) {
             self.held = self.held.saturating_add(due.units);
         }
         let dropped = self.abort_frame();
