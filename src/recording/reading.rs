@@ -51,7 +51,7 @@ pub struct Recording<B> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordedRun {
-    /// The steps of the run. If the game renumbered its steps in between, the ticks are not contiguous.
+    /// The steps of the run. The last one may have been aborted.
     pub ticks: Range<u64>,
     /// The ticks of the states from which a replay can begin, in the order of the recording. The first one begins the
     /// run.
@@ -132,7 +132,9 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 ChunkKind::Input => {
                     let (tick, _) =
                         chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-                    if let Some(run) = self.runs.last_mut() {
+                    // The game may have assigned another state before this step, which is then in the next run.
+                    let run = self.runs.last_mut();
+                    if let Some(run) = run.filter(|run| run.ticks.end == tick) {
                         run.ticks.end = tick.saturating_add(1);
                     }
                 }

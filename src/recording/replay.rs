@@ -211,11 +211,17 @@ impl<'r> Replay<'r> {
         let Some(chunk) = self.take() else {
             return Ok(None);
         };
-        // The step did not run, and the run ends in it.
-        if self.peek() == Some(ChunkKind::Run) {
+        let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
+        let is_played = match self.peek() {
+            Some(ChunkKind::Made) => true,
+            // The recording was cut off in this step, perhaps because the step panicked.
+            None => tick == step.tick,
+            // The step did not run, and the run ends in it.
+            _ => false,
+        };
+        if !is_played {
             return Ok(None);
         }
-        let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         self.tick = tick;
         if tick != step.tick {
             self.differ(Vec::new());

@@ -8,6 +8,8 @@ mod everything;
 mod faults;
 mod new_runs;
 mod on_threads;
+mod pauses;
+mod restarts;
 mod runs;
 
 use crate::scenes::testing::{translation, vector};
