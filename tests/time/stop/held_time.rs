@@ -125,12 +125,12 @@ fn a_rate_set_in_the_pause_applies_to_the_held_time() {
 #[test]
 fn speed_scales_the_time_in_which_steps_become_due_and_no_held_time() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_speed(2.0).unwrap();
+    simulation.clock_settings_mut().set_speed(2.0).unwrap();
     assert_eq!(frame(&mut simulation, 50, &[2]).steps, 3);
     simulation.resume();
-    simulation.set_speed(0.0).unwrap();
+    simulation.clock_settings_mut().set_speed(0.0).unwrap();
     assert_eq!(advance(&mut simulation, 50).steps, 0);
-    simulation.set_speed(0.5).unwrap();
+    simulation.clock_settings_mut().set_speed(0.5).unwrap();
     let frame = advance(&mut simulation, 40);
     assert_eq!((frame.steps, simulation.clock().time()), (7 + 2, MS(120)));
 }
@@ -316,7 +316,8 @@ fn copies_and_saved_bytes_hold_the_time_and_no_copy_of_a_state_holds_the_pause()
         assert_near(shown_x(&copy, key), 9.9);
     }
     for state in states {
-        let mut other = Simulation::with_physics(Rate::hz(100), state);
+        let mut other = Simulation::new(Rate::hz(100));
+        other.physics = state;
         assert_eq!(advance(&mut other, 50).steps, 5);
     }
 }
@@ -331,7 +332,7 @@ fn the_picture_stops_at_the_state_and_never_goes_back_with_any_smoothing() {
     ] {
         let (mut simulation, key) = flyer_in_space();
         simulation.smoothing = smoothing;
-        simulation.set_render_data(true);
+        simulation.keeps_render_data = true;
         let (mut mirror, mut renderer) = (Mirror::default(), Renderer::default());
         let (mut shown, mut time) = (0.0, Duration::ZERO);
         for ms in [17, 4, 33, 2, 2, 2, 50, 9].repeat(6) {
@@ -378,4 +379,25 @@ fn an_origin_shift_before_the_pause_is_displayed_once() {
     let frame = simulation.advance(MS(5), &mut game);
     assert_eq!((frame.steps, frame.origin_shift), (7, shift * 2.0));
     assert_near(shown_x(&simulation, key), 9.5 - 3.0 * 64.0);
+}
+
+/// Neither is its time dropped, nor does it become steps later.
+#[test]
+fn a_long_frame_in_which_time_stands_still_drops_nothing() {
+    let stops: [fn(&mut Simulation); 2] = [Simulation::pause, |simulation| {
+        simulation.clock_settings_mut().set_speed(0.0).unwrap();
+    }];
+    for (stop, stepping) in stops.into_iter().flat_map(|it| STEPPINGS.map(|s| (it, s))) {
+        let (mut simulation, _) = flyer_in_space();
+        let settings = simulation.clock_settings_mut();
+        settings.set_stepping(stepping);
+        settings.set_max_steps_per_frame(Some(2));
+        stop(&mut simulation);
+        let frame = advance(&mut simulation, 5_000);
+        assert_eq!((frame.steps, frame.dropped), (0, Dropped::default()));
+        simulation.clock_settings_mut().set_speed(1.0).unwrap();
+        let frame = resume(&mut simulation, 10);
+        assert_eq!((frame.steps, frame.dropped), (1, Dropped::default()));
+        assert_eq!(simulation.clock().time(), MS(10), "{stepping:?}");
+    }
 }

@@ -96,3 +96,73 @@ fn a_pause_after_a_step_gives_the_same_steps_in_every_loop_at_every_frame_rate()
         }
     }
 }
+
+/// Resumes in the third frame of each pause, and counts the time of frames that run.
+#[derive(Default)]
+struct Resuming {
+    game: Game,
+    paused: u64,
+    running: Duration,
+}
+
+impl Hooks for Resuming {
+    type Error = Infallible;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: FrameTime,
+    ) -> Result<(), Infallible> {
+        if simulation.clock().settings().is_paused() {
+            self.paused += 1;
+            if self.paused.is_multiple_of(3) {
+                simulation.resume();
+            }
+        }
+        if !simulation.clock().settings().is_paused() {
+            self.running += frame_time.duration();
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.game.before_step(physics, step)
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.game.after_step(physics, step)
+    }
+}
+
+/// Nothing but frames is asked of the overlap, so that its frames wait while a step runs.
+#[test]
+fn a_pause_after_a_step_is_the_same_in_an_overlap_whose_frames_wait() {
+    for slack in [1.0, 0.3, 0.0] {
+        for frame_time in [1_000, 3_000, 9_000, 25_000].map(Duration::from_micros) {
+            let (mut alone, key) = flyer_in_space();
+            let mut overlap = Overlap::new(alone.clone()).unwrap();
+            overlap.set_slack(slack);
+            let [mut game, mut reference] = [(); 2].map(|()| Resuming {
+                game: Game::new(&STOPS),
+                ..Resuming::default()
+            });
+            let mut shown = (0.0, 0.0);
+            while alone.physics.tick() < 60 {
+                let Ok(_) = alone.advance_with(frame_time, &mut reference);
+                let Ok(view) = overlap.frame(frame_time, &mut game);
+                let now = (view.time(), view.pose(key).unwrap().translation.x);
+                assert!(now >= shown && now.1 >= shown.1, "{now:?} after {shown:?}");
+                shown = now;
+            }
+            let (simulation, _) = overlap.stop(&mut game);
+            assert_eq!(simulation.clock(), alone.clock(), "{frame_time:?}");
+            assert_eq!(simulation.clock().time(), game.running);
+            assert_eq!(
+                (game.paused, game.running),
+                (reference.paused, reference.running)
+            );
+            assert_eq!(game.game.steps, reference.game.steps);
+            assert_eq!(game.paused, 3 * STOPS.len() as u64);
+        }
+    }
+}

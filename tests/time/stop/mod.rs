@@ -9,7 +9,7 @@ use crate::scenes::{
 use When::{After, Before, Between};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::time::{Budget, Dropped};
+use evenstep::time::{Budget, Dropped, FrameTime};
 use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use std::convert::Infallible;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Game {
     /// Returns the ticks of the steps, their times and the states after them.
     fn run(&self) -> Vec<(u64, Duration, Duration, u64)> {
         let run = self.steps.iter();
-        run.map(|(step, hash)| (step.tick, step.time, step.end_time, *hash))
+        run.map(|(step, hash)| (step.tick, step.start_time, step.end_time, *hash))
             .collect()
     }
 }

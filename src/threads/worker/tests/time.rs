@@ -276,3 +276,82 @@ fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
         assert_eq!(both.frame(MS(later + 20)).dropped(), Duration::ZERO);
     }
 }
+
+/// Pauses once before or after a step.
+struct PausesAt(u64, bool);
+
+impl PausesAt {
+    fn pause(&self, physics: &mut Physics, step: Step, is_after: bool) {
+        if (step.tick, is_after) == (self.0, self.1) {
+            physics.pause_after_step();
+        }
+    }
+}
+
+impl Hooks for PausesAt {
+    type Error = &'static str;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        self.pause(physics, step, false);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        self.pause(physics, step, true);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pause_after_a_step_displays_its_end_and_loses_no_time() {
+    for (is_after, is_late) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, PausesAt(6, is_after));
+        let mut shown = 0.0;
+        for ms in 0..400 {
+            if !is_late || ms % 30 == 29 {
+                both.in_time(MS(ms));
+            }
+            if ms == 200 {
+                assert_eq!((both.tick(), shown), (7, 7.0));
+                assert_eq!(both.physics(MS(ms)), None);
+                both.resume();
+                both.physics(MS(ms));
+            }
+            let x = both.frame(MS(ms)).pose(key).unwrap().translation.x;
+            assert!(x >= shown, "{x} after {shown} at {ms} ms");
+            shown = x;
+        }
+        // 130 ms were paused.
+        both.physics(MS(400));
+        assert_eq!(both.tick(), 40 - 13);
+        let clock = both.physics.simulation.clock();
+        assert_eq!(clock.time(), MS(270));
+        assert_eq!(clock.dropped(), crate::Dropped::default());
+    }
+}
+
+/// A faster rate makes ten steps due at once.
+#[test]
+fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
+    for (later, rate) in [(0, 100), (700, 100), (700, 50)] {
+        let mut both = Both::new(Simulation::new(Rate::hz(1)), PausesAt(3, true));
+        both.in_time(MS(100));
+        both.set(|settings| settings.set_rate(Rate::hz(100)));
+        both.in_time(MS(100));
+        both.in_time(MS(101));
+        assert_eq!(both.tick(), 4);
+        assert_eq!(both.physics.simulation.clock().time().as_millis(), 100);
+        both.in_time(MS(101 + later));
+        both.set(move |settings| settings.set_rate(Rate::hz(rate)));
+        both.resume();
+        both.in_time(MS(101 + later));
+        // Of the six steps that were held, three have the new length.
+        let tick = if rate == 100 { 10 } else { 7 };
+        assert_eq!(both.tick(), tick, "{later} {rate}");
+        both.in_time(MS(201 + later));
+        let clock = both.physics.simulation.clock();
+        assert_eq!(clock.tick(), tick + u64::from(rate) / 10);
+        assert_eq!(clock.dropped(), crate::Dropped::default());
+    }
+}
