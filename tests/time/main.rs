@@ -10,6 +10,8 @@ mod scenes;
 mod pull;
 // The five steppings, pauses and speeds.
 mod stepping;
+// The displayed time.
+mod displayed;
 // Pauses after a step.
 mod stop;
 // The same bits at every frame rate.

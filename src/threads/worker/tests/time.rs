@@ -327,7 +327,7 @@ fn a_pause_after_a_step_displays_its_end_and_loses_no_time() {
         assert_eq!(both.tick(), 40 - 13);
         let clock = both.physics.simulation.clock();
         assert_eq!(clock.time(), MS(270));
-        assert_eq!(clock.dropped(), crate::Dropped::default());
+        assert_eq!(clock.dropped(), crate::time::Dropped::default());
     }
 }
 
@@ -352,6 +352,51 @@ fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
         both.in_time(MS(201 + later));
         let clock = both.physics.simulation.clock();
         assert_eq!(clock.tick(), tick + u64::from(rate) / 10);
-        assert_eq!(clock.dropped(), crate::Dropped::default());
+        assert_eq!(clock.dropped(), crate::time::Dropped::default());
+    }
+}
+
+#[test]
+fn the_displayed_time_never_goes_back_when_the_rate_changes() {
+    let smoothings = [
+        Smoothing::Interpolate,
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+        Smoothing::Latest,
+    ];
+    for (smoothing, every) in smoothings
+        .into_iter()
+        .flat_map(|it| [7, 60].map(|n| (it, n)))
+    {
+        let (mut simulation, key) = flyer();
+        simulation.smoothing = smoothing;
+        let mut both = Both::new(simulation, Idle);
+        let (mut last, mut shown) = (0.0, 0.0);
+        for ms in 0..900 {
+            if ms % every == 0 {
+                let hz = [240, 60, 30, 60][(ms / every) as usize % 4];
+                both.set(move |settings| settings.set_rate(Rate::hz(hz)));
+            }
+            // Sometimes the thread is late.
+            if ms % 200 < 150 || ms % 23 == 0 {
+                both.in_time(MS(ms));
+            }
+            let view = both.frame(MS(ms));
+            let (time, x) = (view.time(), view.pose(key).unwrap().translation.x);
+            assert!(
+                time >= last,
+                "{smoothing:?}: {time} after {last} at {ms} ms"
+            );
+            assert!(
+                x >= shown - 2e-4,
+                "{smoothing:?}: {x} after {shown} at {ms} ms"
+            );
+            if matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite) {
+                let of_time = 100.0 * time;
+                assert!((f64::from(x) - of_time).abs() < 0.01, "{x}, not {of_time}");
+            }
+            (last, shown) = (time, x);
+        }
+        assert!(shown > 80.0, "{smoothing:?}: {shown}");
     }
 }
