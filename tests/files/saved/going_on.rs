@@ -296,3 +296,30 @@ fn a_loaded_force_generator_is_found_by_name_or_exerts_no_force() {
         assert!(read.physics.remove_force_generator(generator).is_some());
     }
 }
+
+/// The rollback is unfinished when the first frame after loading ends.
+#[test]
+fn a_frame_that_repeats_the_picture_of_a_loaded_state_reports_its_tick_and_time() {
+    let mut simulation = space(100);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+    let key = simulation.physics.insert(body, ball());
+    let seen = simulation.advance(MS(66), |_, _| ());
+    let loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+    let [here, there] = [simulation, loaded].map(|mut simulation| {
+        simulation.keep(Kept {
+            ticks: 60,
+            ..simulation.kept()
+        });
+        simulation.begin_frame(MS(20));
+        let step = simulation.next_step().unwrap();
+        simulation.run_step();
+        simulation.roll_back(step.tick).unwrap();
+        let held = simulation.end_frame();
+        assert_eq!((held.tick, held.alpha), (6, seen.alpha));
+        assert_eq!(held.time, seen.time);
+        let next = simulation.advance(MS(1), |_, _| ());
+        assert!(next.time >= seen.time, "it does not go back");
+        (held, next, simulation.pose(key))
+    });
+    assert_eq!(here, there);
+}

@@ -2,6 +2,7 @@
 
 mod going_on;
 mod memory;
+mod physics;
 mod plain_types;
 mod refused;
 
@@ -18,11 +19,12 @@ use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::saving::{LoadError, SaveError};
 use evenstep::threads::Overlap;
 use evenstep::time::Clock;
-use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Stepping};
+use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 #[cfg(feature = "enhanced-determinism")]
 fn load(bytes: &[u8]) -> Simulation {

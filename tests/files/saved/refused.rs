@@ -2,17 +2,37 @@
 
 use super::*;
 
+/// Checks that a simulation, its state alone and serde's traits of both refuse to write for this reason.
+#[track_caller]
+fn assert_refused(simulation: &Simulation, error: &SaveError) {
+    assert_eq!(simulation.save().as_ref(), Err(error));
+    assert_eq!(simulation.physics.save().as_ref(), Err(error));
+    let texts = [
+        serde_json::to_string(simulation),
+        serde_json::to_string(&simulation.physics),
+    ];
+    for text in texts {
+        assert_eq!(text.unwrap_err().to_string(), error.to_string());
+    }
+}
+
+#[track_caller]
+fn assert_savable(simulation: &Simulation) {
+    assert!(simulation.save().is_ok() && simulation.physics.save().is_ok());
+}
+
 #[test]
 fn saving_reports_why_a_state_cannot_be_saved() {
     let mut simulation = game();
-    assert!(simulation.save().is_ok());
+    assert_savable(&simulation);
     simulation.begin_frame(MS(20));
     assert_eq!(simulation.save(), Err(SaveError::WithinFrame));
+    assert!(simulation.physics.save().is_ok(), "a state has no frames");
     simulation.end_frame();
 
     let step = |simulation: &mut Simulation| {
         simulation.advance(MS(20), |_, _| ());
-        assert!(simulation.save().is_ok());
+        assert_savable(simulation);
     };
     let changes: [fn(&mut Simulation); 3] = [
         |simulation| simulation.physics.rapier_mut().gravity = Vector::ZERO,
@@ -22,8 +42,7 @@ fn saving_reports_why_a_state_cannot_be_saved() {
     for change in changes {
         step(&mut simulation);
         change(&mut simulation);
-        assert_eq!(simulation.save(), Err(SaveError::ChangedSinceStep));
-        assert!(serde_json::to_string(&simulation).is_err());
+        assert_refused(&simulation, &SaveError::ChangedSinceStep);
     }
     step(&mut simulation);
     let keys: Vec<BodyKey> = simulation
@@ -37,12 +56,9 @@ fn saving_reports_why_a_state_cannot_be_saved() {
     let joints = simulation.physics.rapier_mut_except_bodies();
     joints.insert_impulse_joint(ends[0], ends[1], joint);
     step(&mut simulation);
+    // The joint is removed with the body.
     simulation.physics.remove(keys[0]);
-    assert_eq!(
-        simulation.save(),
-        Err(SaveError::ChangedSinceStep),
-        "the joint was removed with the body"
-    );
+    assert_refused(&simulation, &SaveError::ChangedSinceStep);
 
     step(&mut simulation);
     let nameless = ForceGenerator::custom(|_, _| Wrench::default());
@@ -50,11 +66,17 @@ fn saving_reports_why_a_state_cannot_be_saved() {
         .physics
         .insert_force_generator(keys[1], nameless)
         .unwrap();
-    assert_eq!(simulation.save(), Err(SaveError::UnnamedForce(generator)));
+    assert_refused(&simulation, &SaveError::UnnamedForce(generator));
     simulation.physics.remove_force_generator(generator);
-    assert!(simulation.save().is_ok());
+    assert_savable(&simulation);
 
-    assert!(Simulation::default().save().is_ok());
+    crate::scenes::break_rapier(&mut simulation.physics);
+    let advance = AssertUnwindSafe(|| simulation.advance(MS(20), |_, _| ()));
+    catch_unwind(advance).unwrap_err();
+    assert_eq!(simulation.physics.save(), Err(SaveError::Panicked));
+    assert!(serde_json::to_string(&simulation.physics).is_err());
+
+    assert_savable(&Simulation::default());
 }
 
 #[test]
@@ -161,17 +183,30 @@ fn contradictory_contents_are_refused_even_without_a_checksum() {
         ("\"speed\":1.0", "\"speed\":-1.0"),
         ("\"rate\":[60,1]", "\"rate\":[0,1]"),
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
+        ("\"shown\":[[{", "\"shown\":[],\"not_shown\":[[{"),
+    ] {
+        assert!(read(from, to).is_err(), "{to}");
+    }
+    // The state is checked within the simulation and alone.
+    let alone = serde_json::to_string(&simulation.physics).unwrap();
+    let read_alone = |from: &str, to: &str| {
+        assert!(alone.contains(from), "no {from} in {alone}");
+        let text = alone.replacen(from, to, 1);
+        Physics::deserialize(&mut serde_json::Deserializer::from_str(&text))
+    };
+    assert_eq!(read_alone("\"tick\":2", "\"tick\":2").unwrap().tick(), 2);
+    for (from, to) in [
         ("\"awake\":1", "\"awake\":100000"),
         ("\"versions\":[1]", "\"versions\":[]"),
         ("\"versions\":[1]", "\"versions\":[2]"),
         ("\"versions\":[1]", "\"versions\":[1,1]"),
-        ("\"shown\":[[{", "\"shown\":[],\"not_shown\":[[{"),
         (
             "\"movers\":{\"handles\":[",
             "\"movers\":{\"handles\":[[7,7],",
         ),
     ] {
         assert!(read(from, to).is_err(), "{to}");
+        assert!(read_alone(from, to).is_err(), "{to}");
     }
 }
 
@@ -189,6 +224,7 @@ fn dangling_handles_of_bodies_colliders_and_joints_are_refused() {
     simulation.advance(MS(40), |_, _| ());
     let state = serde_json::to_value(&simulation).unwrap();
     assert!(Simulation::deserialize(&state).is_ok());
+    assert!(Physics::deserialize(&state["physics"]).is_ok());
     let physics = "/physics/world/rapier";
     for of in [
         "/bodies/bodies/items/0/Occupied/value/colliders/0/index",
@@ -199,6 +235,7 @@ fn dangling_handles_of_bodies_colliders_and_joints_are_refused() {
         let mut forged = state.clone();
         *forged.pointer_mut(&format!("{physics}{of}")).unwrap() = 7.into();
         assert!(Simulation::deserialize(&forged).is_err(), "{of}");
+        assert!(Physics::deserialize(&forged["physics"]).is_err(), "{of}");
     }
 }
 
