@@ -63,7 +63,7 @@ fn displayed_poses_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_thread_pool_stays_set_across_rewinds_rollbacks_and_assigned_states() {
+fn a_thread_pool_stays_set_across_clones_rewinds_rollbacks_and_assigned_states() {
     let mut simulation = crate::scenes::space(60);
     simulation.keep(Kept {
         ticks: 20,
@@ -99,6 +99,15 @@ fn a_thread_pool_stays_set_across_rewinds_rollbacks_and_assigned_states() {
     check(&simulation.physics, "after another state was assigned");
     simulation.correct(simulation.physics.clone()).unwrap();
     check(&simulation.physics, "after a correction to another state");
+    let mut copy = simulation.clone();
+    check(&copy.physics, "in a clone");
+    copy.advance(frame, |physics, _| check(physics, "in a step of the clone"));
+    // A clone of a state has no pool, and the loop gives it one, also if another loop without a pool has stepped it.
+    let mut lent = Simulation::default();
+    lent.physics = simulation.physics.clone();
+    lent.advance(frame, |_, _| ());
+    simulation.physics = lent.physics;
+    simulation.advance(frame, |physics, _| check(physics, "after another loop"));
 }
 
 /// Creates small matches, each with contacts and with bodies that are inserted and removed.
