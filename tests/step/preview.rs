@@ -1,6 +1,7 @@
 //! `Physics::preview`: later states, with and without a hook.
 
 use crate::scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
+use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Step};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -151,4 +152,33 @@ fn a_preview_has_the_times_of_the_run_before_the_first_step_of_a_rate() {
             assert_eq!(ahead.checksum(), physics.checksum(), "{case:?}");
         }
     }
+}
+
+/// Nothing reads the logs of a state that no loop has.
+#[test]
+fn a_state_does_not_grow_in_ten_thousand_previews() {
+    let mut state = space(60).physics;
+    let key = state.insert(flyer().linvel(Vector::X), ball());
+    // The two never meet: Rapier keeps pairs of removed colliders.
+    let far = || flyer().translation(Vector::Y * 50.0);
+    let mut guest = state.insert(far(), ball());
+    let edit = |physics: &mut Physics, guest: &mut BodyKey| {
+        physics.teleport(key, Pose::IDENTITY).unwrap();
+        physics.remove(*guest).unwrap();
+        *guest = physics.insert(far(), ball());
+        physics.start_in_motion(*guest).unwrap();
+        physics.shift_origin(Vector::X).unwrap();
+        physics.shift_origin(Vector::X * -1.0).unwrap();
+    };
+    let mut sizes = Vec::new();
+    for number in 0..10_000 {
+        // Changes between previews and in the step.
+        edit(&mut state, &mut guest);
+        state = state.preview(1, |physics, _| edit(physics, &mut guest));
+        if [100, 9_999].contains(&number) {
+            let copy = measure(|| std::mem::forget(state.clone()));
+            sizes.push(copy.bytes_total);
+        }
+    }
+    assert_eq!(sizes[0], sizes[1]);
 }
