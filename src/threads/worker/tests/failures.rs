@@ -262,39 +262,65 @@ fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
     }
 }
 
-struct PanicsOnce(bool);
+/// Panics once, at tick 6: itself, or by a joint to a removed body, at which Rapier panics.
+struct PanicsOnce {
+    in_rapier: bool,
+    has_panicked: bool,
+}
 
 impl Hooks for PanicsOnce {
     type Error = &'static str;
 
-    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
-        assert!(
-            step.tick != 6 || std::mem::replace(&mut self.0, true),
-            "panics once"
-        );
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        if step.tick == 6 && !std::mem::replace(&mut self.has_panicked, true) {
+            assert!(self.in_rapier, "panics once");
+            let rapier = physics.rapier_mut();
+            let ends = [(); 2].map(|()| rapier.insert_body(RigidBodyBuilder::dynamic()));
+            rapier.remove_body(ends[1]);
+            rapier.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+        }
         Ok(())
     }
 }
 
-/// The state before the panic still has the removed body.
+/// The state before the panic still has the removed bodies.
 #[test]
 fn bodies_removed_after_a_panic_stay_removed() {
-    let (mut simulation, key) = flyer();
-    simulation.keep(Kept {
-        ticks: 4,
-        ..simulation.kept()
-    });
-    let mut both = Both::new(simulation, PanicsOnce(false));
-    both.in_time(MS(100));
-    assert_eq!(both.runner.failures().len(), 1);
-    both.runner.remove_body(key);
-    both.physics(MS(110));
-    both.runner.recover().unwrap();
-    both.physics(MS(120));
-    both.physics(MS(140));
-    assert!(both.tick() > 6);
-    assert!(both.physics.simulation.physics.body(key).is_none());
-    assert_eq!(both.frame(MS(200)).pose(key), None);
+    for in_rapier in [false, true] {
+        let (mut simulation, key) = flyer();
+        let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));
+        let others = [(); 2].map(|()| simulation.physics.insert(body.clone(), collider.clone()));
+        simulation.keep(Kept {
+            ticks: 4,
+            ..simulation.kept()
+        });
+        let has_panicked = false;
+        let mut both = Both::new(
+            simulation,
+            PanicsOnce {
+                in_rapier,
+                has_panicked,
+            },
+        );
+        both.in_time(MS(100));
+        assert_eq!(both.runner.failures().len(), 1);
+        for keys in [vec![key], vec![others[0], key]] {
+            keys.into_iter()
+                .for_each(|key| both.runner.remove_body(key));
+            both.physics(MS(110));
+        }
+        both.runner.recover().unwrap();
+        both.physics(MS(120));
+        both.physics(MS(140));
+        assert!(both.tick() > 6);
+        let bodies = &both.physics.simulation.physics;
+        assert!(bodies.body(key).is_none() && bodies.body(others[0]).is_none());
+        assert!(bodies.body(others[1]).is_some());
+        assert!(both.runner.failures().is_empty());
+        let view = both.frame(MS(200));
+        let poses = [key, others[0], others[1]].map(|key| view.pose(key).is_some());
+        assert_eq!(poses, [false, false, true]);
+    }
 }
 
 #[test]
@@ -369,5 +395,86 @@ fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
             [true, false],
             "removed at {removed_at} ms, {interval}"
         );
+    }
+}
+
+/// When the hook shifts the origin and then panics, once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    BeforeFrame,
+    BeforeStep,
+    AfterStep,
+}
+
+struct ShiftsAndPanics(Option<Place>);
+
+impl ShiftsAndPanics {
+    fn act(&mut self, physics: &mut Physics, place: Place) {
+        if physics.tick() >= 12 && self.0.take_if(|it| *it == place).is_some() {
+            physics.shift_origin(Vector::X * 4.0).unwrap();
+            panic!("after a shift of the origin");
+        }
+    }
+}
+
+impl Hooks for ShiftsAndPanics {
+    type Error = &'static str;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: FrameTime,
+    ) -> Result<(), Self::Error> {
+        self.act(&mut simulation.physics, Place::BeforeFrame);
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+        self.act(physics, Place::BeforeStep);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+        self.act(physics, Place::AfterStep);
+        Ok(())
+    }
+}
+
+/// The displayed body moves on across the shift, whether the runner goes back to a state before it or not.
+#[test]
+fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
+    for place in [Place::BeforeFrame, Place::BeforeStep, Place::AfterStep] {
+        for states in [0, 1, 4] {
+            let (mut simulation, key) = flyer();
+            simulation.keep(Kept {
+                ticks: states,
+                ..simulation.kept()
+            });
+            let mut both = Both::new(simulation, ShiftsAndPanics(Some(place)));
+            let (mut origin, mut shown) = (0.0, 0.0);
+            for ms in 0..400 {
+                both.in_time(MS(ms));
+                if ms == 200 {
+                    assert_eq!(both.runner.failures().len(), 1, "{place:?} {states}");
+                    both.runner.recover().unwrap();
+                    both.in_time(MS(ms));
+                }
+                let view = both.frame(MS(ms));
+                origin += view.origin_shift().x;
+                let x = view.pose(key).unwrap().translation.x + origin;
+                // At most two steps are run again, and then the time since the panic.
+                let most = if ms == 200 { 10.0 } else { 1.0 };
+                let is_near = (shown - 2.0..shown + most).contains(&x);
+                assert!(is_near, "{place:?} {states}: {x} after {shown} at {ms} ms");
+                shown = x;
+            }
+            let case = format!("{place:?} {states}");
+            assert!(both.runner.failures().is_empty(), "{case}");
+            // The step of the panic is dropped if it did not run, or if the runner went back to the state before it.
+            let is_dropped =
+                place == Place::BeforeStep || (place == Place::AfterStep && states > 0);
+            let end = if is_dropped { 37.4 } else { 38.4 };
+            assert!((shown - end).abs() < 0.01, "{case}: {shown}, not {end}");
+        }
     }
 }
