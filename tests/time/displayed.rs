@@ -338,6 +338,32 @@ fn the_picture_continues_from_a_repeated_frame() {
     }
 }
 
+/// A frame displays one state with any alpha: the first one, or one whose later steps were dropped. The next frame is at
+/// the beginning of the step after it.
+#[test]
+fn a_step_in_a_frame_that_repeats_the_picture_begins_at_the_displayed_state() {
+    for is_aborted in [false, true] {
+        let (mut simulation, key) = flyer(Smoothing::Interpolate);
+        if is_aborted {
+            simulation.begin_frame(MS(24));
+            run_steps(&mut simulation, 1);
+            simulation.end_frame();
+        } else {
+            advance(&mut simulation, 4);
+        }
+        let (alpha, x) = (simulation.frame().alpha, shown_x(&simulation, key));
+        assert_eq!(alpha, if is_aborted { 1.0 } else { 0.4 });
+        simulation.begin_frame(MS(6));
+        run_steps(&mut simulation, 1);
+        roll_back(&mut simulation, 1);
+        let frame = simulation.end_frame();
+        assert_eq!((frame.alpha, frame.steps), (alpha, 1));
+        let frame = advance(&mut simulation, 0);
+        assert_eq!((frame.alpha, frame.resimulated), (0.0, 1));
+        assert_eq!(shown_x(&simulation, key), x);
+    }
+}
+
 /// Changes the clock before some frames.
 struct Changing {
     changes: &'static [Change],

@@ -94,12 +94,12 @@ impl Clock {
             rate,
         } = displayed;
         let lag = self.now.since(state.earlier(lag));
-        let is_possible = lag <= self.now.last();
         let lead = in_units_of(self.used.rate, lead, rate);
         self.anchor_at(Position {
             lag: lag.min(self.now.last()),
             lead: lead.saturating_sub(self.now.later_than(state, self.used.rate)),
-            alpha: if is_possible { alpha } else { 0.0 },
+            // It is a fraction of the step to that state only.
+            alpha: if state == self.now { alpha } else { 0.0 },
         });
     }
 
