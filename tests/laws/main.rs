@@ -25,5 +25,7 @@ mod random;
 mod conformance;
 // The same bits on every platform.
 mod golden;
+// The displayed time and the displayed motion.
+mod displayed;
 // All methods in all states.
 mod states;

@@ -50,7 +50,8 @@ impl Clock {
     /// states.
     ///
     /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
-    /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame), it is 1.
+    /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame) or
+    /// [postponed](crate::Physics::pause_after_step), it is 1.
     ///
     /// Between two steps it never falls, so the displayed time never goes back. After a change of the
     /// [rate](crate::time::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when the
