@@ -161,7 +161,7 @@ impl Report {
             self.longest_jump = self.longest_jump.max((drone - there).length() - due);
         }
         let present = now.saturating_sub(runner.dropped()).as_secs_f64();
-        let latency = present - runner.view().time();
+        let latency = present - runner.view().time().as_secs_f64();
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
     }

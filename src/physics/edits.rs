@@ -8,7 +8,7 @@ use super::Physics;
 
 impl Physics {
     /// Detects the game's edits: bodies that were moved or removed.
-    pub(crate) fn notice_edits(&mut self) {
+    pub(crate) fn detect_edits(&mut self) {
         let tick = self.tick;
         let (mut dead, mut put) = (Vec::new(), Vec::new());
         let Self {
@@ -23,7 +23,7 @@ impl Physics {
                     dead.push(key);
                     continue;
                 };
-                if pairs.notice(key, handle, position, tick) {
+                if pairs.detect_edit(key, handle, position, tick) {
                     put.push(key);
                 }
                 pairs.list_if_awake(key, handle, &world.rapier.bodies[handle]);
@@ -39,7 +39,7 @@ impl Physics {
                     && let Some(position) = world.position(handle)
                 {
                     pairs.recheck(key, handle);
-                    if pairs.notice(key, handle, position, tick) {
+                    if pairs.detect_edit(key, handle, position, tick) {
                         put.push(key);
                     }
                 }
@@ -57,7 +57,7 @@ impl Physics {
 
     /// Lists the bodies that may move in this step.
     pub(crate) fn list_movers(&mut self) {
-        self.notice_edits();
+        self.detect_edits();
         self.list_woken();
     }
 
@@ -133,8 +133,8 @@ impl Physics {
     }
 
     /// Ends a frame: takes bodies that came to rest off the movers.
-    pub(crate) fn settle(&mut self) {
-        self.pairs.settle(&self.world, &mut self.log);
+    pub(crate) fn unlist_resting(&mut self) {
+        self.pairs.unlist_resting(&self.world, &mut self.log);
     }
 
     /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept.

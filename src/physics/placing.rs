@@ -198,7 +198,7 @@ impl Physics {
         if !origin.is_finite() {
             return Err(VectorError(origin));
         }
-        self.notice_edits();
+        self.detect_edits();
         if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {
             let replaced = &mut self.past_edits.replaced;
             replaced.get_or_insert_with(|| Box::new(self.pairs.clone()));
@@ -323,7 +323,7 @@ impl Physics {
     pub fn start_in_motion(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         // Earlier edits of its position must not be detected after this call.
-        self.notice_edits();
+        self.detect_edits();
         let PhysicsWorld {
             bodies, colliders, ..
         } = &mut self.world.rapier;

@@ -142,7 +142,7 @@ impl Physics {
         }
         copy.leave_step();
         copy.assert_sound();
-        copy.settle();
+        copy.unlist_resting();
         copy.log = PoseLog::default();
         copy.past_edits = PastEdits::default();
         copy

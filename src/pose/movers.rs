@@ -211,7 +211,7 @@ impl Movers {
     }
 
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
-    pub fn is_settled(&self, place: usize, world: &World) -> bool {
+    pub fn is_at_rest(&self, place: usize, world: &World) -> bool {
         self.previous[place] == self.current[place]
             && !(world.rapier.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
     }
@@ -272,7 +272,7 @@ impl Movers {
 
     /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins. If `from` is
     /// `None`, the body is at rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
-    pub fn lead(&mut self, place: usize, from: Option<Pose>, ahead: f32) {
+    pub fn start_from(&mut self, place: usize, from: Option<Pose>, ahead: f32) {
         let pair = self.pair(place);
         let trajectory = pair.trajectory.as_ref();
         let beyond = trajectory.and_then(|it| it.extrapolated(&pair.current, ahead));

@@ -234,7 +234,7 @@ impl Pairs {
     /// Reads the poses of all bodies that are about to move, right before a captured step, when `tick` steps have run.
     ///
     /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
-    /// those that were [detected](Self::notice) in another position.
+    /// those that were [detected](Self::detect_edit) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real) {
         let mut known = self.movers.awake();
         if self.is_outdated(tick) {
@@ -294,10 +294,10 @@ impl Pairs {
     }
 
     /// Unlists the bodies that are no longer awake and have not moved.
-    pub fn settle(&mut self, world: &World, log: &mut PoseLog) {
+    pub fn unlist_resting(&mut self, world: &World, log: &mut PoseLog) {
         // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
         for place in (self.movers.awake()..self.movers.len()).rev() {
-            if self.movers.is_settled(place, world) {
+            if self.movers.is_at_rest(place, world) {
                 let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
                 // A body that was teleported since the last step rests there from the next tick on.
                 let was_teleported = self.teleported.contains_key(&key);
@@ -338,7 +338,7 @@ impl Pairs {
     ///
     /// If the pairs are older than the last step, it is unknown where that step left a moving body. All moving bodies
     /// are then read before the next captured step.
-    pub fn notice(
+    pub fn detect_edit(
         &mut self,
         key: BodyKey,
         handle: RigidBodyHandle,

@@ -215,7 +215,7 @@ impl<W: Write> Recorder<W> {
         frame_time: impl Into<FrameTime>,
     ) -> Result<(), RecordError> {
         // From here on, another epoch means another state.
-        simulation.notice_physics();
+        simulation.take_over_physics();
         let epoch = Some(simulation.physics.epoch.number());
         let is_other = std::mem::replace(&mut self.epoch, epoch) != epoch;
         let frames = simulation.frame().number;

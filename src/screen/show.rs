@@ -48,7 +48,7 @@ impl Screen {
     }
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
-    pub(crate) fn expect(&mut self, movers: &Movers) {
+    pub(crate) fn prepare_for(&mut self, movers: &Movers) {
         for (place, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
                 self.unseen.insert(*key, movers.current(place));
@@ -77,7 +77,7 @@ impl Screen {
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
             let shown = shown.map(|shown| shown.append_translation(-shift));
             let from = shown.map(|shown| with_error(&back, &shown));
-            movers.lead(place, from, ahead);
+            movers.start_from(place, from, ahead);
         }
     }
 
@@ -94,6 +94,7 @@ impl Screen {
     }
 
     fn begin(&mut self, moment: &Moment) {
+        // Nothing has changed until a body moves or is removed.
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
         self.set_render_data(moment.has_render_data);

@@ -216,7 +216,7 @@ impl Simulation {
         );
         let result = self.begin_frame_with(hooks, frame_time);
         let result = result.and_then(|()| self.run_steps(hooks, Capture::LastStep));
-        let frame = self.close_frame();
+        let frame = self.end_frame();
         result.map(|()| frame)
     }
 
@@ -229,7 +229,7 @@ impl Simulation {
         let interrupted = self.interrupt_frame();
         let result = hooks.before_frame(self, frame_time);
         self.continue_interrupted(interrupted.as_ref());
-        self.open_frame(frame_time);
+        self.begin_frame(frame_time);
         result
     }
 
@@ -240,13 +240,13 @@ impl Simulation {
         capture: Capture,
     ) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
-            self.make_one(hooks, step, capture)?;
+            self.run_step_with_hooks(hooks, step, capture)?;
         }
         Ok(())
     }
 
     /// Runs a step that `next_step` returned.
-    pub(crate) fn make_one<H: Hooks>(
+    pub(crate) fn run_step_with_hooks<H: Hooks>(
         &mut self,
         hooks: &mut H,
         step: Step,
@@ -263,7 +263,7 @@ impl Simulation {
         }
         let physics_hooks = hooks.physics_hooks();
         // Skips `after_step` if the hook replaced the physics.
-        if self.make_captured_step(capture, or_none(physics_hooks.as_deref())) {
+        if self.run_current_step(capture, or_none(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;
         }

@@ -47,9 +47,6 @@ use super::simulation::{OpenFrame, Simulation};
 /// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
 /// | Rapier panics in `run_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
-/// In a debug build, evenstep prints one message to standard error if 60 frames in a row were begun but not ended, or
-/// if 60 steps in a row were returned by `next_step` but not run.
-///
 /// If a step that `next_step` returned does not run, forces that were added for it are discarded, because the game will
 /// add them again for that tick. Everything else that the game did is kept.
 impl Simulation {
@@ -59,14 +56,10 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
     /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
-        self.open_frame(frame_time.into());
-    }
-
-    /// Begins a frame, as [`begin_frame`](Self::begin_frame) does, for a loop of the library, which forgets no call.
-    pub(super) fn open_frame(&mut self, frame_time: FrameTime) {
-        self.notice_physics();
+        let frame_time = frame_time.into();
+        self.take_over_physics();
         self.check_world();
-        self.release_redo();
+        self.end_finished_rollback();
         if self.clock.requests().tick.is_some() {
             self.drop_redo();
         }
@@ -84,7 +77,7 @@ impl Simulation {
             self.renumber();
         }
         self.open = Some(open);
-        self.stamp_physics();
+        self.pass_settings();
         if !self.clock.used().stands_still {
             self.shown_for = self.shown_for.saturating_add(frame_time.duration());
         }
@@ -121,11 +114,11 @@ impl Simulation {
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
     pub fn next_step(&mut self) -> Option<Step> {
-        self.notice_physics();
+        self.take_over_physics();
         if self.physics.stage == Stage::Poisoned {
             return None;
         }
-        self.release_redo();
+        self.end_finished_rollback();
         if let Some(step) = self.physics.current_step() {
             return Some(step);
         }
@@ -136,7 +129,7 @@ impl Simulation {
             if self.run.past.keeps_snapshots() {
                 self.physics.resources.check_whole();
             }
-            self.physics.notice_edits();
+            self.physics.detect_edits();
             (self.run.past).begin_step(step, self.end_of_next_step(), &self.physics);
         }
         self.physics.begin_step(step);
@@ -188,16 +181,12 @@ impl Simulation {
     /// # Panics
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        self.make_captured_step(Capture::LastStep, hooks)
+        self.run_current_step(Capture::LastStep, hooks)
     }
 
     /// Runs the step that `next_step` has returned. Returns whether there was one.
-    pub(super) fn make_captured_step(
-        &mut self,
-        capture: Capture,
-        hooks: &dyn PhysicsHooks,
-    ) -> bool {
-        self.notice_physics();
+    pub(super) fn run_current_step(&mut self, capture: Capture, hooks: &dyn PhysicsHooks) -> bool {
+        self.take_over_physics();
         let Some(step) = self.physics.current_step() else {
             return false;
         };
@@ -258,12 +247,7 @@ impl Simulation {
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
     /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
-        self.close_frame()
-    }
-
-    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a loop of the library.
-    pub(super) fn close_frame(&mut self) -> Frame {
-        if self.end_frame_unshown() {
+        if self.end_frame_without_picture() {
             span!("show_poses");
             self.show();
         }
@@ -272,18 +256,18 @@ impl Simulation {
 
     /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a simulation that a view displays. Returns whether a
     /// frame was open.
-    pub(crate) fn end_frame_unshown(&mut self) -> bool {
-        self.notice_physics();
+    pub(crate) fn end_frame_without_picture(&mut self) -> bool {
+        self.take_over_physics();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return false;
         }
         self.abort_steps();
-        self.conclude_frame();
+        self.finish_frame();
         true
     }
 
     /// Ends the report of the open frame, and puts the state into the form that it has between frames.
-    fn conclude_frame(&mut self) {
+    fn finish_frame(&mut self) {
         let Some(OpenFrame {
             mut report,
             displayed,
@@ -312,7 +296,7 @@ impl Simulation {
             }
             self.physics.forces.end_frame();
             report.movers = self.physics.pairs.movers().len();
-            self.physics.settle();
+            self.physics.unlist_resting();
         }
         self.frame = report;
     }
@@ -342,7 +326,7 @@ impl Simulation {
     /// Aborts a frame that a panic left open, so that no frame is open in
     /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the frame and the run that it belongs to.
     pub(super) fn interrupt_frame(&mut self) -> Option<(OpenFrame, u64)> {
-        self.notice_physics();
+        self.take_over_physics();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return None;
         }
@@ -362,7 +346,7 @@ impl Simulation {
 
     /// Aborts the current step, if there is one. The step may be begun again.
     pub(super) fn abort_step(&mut self) {
-        self.notice_physics();
+        self.take_over_physics();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
             self.clock.take_back_step();
@@ -371,7 +355,7 @@ impl Simulation {
 
     /// Ends the last step, drops those that are still due in the frame, and reads the poses to display.
     fn abort_steps(&mut self) {
-        self.release_redo();
+        self.end_finished_rollback();
         self.abort_step();
         self.leave_step();
         let dropped = self.clock.abort_frame();
@@ -379,7 +363,7 @@ impl Simulation {
             open.report.dropped += dropped;
         }
         if self.run.redo.is_none() {
-            self.physics.notice_edits();
+            self.physics.detect_edits();
             // Only the last step that was due is captured. An aborted frame ends earlier, and so does a stop.
             self.physics.resync_if_outdated();
         }

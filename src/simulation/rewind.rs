@@ -112,7 +112,7 @@ impl Simulation {
     /// until the next step, and does not count towards the limits. A [clone](Self#a-copy) of the simulation holds no
     /// kept states and poses, and keeps as much from then on. Saved bytes hold neither: call this again after loading.
     pub fn keep(&mut self, kept: Kept) {
-        self.notice_physics();
+        self.take_over_physics();
         self.run.past.keep(kept, self.physics.tick());
     }
 
@@ -208,7 +208,7 @@ impl Simulation {
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.notice_physics();
+        self.take_over_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;
         if self.open.is_some() && !has_panicked {
             return Err(RewindError::WithinFrame);
@@ -217,7 +217,7 @@ impl Simulation {
         let Some(state) = self.run.past.snapshot(tick) else {
             if tick == here && !has_panicked {
                 // The simulation is at that tick already, for example at the beginning of a smooth rewind.
-                self.release_redo();
+                self.end_finished_rollback();
                 self.drop_redo();
                 return Ok(());
             }
@@ -226,12 +226,12 @@ impl Simulation {
         };
         self.physics.resources.check_whole();
         let state = state.clone();
-        self.release_redo();
+        self.end_finished_rollback();
         self.open = None;
         self.frame.dropped += self.clock.abort_frame();
         let log = if let Some(redo) = self.run.redo.take() {
             self.abort_step();
-            redo.left.log
+            redo.former.log
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here + 1 {
                 self.run.past.push_end(&self.physics);
@@ -253,7 +253,7 @@ impl Simulation {
 
     /// Passes a copy to `ask` whose queries include all changes since the last step, together with the past.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
-        self.notice_physics();
+        self.take_over_physics();
         let mut copy = self.clone();
         copy.physics.world.refresh_queries();
         std::mem::swap(&mut copy.run.past, &mut self.run.past);

@@ -92,7 +92,7 @@ impl Simulation {
     /// # Panics
     /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.notice_physics();
+        self.take_over_physics();
         self.check_world();
         let here = self.physics.tick();
         // The steps from there on are due already.
@@ -105,7 +105,7 @@ impl Simulation {
         let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
-        self.release_redo();
+        self.end_finished_rollback();
         if matches!(self.physics.stage, Stage::After(_)) {
             self.leave_step();
         }
@@ -155,13 +155,13 @@ impl Simulation {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
-            let result = self.make_one(hooks, step, Capture::LastStep);
+            let result = self.run_step_with_hooks(hooks, step, Capture::LastStep);
             if result.is_err() {
                 self.abort_step();
             }
             result?;
         }
-        self.release_redo();
+        self.end_finished_rollback();
         Ok(())
     }
 
@@ -240,7 +240,7 @@ impl Simulation {
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
-        self.notice_physics();
+        self.take_over_physics();
         self.check_world();
         assert!(
             state.stage != Stage::Poisoned,
@@ -252,7 +252,7 @@ impl Simulation {
             let state = Box::new(state);
             return Err(CorrectError { tick: here, state });
         }
-        self.release_redo();
+        self.end_finished_rollback();
         state.leave_step();
         state.past_edits = PastEdits::default();
         // Pending forces of the new state wait for its next step, even during a pause.
@@ -261,9 +261,9 @@ impl Simulation {
         self.leave_step();
         state.keep_what_it_lacks(&mut self.physics);
         let is_ahead = tick > self.clock.tick();
-        let left = self.replace_physics(state);
+        let former = self.replace_physics(state);
         if tick == here {
-            self.run.past.replace_state(&left.pairs, tick);
+            self.run.past.replace_state(&former.pairs, tick);
         } else {
             self.run.past.clear();
         }
@@ -271,18 +271,18 @@ impl Simulation {
             redo.skip_to(tick);
             return Ok(());
         }
-        let left = match self.run.redo.take() {
+        let former = match self.run.redo.take() {
             Some(redo) => {
                 self.run.events = redo.events;
-                redo.left
+                redo.former
             }
-            None => Left::new(left, u64::MAX),
+            None => Former::new(former, u64::MAX),
         };
         self.follow_tick();
         if is_ahead {
             self.restart_report();
         }
-        self.correct_picture(left, u64::MAX);
+        self.correct_picture(former, u64::MAX);
         Ok(())
     }
 }
@@ -294,14 +294,14 @@ pub(super) struct Redo {
     steps: VecDeque<Record>,
     /// How many of them have been resimulated.
     done: usize,
-    pub left: Left,
+    pub former: Former,
     /// The events of the frame up to the rollback.
     pub events: SharedEvents,
 }
 
 /// The displayed poses at the moment when the first rollback left the present.
 #[derive(Clone)]
-pub(super) struct Left {
+pub(super) struct Former {
     pub pairs: Pairs,
     pub origin: Origin,
     pub log: PoseLog,
@@ -309,10 +309,10 @@ pub(super) struct Left {
     births: Vec<(BodyKey, Birth)>,
 }
 
-impl Left {
+impl Former {
     /// Leaves a state. No rollback goes back further than to the tick `oldest`.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
-        physics.notice_edits();
+        physics.detect_edits();
         physics.resync_if_outdated();
         Self {
             births: physics.world.births_after(oldest).collect(),
@@ -332,11 +332,11 @@ impl Left {
 }
 
 impl Redo {
-    pub fn new(left: Left, events: SharedEvents) -> Self {
+    pub fn new(former: Former, events: SharedEvents) -> Self {
         Self {
             steps: VecDeque::new(),
             done: 0,
-            left,
+            former,
             events,
         }
     }

@@ -6,7 +6,7 @@ use crate::physics::{PastEdits, Physics};
 use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog};
 
 use super::past::Past;
-use super::roll_back::{Left, Redo};
+use super::roll_back::{Former, Redo};
 use super::simulation::Simulation;
 
 /// Everything of the loop that is about the state that it runs. The loop begins another run when it takes over a state
@@ -77,14 +77,14 @@ impl Simulation {
     }
 
     /// Detects what the game did to the state, and to the settings of the picture, since the last call of the loop.
-    pub(crate) fn notice_physics(&mut self) {
+    pub(crate) fn take_over_physics(&mut self) {
         if !self.knows_physics() {
             self.take_over();
         }
         let edits = std::mem::take(&mut self.physics.past_edits);
         let tick = self.physics.first_known_tick();
         self.run.past.apply_edits(edits, tick);
-        self.stamp_physics();
+        self.pass_settings();
     }
 
     /// Continues with a state that the game has assigned.
@@ -124,7 +124,7 @@ impl Simulation {
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let left = std::mem::replace(&mut self.physics, physics);
         self.adopt();
-        self.stamp_physics();
+        self.pass_settings();
         left
     }
 
@@ -141,7 +141,7 @@ impl Simulation {
     }
 
     /// Passes the settings of the loop to the state.
-    pub(super) fn stamp_physics(&mut self) {
+    pub(super) fn pass_settings(&mut self) {
         self.physics.set_general_smoothing(GeneralSmoothing {
             smoothing: self.smoothing,
             correction: self.correction,
@@ -174,22 +174,27 @@ impl Simulation {
         let Some((snapshot, later)) = self.run.past.take(tick, self.clock.tick()) else {
             return;
         };
-        let left = self.replace_physics(snapshot);
+        let former = self.replace_physics(snapshot);
         if self.run.redo.is_some() {
             // Steps before `tick` were already resimulated, and their events are kept.
             replace_events(&mut self.run.events, tick..u64::MAX, &[]);
         }
         let events = &mut self.run.events;
-        let new = || Box::new(Redo::new(Left::new(left, oldest), std::mem::take(events)));
+        let new = || {
+            Box::new(Redo::new(
+                Former::new(former, oldest),
+                std::mem::take(events),
+            ))
+        };
         let redo = self.run.redo.get_or_insert_with(new);
         redo.go_back(tick, later);
         self.clock.take_back_step();
         // If only the current step is begun again, no recorded step is due.
-        self.release_redo();
+        self.end_finished_rollback();
     }
 
     /// Ends the last resimulated step once all have run. Frames then display the corrected motion.
-    pub(super) fn release_redo(&mut self) {
+    pub(super) fn end_finished_rollback(&mut self) {
         if let Some(redo) = self.run.redo.take_if(|redo| redo.len() == 0) {
             self.physics.leave_step();
             let present = self.clock.tick();
@@ -199,7 +204,7 @@ impl Simulation {
             replace_events(&mut self.run.events, of_frame, &events);
             // Forces that the game added in the last of these steps wait for the next one.
             self.physics.forces.end_frame();
-            self.correct_picture(redo.left, first);
+            self.correct_picture(redo.former, first);
         }
     }
 
@@ -210,39 +215,39 @@ impl Simulation {
             self.physics.leave_step();
             clear_events(&mut self.run.events);
             self.follow_tick();
-            self.jump_from(redo.left.log);
+            self.jump_from(redo.former.log);
         }
     }
 
     /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
     /// displayed yet.
     pub(super) fn jump_from(&mut self, log: PoseLog) {
-        self.physics.notice_edits();
+        self.physics.detect_edits();
         self.physics.resync_if_outdated();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }
 
     /// Displays a corrected state from now on. For each body, the visual error is the old pose relative to the new one.
     /// The steps from the tick `first` on were run again.
-    pub(super) fn correct_picture(&mut self, left: Left, first: u64) {
-        self.physics.notice_edits();
+    pub(super) fn correct_picture(&mut self, former: Former, first: u64) {
+        self.physics.detect_edits();
         self.physics.resync_if_outdated();
         // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
         // On a thread, the last state is the one that both pictures have in common.
-        let alpha = if left.pairs.is_resynced() || self.physics.pairs.is_resynced() {
+        let alpha = if former.pairs.is_resynced() || self.physics.pairs.is_resynced() {
             1.0
         } else {
             self.screen.alpha().unwrap_or(1.0)
         };
-        let shift = self.physics.origin.from(&left.origin);
-        let others = left.others(&self.physics.world, first);
-        let differences = (self.physics.pairs).differences(&left.pairs, alpha, shift);
+        let shift = self.physics.origin.from(&former.origin);
+        let others = former.others(&self.physics.world, first);
+        let differences = (self.physics.pairs).differences(&former.pairs, alpha, shift);
         let errors: Vec<_> = differences
             .filter(|(key, _)| !others.contains(key))
             .map(|(key, difference)| ErrorChange::Add(key, difference))
             .collect();
         let renewed = others.iter().map(|key| ErrorChange::Renew(*key));
         let errors: Vec<_> = renewed.chain(errors).collect();
-        self.physics.continue_log(left.log, errors);
+        self.physics.continue_log(former.log, errors);
     }
 }

@@ -34,8 +34,8 @@ impl Serialize for Simulation {
         if self.run.redo.is_some() || !self.knows_physics() {
             // Write the state with which the next call of the loop would continue.
             let mut copy = self.clone();
-            copy.notice_physics();
-            copy.release_redo();
+            copy.take_over_physics();
+            copy.end_finished_rollback();
             return copy.serialize(serializer);
         }
         let written = SavedSimulation {

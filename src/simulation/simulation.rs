@@ -205,7 +205,7 @@ impl Simulation {
             keeps_render_data: false,
             screen: Screen::default(),
         };
-        simulation.notice_physics();
+        simulation.take_over_physics();
         simulation
     }
 }

@@ -56,8 +56,8 @@ impl Publisher {
 
     /// Returns whether this simulation, or its state, has replaced the last one. Then its timeline is later than that of
     /// the last one.
-    pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
-        simulation.notice_physics();
+    pub fn detect_other(&mut self, simulation: &mut Simulation) -> bool {
+        simulation.take_over_physics();
         let is_other = simulation.timeline() != self.run;
         if is_other {
             simulation.begin_timeline();

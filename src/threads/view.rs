@@ -83,7 +83,7 @@ impl<E> View<E> {
         };
         self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame, because entities keep it.
-        self.screen.expect(&snapshot.movers);
+        self.screen.prepare_for(&snapshot.movers);
         self.lead(None);
     }
 
@@ -316,15 +316,15 @@ impl<E> View<E> {
         self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Returns the simulated time of the picture, in seconds. It goes back only if the simulation does. In a pause it
-    /// stops at once, except that single steps are displayed to their end.
+    /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the simulation
+    /// does. In a pause it stops at once, except that single steps are displayed to their end.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
     /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later
     /// state is known. If it is earlier, the first frame leaps ahead.
     #[must_use]
-    pub fn time(&self) -> f64 {
-        self.screen.time()
+    pub fn time(&self) -> Duration {
+        Duration::from_secs_f64(self.screen.time())
     }
 
     /// Returns whether the state to display is late, so that the newest one is displayed instead. If this happens

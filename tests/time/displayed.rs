@@ -398,7 +398,10 @@ fn the_displayed_time_of_an_overlap_never_goes_back() {
             for number in 0..300 {
                 let frame_time = MS([3, 7, 1, 0, 11, 4, 16, 2, 33][number % 9]);
                 let view = overlap.frame(frame_time, &mut game).unwrap();
-                let (time, at) = (view.time(), view.pose(key).unwrap().translation);
+                let (time, at) = (
+                    view.time().as_secs_f64(),
+                    view.pose(key).unwrap().translation,
+                );
                 assert!(time >= last, "{what}: {time} after {last}, in {number}");
                 assert!(
                     at.x >= shown.x - 2e-4,

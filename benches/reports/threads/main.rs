@@ -223,7 +223,7 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
         set(&runner, button.poll());
         let view = runner.frame();
         let cost = begin.elapsed();
-        let (shown, is_starved) = (view.time(), view.is_starved());
+        let (shown, is_starved) = (view.time().as_secs_f64(), view.is_starved());
         let news = button.see(x(view.pose(marker)), run);
         set(&runner, news);
         let present = (runner.now() - runner.dropped()).as_secs_f64() - ahead;
@@ -263,7 +263,7 @@ fn overlapped(count: usize, slack: f32, length: Duration) -> Run {
         if is_measured {
             run.costs.push(1e3 * begin.elapsed().as_secs_f64());
             let present = (overlap.now() + begin.elapsed()).as_secs_f64() - ahead;
-            run.behind.push(1e3 * (present - view.time()));
+            run.behind.push(1e3 * (present - view.time().as_secs_f64()));
         }
         false
     });

@@ -77,12 +77,13 @@ impl Overlap {
         result?;
         while let Some(step) = self.simulation.next_step() {
             if step.is_resimulated || !step.is_last {
-                self.simulation.make_one(hooks, step, Capture::EachStep)?;
+                self.simulation
+                    .run_step_with_hooks(hooks, step, Capture::EachStep)?;
                 continue;
             }
             if self.simulation.frame().steps > 0 {
                 // While this step is run, frames display the previous one.
-                self.simulation.physics.notice_edits();
+                self.simulation.physics.detect_edits();
                 self.publish();
             }
             hooks.before_step(&mut self.simulation.physics, step)?;
@@ -133,7 +134,7 @@ impl Overlap {
     /// Ends the open frame, if the physics is here.
     pub(super) fn end_frame(&mut self) {
         if matches!(self.lent, Lent::Here(_)) {
-            self.simulation.end_frame_unshown();
+            self.simulation.end_frame_without_picture();
             self.publish();
         }
     }
@@ -144,13 +145,13 @@ impl Overlap {
 
     /// Publishes the simulation if another one has replaced it.
     fn publish_other(&mut self) {
-        if matches!(self.lent, Lent::Here(_)) && self.publisher.notice_other(&mut self.simulation) {
+        if matches!(self.lent, Lent::Here(_)) && self.publisher.detect_other(&mut self.simulation) {
             self.publish();
         }
     }
 
     pub(super) fn publish(&mut self) {
-        self.publisher.notice_other(&mut self.simulation);
+        self.publisher.detect_other(&mut self.simulation);
         let update = self.publisher.publish(&mut self.simulation);
         self.receive(update);
     }

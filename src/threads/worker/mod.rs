@@ -270,7 +270,7 @@ impl<H: Hooks> Worker<H> {
         if let Err(payload) = result {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        self.notice_other();
+        self.detect_other();
     }
 
     fn run_step(&mut self, until: Duration) {
@@ -323,8 +323,8 @@ impl<H: Hooks> Worker<H> {
                 return false;
             }
         }
-        self.notice_other();
-        self.simulation.end_frame_unshown();
+        self.detect_other();
+        self.simulation.end_frame_without_picture();
         let frame = self.simulation.frame();
         self.steps += frame.steps + frame.resimulated;
         true
@@ -348,7 +348,7 @@ impl<H: Hooks> Worker<H> {
             return;
         };
         // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
-        self.simulation.end_frame_unshown();
+        self.simulation.end_frame_without_picture();
         // If a call panicked before the step, only the state before the previous step is kept.
         let newest = self.simulation.newest_kept(tick);
         let here = self.simulation.physics.tick();
@@ -374,8 +374,8 @@ impl<H: Hooks> Worker<H> {
     }
 
     /// Detects that a call or a hook has replaced the simulation or its state. The new one continues from now.
-    fn notice_other(&mut self) {
-        if self.publisher.notice_other(&mut self.simulation) {
+    fn detect_other(&mut self) {
+        if self.publisher.detect_other(&mut self.simulation) {
             self.simulation.set_real_time(self.now);
         }
     }

@@ -243,7 +243,7 @@ pub fn play_overlap(script: &Script) {
         let view = overlap.view();
         origin += view.origin_shift();
         let is_free = std::mem::take(&mut game.is_free) | std::mem::take(&mut game.is_replaced);
-        let time = view.time();
+        let time = view.time().as_secs_f64();
         assert!(is_free || time >= last, "{time} s after {last} s");
         assert!((0.0..=1.0).contains(&view.alpha()));
         last = time;

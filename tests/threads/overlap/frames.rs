@@ -181,7 +181,11 @@ fn displayed_poses_match_displayed_time_when_the_rate_changes() {
     });
     let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..2_000 {
-        let time = overlap.frame(MS(3), &mut game).unwrap().time();
+        let time = overlap
+            .frame(MS(3), &mut game)
+            .unwrap()
+            .time()
+            .as_secs_f64();
         let off = x(&overlap, key) - 100.0 * time as f32;
         assert!(off.abs() < 0.02, "{off} m at {time}");
     }

@@ -52,7 +52,7 @@ impl Shown {
             assert_eq!(pose.translation, expected, "two origins in one frame");
         }
         let flown = (view.pose(flyer).unwrap().translation - anchor).x;
-        let expected = 100.0 * view.time() as f32;
+        let expected = 100.0 * view.time().as_secs_f64() as f32;
         assert!((flown - expected).abs() < 0.02, "{flown}, not {expected}");
         assert!(flown >= self.flown - 1e-3, "{flown} after {}", self.flown);
         self.flown = flown;

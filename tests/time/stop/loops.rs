@@ -150,7 +150,10 @@ fn a_pause_after_a_step_is_the_same_in_an_overlap_whose_frames_wait() {
             while alone.physics.tick() < 60 {
                 let Ok(_) = alone.advance_with(frame_time, &mut reference);
                 let Ok(view) = overlap.frame(frame_time, &mut game);
-                let now = (view.time(), view.pose(key).unwrap().translation.x);
+                let now = (
+                    view.time().as_secs_f64(),
+                    view.pose(key).unwrap().translation.x,
+                );
                 assert!(now >= shown && now.1 >= shown.1, "{now:?} after {shown:?}");
                 shown = now;
             }

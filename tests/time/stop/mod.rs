@@ -150,7 +150,7 @@ impl Loop {
             }
             Self::Overlap(overlap) => {
                 let Ok(view) = overlap.frame(frame_time, game);
-                view.time()
+                view.time().as_secs_f64()
             }
         }
     }

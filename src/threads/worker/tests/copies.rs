@@ -134,8 +134,8 @@ proptest! {
                 continue;
             }
             let view = both.frame(now);
-            prop_assert!(view.time() >= last);
-            last = view.time();
+            prop_assert!(view.time().as_secs_f64() >= last);
+            last = view.time().as_secs_f64();
             for key in view.removed() {
                 map.remove(key);
                 prop_assert!(gone.insert(*key), "removed once, even if it was never displayed");

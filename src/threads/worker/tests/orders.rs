@@ -228,7 +228,7 @@ fn an_assigned_simulation_is_displayed_from_its_first_state() {
     for ms in 0..=40 {
         both.physics(MS(10 * ms));
     }
-    assert_eq!(both.frame(MS(405)).time(), 0.39);
+    assert_eq!(both.frame(MS(405)).time().as_secs_f64(), 0.39);
     // The simulation goes back in time: later states are displayed as they are then.
     both.call(|simulation, _| simulation.rewind(20).unwrap());
     both.physics(MS(410));

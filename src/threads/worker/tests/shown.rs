@@ -205,7 +205,7 @@ fn the_time_of_the_view_matches_its_poses_after_a_rewind() {
         for ms in 400..450 {
             both.in_time(MS(ms));
             let x = x(&mut both, key, MS(ms));
-            let time = both.view().time();
+            let time = both.view().time().as_secs_f64();
             assert!(
                 (f64::from(x) - 100.0 * time).abs() < 1e-2,
                 "{x} at {time} s"
@@ -334,13 +334,13 @@ impl Host {
             }
             Self::Overlap(overlap) => {
                 let view = overlap.frame(frame_time, &mut Idle).unwrap();
-                (view.pose(key), Some(view.time()))
+                (view.pose(key), Some(view.time().as_secs_f64()))
             }
             Self::Runner(both, now) => {
                 *now += frame_time;
                 both.in_time(*now);
                 let view = both.frame(*now);
-                (view.pose(key), Some(view.time()))
+                (view.pose(key), Some(view.time().as_secs_f64()))
             }
         };
         (pose.unwrap().translation.x, time)

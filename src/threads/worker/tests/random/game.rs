@@ -205,7 +205,7 @@ impl Game {
     pub fn frame(&mut self) {
         let now = self.now;
         let view = self.both().frame(now);
-        let (time, shift) = (view.time(), view.origin_shift().x);
+        let (time, shift) = (view.time().as_secs_f64(), view.origin_shift().x);
         let dropped = view.dropped();
         let (moved, removed) = (view.moved().to_vec(), view.removed().to_vec());
         self.origin += f64::from(shift);

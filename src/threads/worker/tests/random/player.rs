@@ -129,7 +129,7 @@ impl Player {
     pub fn carry_out(&mut self, command: Command, simulation: &mut Simulation) {
         let is_redoing = simulation.is_redoing();
         let is_done = self.try_command(command, simulation);
-        simulation.notice_physics();
+        simulation.take_over_physics();
         self.log.push(Entry::Command(command, is_done));
         self.backward_jumps += u32::from(is_done && command.goes_back());
         if is_redoing || command.changes_the_past() {
