@@ -482,13 +482,14 @@ mod tests {
         // 11 does not divide a step's units, so there is something to round.
         let mut clock = clock(11);
         steps(&mut clock, MS(250));
-        let (time, overstep) = (clock.time(), clock.overstep());
+        let (state, time, overstep) = (clock.exact_time(), clock.time(), clock.overstep());
         for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
             let [old, new] = [clock.settings().rate(), rate].map(|rate| u128::from(rate.steps()));
-            let exact = [clock.overstep, clock.now.units()].map(|units| units * new / old);
+            let exact = clock.overstep * new / old;
             clock.settings_mut().set_rate(rate);
             clock.begin_frame(Duration::ZERO);
-            assert_eq!([clock.overstep, clock.now.units()], exact);
+            // Without a step, the state keeps its units.
+            assert_eq!((clock.overstep, clock.exact_time()), (exact, state));
             let off = time.abs_diff(clock.time());
             assert!(off <= Duration::from_nanos(1), "{off:?}");
             let off = overstep.abs_diff(clock.overstep());

@@ -83,7 +83,7 @@ impl ExactTime {
         in_units_of(rate, self.since(other), self.rate)
     }
 
-    #[cfg(any(feature = "checksum", test))]
+    #[cfg(feature = "checksum")]
     pub fn units(self) -> u128 {
         self.units
     }

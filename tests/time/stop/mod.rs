@@ -78,17 +78,17 @@ impl Hooks for Game {
 
 /// Runs frames in one form of the loop.
 enum Loop {
-    Closure(Simulation),
-    Hooks(Simulation),
-    Pull(Simulation),
-    Overlap(Overlap),
+    Closure(Box<Simulation>),
+    Hooks(Box<Simulation>),
+    Pull(Box<Simulation>),
+    Overlap(Box<Overlap>),
 }
 
 impl Loop {
     /// Returns the simulation in each form of the loop.
     fn all(simulation: &Simulation) -> [Self; 4] {
-        let overlap = Overlap::new(simulation.clone()).unwrap();
-        let copies = [(); 3].map(|()| simulation.clone());
+        let overlap = Box::new(Overlap::new(simulation.clone()).unwrap());
+        let copies = [(); 3].map(|()| Box::new(simulation.clone()));
         let [closure, hooks, pull] = copies;
         [
             Self::Closure(closure),

@@ -346,7 +346,7 @@ fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
         both.set(move |settings| settings.set_rate(Rate::hz(rate)));
         both.resume();
         both.in_time(MS(101 + later));
-        // Of the six steps that were held, three have the new length.
+        // The time of the six steps that were held makes three of the new length.
         let tick = if rate == 100 { 10 } else { 7 };
         assert_eq!(both.tick(), tick, "{later} {rate}");
         both.in_time(MS(201 + later));
