@@ -18,6 +18,7 @@ impl Model {
             smoothing: None,
             left_at: pose,
             was_teleported: false,
+            was_turned: false,
             is_new: true,
             start: (pose, None),
             may_be_unseen: false,
@@ -224,9 +225,7 @@ impl Model {
                     let body = self.bodies.get_mut(&key).unwrap();
                     body.stepped.get_or_insert(body.way);
                     self.transform(key, &by, physics.tick());
-                    // The velocity of a kinematic body is not rotated with it.
-                    let is_led = is_led(physics.body(key).unwrap());
-                    self.bodies.get_mut(&key).unwrap().may_be_unseen |= is_led;
+                    self.bodies.get_mut(&key).unwrap().was_turned = true;
                 } else {
                     assert_eq!(result, Err(BodyError::NotFinite(key)));
                 }

@@ -26,6 +26,8 @@ pub struct Body {
     /// The pose after the last step, or at birth.
     left_at: Pose,
     was_teleported: bool,
+    /// Whether it was turned since the last step, with its velocity.
+    was_turned: bool,
     /// Whether the body has not been in a step yet.
     is_new: bool,
     /// The pose and velocity at the beginning of the current step. The velocity is `None` for a kinematic body that was
@@ -306,7 +308,8 @@ impl Model {
             }
             let was_put = body.was_teleported || pose != body.left_at;
             let is_detected = body.was_teleported || !self.is_outdated;
-            body.may_be_unseen |= is_led(rapiers) && was_put;
+            // The velocity of a kinematic body is not rotated with it.
+            body.may_be_unseen |= is_led(rapiers) && (was_put || body.was_turned);
             // A body without velocity was at rest there, if frames without a step have displayed it so.
             let is_stale = velocity != Velocity::default();
             let is_unknown = is_led(rapiers) && was_put && is_detected && is_stale;
@@ -346,7 +349,7 @@ impl Model {
                 before = after;
             }
             body.left_at = current;
-            body.was_teleported = false;
+            (body.was_teleported, body.was_turned) = (false, false);
             body.is_new = false;
             body.is_lost |= !current.is_finite();
             if body.is_lost {
