@@ -22,6 +22,8 @@ mod publisher;
 mod worker;
 // The game's side of `Runner` and `Overlap`.
 mod view;
+// The wall clock, and the thread that follows it.
+mod wall_clock;
 // Runs steps by the wall clock.
 mod runner;
 // A runner as the host of entities' bodies.

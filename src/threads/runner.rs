@@ -1,10 +1,10 @@
-//! Runs the simulation on a separate thread, by the wall clock. No other file of the crate reads a wall clock.
+//! Runs the simulation on a separate thread, by the wall clock.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::ecs::{Inserter, Spawned};
 use crate::events::Event;
@@ -19,6 +19,7 @@ use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
 use super::settings::RunnerSettings;
 use super::view::View;
+use super::wall_clock::{WallClock, run};
 use super::worker::{Call, Message, Removals, Worker};
 
 /// The future answer to a question, from [`Runner::ask`].
@@ -149,28 +150,6 @@ where
 
 /// The values that remain when a thread has ended.
 type Ended<H> = (Simulation, H);
-
-/// The wall clock, as the simulation's real time.
-#[derive(Clone, Copy, Debug)]
-struct WallClock {
-    start: Instant,
-    at_start: Duration,
-}
-
-impl WallClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a separate thread acts as a host's loop"
-    )]
-    fn new(at_start: Duration) -> Self {
-        let start = Instant::now();
-        Self { start, at_start }
-    }
-
-    fn now(&self) -> Duration {
-        self.at_start.saturating_add(self.start.elapsed())
-    }
-}
 
 impl<H> Runner<H>
 where
@@ -522,24 +501,6 @@ where
         if let Some(thread) = self.thread.take() {
             // A panic of the thread is lost, because the game did not call `stop`.
             let _ = thread.join();
-        }
-    }
-}
-
-/// Runs the thread until nobody can send messages any more.
-fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
-    loop {
-        let goes_on = physics.fetch();
-        // Waits until an absolute time, so that delays do not add up.
-        let start = clock.now();
-        let next = physics.run_until(start);
-        physics.measure(start, clock.now());
-        if !goes_on {
-            return;
-        }
-        let most = next.map(|next| next.saturating_sub(clock.now()));
-        if !physics.wait(most) {
-            return;
         }
     }
 }

@@ -184,7 +184,12 @@ impl Game {
                 });
             }
             // The state may not be kept.
-            Action::RollBack(back) => drop(simulation.roll_back(here.saturating_sub(back))),
+            Action::RollBack(back) => {
+                // Until the rollback is finished, a view displays the states before it.
+                if simulation.roll_back(here.saturating_sub(back)).is_ok() {
+                    self.paths.abandon();
+                }
+            }
             Action::Rewind(back) => {
                 if simulation.rewind(here.saturating_sub(back)).is_ok() {
                     self.replace(simulation);

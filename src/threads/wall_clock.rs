@@ -1,0 +1,47 @@
+//! The thread of a runner, by the wall clock. No other file of the crate reads a wall clock.
+
+use std::time::{Duration, Instant};
+
+use crate::simulation::Hooks;
+
+use super::worker::Worker;
+
+/// The wall clock, as the simulation's real time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WallClock {
+    start: Instant,
+    at_start: Duration,
+}
+
+impl WallClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a separate thread acts as a host's loop"
+    )]
+    pub fn new(at_start: Duration) -> Self {
+        let start = Instant::now();
+        Self { start, at_start }
+    }
+
+    pub fn now(&self) -> Duration {
+        self.at_start.saturating_add(self.start.elapsed())
+    }
+}
+
+/// Runs the thread until nobody can send messages any more.
+pub(super) fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
+    loop {
+        let goes_on = physics.fetch();
+        // Waits until an absolute time, so that delays do not add up.
+        let start = clock.now();
+        let next = physics.run_until(start);
+        physics.measure(start, clock.now());
+        if !goes_on {
+            return;
+        }
+        let most = next.map(|next| next.saturating_sub(clock.now()));
+        if !physics.wait(most) {
+            return;
+        }
+    }
+}
