@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,27 +20,7 @@ use super::mailbox::{Mailbox, discard};
 use super::settings::RunnerSettings;
 use super::view::View;
 use super::wall_clock::{WallClock, run};
-use super::worker::{Call, Message, Removals, Worker};
-
-/// The future answer to a question, from [`Runner::ask`].
-#[derive(Debug)]
-pub struct Asked<T>(Receiver<(u64, T)>);
-
-impl<T> Asked<T> {
-    /// Returns the answer, with the number of steps run when it was given. Returns `None` while there is no answer,
-    /// even if there will never be one because the step or the question panicked, or the thread has ended.
-    #[must_use]
-    pub fn get(&self) -> Option<(u64, T)> {
-        self.0.try_recv().ok()
-    }
-
-    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
-    /// never be one.
-    #[must_use]
-    pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
-        self.0.recv_timeout(most).ok()
-    }
-}
+use super::worker::{Asked, Call, Message, Removals, Worker};
 
 /// A simulation on a separate thread, which steps it by the wall clock.
 ///
@@ -354,7 +334,7 @@ where
         });
         let sent = self.send(Message::Query(query));
         sent.map_err(|error| error.map(drop))?;
-        Ok(Asked(receiver))
+        Ok(Asked::new(receiver))
     }
 
     /// Continues after a panic, from the state before the step that panicked, or from the newest state before a call

@@ -460,9 +460,7 @@ mod tests {
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
         overlap.frame(MS(10), &mut game).unwrap();
-        let frame = AssertUnwindSafe(|| {
-            let _ = overlap.frame(MS(10), &mut game);
-        });
+        let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut game).is_ok());
         catch_unwind(frame).unwrap_err();
     }
 

@@ -26,6 +26,30 @@ pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
 /// A question to the physics, which receives the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
+/// The future answer to a question, from [`Runner::ask`](super::Runner::ask).
+#[derive(Debug)]
+pub struct Asked<T>(Receiver<(u64, T)>);
+
+impl<T> Asked<T> {
+    pub(super) fn new(receiver: Receiver<(u64, T)>) -> Self {
+        Self(receiver)
+    }
+
+    /// Returns the answer, with the number of steps run when it was given. Returns `None` while there is no answer,
+    /// even if there will never be one because the step or the question panicked, or the thread has ended.
+    #[must_use]
+    pub fn get(&self) -> Option<(u64, T)> {
+        self.0.try_recv().ok()
+    }
+
+    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
+    /// never be one.
+    #[must_use]
+    pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
+        self.0.recv_timeout(most).ok()
+    }
+}
+
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 

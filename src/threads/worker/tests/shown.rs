@@ -5,30 +5,6 @@ use crate::dim::testing::translation;
 use crate::simulation::Kept;
 
 #[test]
-fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    let mut next = both.physics(MS(0));
-    assert_eq!(next, Some(MS(10)));
-    for micros in (0..2_000_000).step_by(6_944) {
-        let now = Duration::from_micros(micros);
-        while next.is_some_and(|next| next <= now) {
-            next = both.physics(next.unwrap());
-        }
-        let view = both.frame(now);
-        let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
-        let x = view.pose(key).unwrap().translation.x;
-        assert!(
-            (x - expected).abs() < 1e-3,
-            "{x} at {now:?}, not {expected}"
-        );
-        assert!(!view.is_starved());
-        assert!(view.moved().len() <= 1);
-    }
-    assert_eq!(both.tick(), 199);
-}
-
-#[test]
 fn frames_starve_while_a_step_is_late_and_then_catch_up() {
     let (mut simulation, key) = flyer();
     simulation.keep(Kept {

@@ -403,3 +403,27 @@ fn the_displayed_time_never_goes_back_when_the_rate_changes() {
         assert!(shown > 80.0, "{smoothing:?}: {shown}");
     }
 }
+
+#[test]
+fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut next = both.physics(MS(0));
+    assert_eq!(next, Some(MS(10)));
+    for micros in (0..2_000_000).step_by(6_944) {
+        let now = Duration::from_micros(micros);
+        while next.is_some_and(|next| next <= now) {
+            next = both.physics(next.unwrap());
+        }
+        let view = both.frame(now);
+        let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
+        let x = view.pose(key).unwrap().translation.x;
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x} at {now:?}, not {expected}"
+        );
+        assert!(!view.is_starved());
+        assert!(view.moved().len() <= 1);
+    }
+    assert_eq!(both.tick(), 199);
+}
