@@ -31,6 +31,8 @@ struct Known {
     /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
     /// knows the owner of a removed collider when its last event arrives.
     owner: Option<BodyKey>,
+    /// The collider's `user_data` when it last began to touch something.
+    user_data: u128,
     /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
     /// reported if the game turns events on or off during a contact.
     touching: Vec<ColliderHandle>,
@@ -99,12 +101,21 @@ impl EventLog {
         was_touching
     }
 
+    /// Returns the user data of a collider, even if the collider was removed.
+    fn user_data(&self, colliders: &ColliderSet, of: ColliderHandle) -> u128 {
+        let known = self.known.get(index_of(of)).and_then(Option::as_ref);
+        let known = known.filter(|known| known.collider == of);
+        let alive = colliders.get(of).map(|collider| collider.user_data);
+        alive.or(known.map(|it| it.user_data)).unwrap_or_default()
+    }
+
     /// Records the key of a collider's body, which may have got it after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
-        match self.known.get(index_of(handle)) {
+        match self.known.get_mut(index_of(handle)) {
             // The slot is held by a removed collider, whose last event may still arrive.
             Some(Some(known)) if known.collider != handle => {}
-            _ => self.remember(handle, Some(key)),
+            Some(Some(known)) => known.owner = Some(key),
+            _ => self.remember(handle, Some(key), 0),
         }
     }
 
@@ -117,17 +128,20 @@ impl EventLog {
         known.owner.filter(|_| known.collider == of)
     }
 
-    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>) {
+    fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>, user_data: u128) {
         let index = index_of(collider);
         if index >= self.known.len() {
             self.known.resize(index + 1, None);
         }
         match &mut self.known[index] {
-            Some(known) if known.collider == collider => known.owner = owner,
+            Some(known) if known.collider == collider => {
+                (known.owner, known.user_data) = (owner, user_data);
+            }
             slot => {
                 *slot = Some(Known {
                     collider,
                     owner,
+                    user_data,
                     touching: Vec::new(),
                 });
             }
@@ -163,15 +177,17 @@ impl EventHandler for Handler<'_> {
         let pair = [event.collider1(), event.collider2()];
         self.record(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
+            let user_data = pair.map(|handle| log.user_data(colliders, handle));
             if event.started() {
-                log.remember(pair[0], bodies[0]);
-                log.remember(pair[1], bodies[1]);
+                log.remember(pair[0], bodies[0], user_data[0]);
+                log.remember(pair[1], bodies[1], user_data[1]);
             }
             log.push_collision(Collision {
                 step: self.tick,
                 started: event.started(),
                 bodies,
                 colliders: pair,
+                user_data,
                 sensor: event.sensor(),
                 removed: event.removed(),
             });
@@ -191,6 +207,7 @@ impl EventHandler for Handler<'_> {
             log.push(Event::ContactForce(ContactForce {
                 step: self.tick,
                 bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
+                user_data: handles.map(|handle| log.user_data(colliders, handle)),
                 force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
             }));
         });

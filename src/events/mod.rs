@@ -46,10 +46,27 @@ pub struct Collision {
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],
+    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders. For a removed collider it
+    /// is what the collider had when it last began to touch something.
+    pub user_data: [u128; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
     /// Whether the colliders stopped touching because one of them was removed.
     pub removed: bool,
+}
+
+/// A collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Touch {
+    /// The body's own collider.
+    pub own: ColliderHandle,
+    /// The collider that touches it.
+    pub other: ColliderHandle,
+    /// The body of the other collider, or `None` for a collider without a body and for a body without a key.
+    pub body: Option<BodyKey>,
+    /// Whether one of the two colliders is a sensor.
+    pub sensor: bool,
 }
 
 /// A contact force exceeded its threshold.
@@ -65,6 +82,8 @@ pub struct ContactForce {
     pub step: u64,
     /// The bodies of the two colliders, or `None` for a collider without a body and for a body without a key.
     pub bodies: [Option<BodyKey>; 2],
+    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders.
+    pub user_data: [u128; 2],
     /// Rapier's event: the colliders, and their forces in newtons.
     pub force: ContactForceEvent,
 }
@@ -403,6 +422,7 @@ mod tests {
                 1 => Event::ContactForce(ContactForce {
                     step: tick,
                     bodies,
+                    user_data: [0; 2],
                     force: ContactForceEvent {
                         collider1,
                         collider2,
@@ -415,6 +435,7 @@ mod tests {
                     started: kind == 2,
                     bodies,
                     colliders: [collider1, collider2],
+                    user_data: [0; 2],
                     sensor: force % 2 == 0,
                     removed: false,
                 }),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::events::Touch;
 use crate::forces::BodyError;
 use crate::key::BodyKey;
 use crate::pose::{Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
@@ -168,6 +169,78 @@ impl Physics {
         let body = self.world.get_mut(key)?;
         self.edits.bodies.push(key);
         Some(body)
+    }
+
+    /// Returns a mutable reference to a collider, with or without a body, or `None` if it was removed. The body is
+    /// checked as after [`body_mut`](Self::body_mut), because its mass may differ from now on.
+    pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
+        self.edits.bodies.extend(self.key_of_collider(handle));
+        self.world.rapier.colliders.get_mut(handle)
+    }
+
+    /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except those that were
+    /// removed since. There are none if the body was removed.
+    ///
+    /// Use it for a state: whether a character stands on something, or who is in a zone. It needs no
+    /// [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). For a moment, such as a hit, use [`events`](Self::events):
+    /// a frame may have no step or several, so a rule that runs once per frame would see a touch twice, or miss it. Ask
+    /// in each step, after it or before the next one.
+    ///
+    /// The pairs are in the [order](crate::events::Events#order) of collisions, which is equal in every run of the same steps, and after
+    /// a load. A new collider touches nothing before its first step. Rapier finds touches before it moves the bodies of
+    /// the step.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// let mut simulation = Simulation::default();
+    /// let floor = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
+    /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 1.1);
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    /// assert!(simulation.physics.touching(ball).is_empty());
+    /// simulation.advance(Duration::from_millis(500), |_, _| ());
+    /// let touches = simulation.physics.touching(ball);
+    /// assert!(touches.iter().any(|touch| touch.body == Some(floor)));
+    /// ```
+    #[must_use]
+    pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
+        let PhysicsWorld {
+            narrow_phase,
+            colliders,
+            ..
+        } = &self.world.rapier;
+        let mut touches = Vec::new();
+        for own in self.body(key).into_iter().flat_map(RigidBody::colliders) {
+            let mut touch = |[one, two]: [ColliderHandle; 2]| {
+                let other = if one == *own { two } else { one };
+                if let (Some(collider), Some(others)) = (colliders.get(*own), colliders.get(other))
+                {
+                    touches.push(Touch {
+                        own: *own,
+                        other,
+                        body: self.key_of_collider(other),
+                        sensor: collider.is_sensor() || others.is_sensor(),
+                    });
+                }
+            };
+            for pair in narrow_phase.contact_pairs_with(*own) {
+                if pair.has_any_active_contact() {
+                    touch([pair.collider1, pair.collider2]);
+                }
+            }
+            for (one, two, is_touching) in narrow_phase.intersection_pairs_with(*own) {
+                if is_touching {
+                    touch([one, two]);
+                }
+            }
+        }
+        touches.sort_unstable_by_key(|touch| {
+            let mut pair = [touch.own, touch.other].map(ColliderHandle::into_raw_parts);
+            pair.sort_unstable();
+            pair
+        });
+        touches
     }
 
     /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API, or `None` if the body was removed.

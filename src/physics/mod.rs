@@ -394,6 +394,8 @@ impl Physics {
 
     /// Returns the events of the last step. There are none if Rapier panicked in it. For the events of all steps of a
     /// frame, use [`Simulation::events`](crate::Simulation::events).
+    ///
+    /// Before a step, these are the events of the step before, even if it ran in an earlier frame.
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)

@@ -14,6 +14,8 @@ mod targets;
 mod input;
 // Hooks, and what they may call.
 mod hooks;
+// Which colliders touch a body now.
+mod touching;
 // Collisions and contact forces, each with its tick.
 mod events;
 // Starts and stops of each pair of colliders alternate.

@@ -238,6 +238,11 @@ pub(super) const METHODS: &[Method] = &[
         it.simulation.physics.body_mut(it.ball).unwrap().set_translation(Vector::Y, true);
         'w'
     } },
+    Method { name: "Physics::touching", cells: ALWAYS, call: |it| some(!it.simulation.physics.touching(it.ball).is_empty()) },
+    Method { name: "Physics::collider_mut", cells: ALWAYS, call: |it| {
+        let collider = it.simulation.physics.body(it.ball).unwrap().colliders()[0];
+        some(it.simulation.physics.collider_mut(collider).is_some())
+    } },
     Method { name: "Physics::handle", cells: ALWAYS, call: |it| some(it.simulation.physics.handle(it.ball).is_some()) },
     Method { name: "Physics::key", cells: ALWAYS, call: |it| {
         let handle = it.simulation.physics.handle(it.ball).unwrap();
