@@ -165,7 +165,7 @@ pub struct Recorder<W> {
     is_in_step: bool,
     /// The epoch of the state at the last frame. If it differs, the state was replaced.
     epoch: Option<u64>,
-    /// The number of frames that ended before the last recorded one.
+    /// The number of frames that began before the last recorded one.
     frames: u64,
 }
 
@@ -218,7 +218,7 @@ impl<W: Write> Recorder<W> {
         simulation.take_over_physics();
         let epoch = Some(simulation.physics.epoch.number());
         let is_other = std::mem::replace(&mut self.epoch, epoch) != epoch;
-        let frames = simulation.frame().number;
+        let frames = simulation.frames_begun;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
         self.frames = frames;
         // Changes in a step that did not run are recorded only in the state.

@@ -274,6 +274,10 @@ impl<'r> Replay<'r> {
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == ChunkKind::Input {
+            // The step did not run, and the run ends in it.
+            if self.peek() == Some(ChunkKind::Run) {
+                return Ok(());
+            }
             (self.tick, _) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         }
         self.differ(Vec::new());

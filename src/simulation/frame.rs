@@ -28,8 +28,9 @@ pub struct Frame {
     /// and in a frame that ended before its last step. The frame then displays the current state.
     pub alpha: f32,
     /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of the
-    /// last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment or
-    /// [`set_overstep`](crate::Simulation::set_overstep).
+    /// last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
+    /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
+    /// another time, or a rollback to before that correction.
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,

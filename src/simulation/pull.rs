@@ -59,6 +59,7 @@ impl Simulation {
         let frame_time = frame_time.into();
         self.take_over_physics();
         self.check_world();
+        self.frames_begun += 1;
         self.end_finished_rollback();
         if self.clock.requests().tick.is_some() {
             self.drop_redo();
@@ -152,7 +153,7 @@ impl Simulation {
     /// Returns the next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.run.redo {
-            Some(redo) => redo.step(),
+            Some(redo) => Some(redo.next_step(&self.physics)?.0),
             None if self.open.is_none() => None,
             None => self.clock.peek(),
         }
@@ -160,8 +161,9 @@ impl Simulation {
 
     /// Returns the simulated time at the end of the next step.
     fn end_of_next_step(&self) -> ExactTime {
-        match self.run.redo.as_ref().and_then(|redo| redo.next()) {
-            Some(record) => record.end,
+        let redo = self.run.redo.as_ref();
+        match redo.and_then(|redo| redo.next_step(&self.physics)) {
+            Some((_, end)) => end,
             None => self.clock.next_exact_time(),
         }
     }
@@ -331,7 +333,12 @@ impl Simulation {
             return None;
         }
         self.abort_steps();
-        Some((self.open.take()?, self.physics.epoch.number()))
+        let open = self.open.take()?;
+        if open.report.steps > 0 {
+            // Forces that were added after its last step wait for the next one, as after a frame that has ended.
+            self.physics.forces.end_frame();
+        }
+        Some((open, self.physics.epoch.number()))
     }
 
     /// Continues the interrupted frame in the next one, unless another state has replaced its state.

@@ -7,7 +7,7 @@ use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics, Stage};
 use crate::pose::{Origin, Pairs, PoseLog};
 use crate::step::{Birth, World};
-use crate::time::Step;
+use crate::time::{ExactTime, Step};
 
 use super::hooks::{BeforeStep, Hooks};
 use super::past::{Record, RewindError};
@@ -161,6 +161,8 @@ impl Simulation {
             }
             result?;
         }
+        // The hook after the last step may have replaced the state.
+        self.take_over_physics();
         self.end_finished_rollback();
         Ok(())
     }
@@ -347,16 +349,22 @@ impl Redo {
     }
 
     /// Returns the next step, as it first ran, or `None` once all have run.
-    pub fn next(&self) -> Option<&Record> {
+    fn next(&self) -> Option<&Record> {
         self.steps.get(self.done)
     }
 
-    pub fn step(&self) -> Option<Step> {
-        let step = self.next()?.step;
-        Some(Step {
+    /// Returns the next step to resimulate, and the simulated time at its end. It begins at the time of the state, which
+    /// a correction may have changed.
+    pub fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
+        let Record { step, end, .. } = self.next()?;
+        let end = physics.exact_time().after_step_of(*end);
+        let step = Step {
+            start_time: physics.time(),
+            end_time: end.duration(),
             is_resimulated: true,
-            ..step
-        })
+            ..*step
+        };
+        Some((step, end))
     }
 
     pub fn len(&self) -> usize {

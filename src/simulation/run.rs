@@ -204,6 +204,8 @@ impl Simulation {
             replace_events(&mut self.run.events, of_frame, &events);
             // Forces that the game added in the last of these steps wait for the next one.
             self.physics.forces.end_frame();
+            // A correction may have brought another time.
+            self.follow_tick();
             self.correct_picture(redo.former, first);
         }
     }

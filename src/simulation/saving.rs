@@ -1,6 +1,7 @@
 //! The simulation as bytes: the written format, and the checks of bytes that are read.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -25,6 +26,7 @@ struct SavedSimulation<'a> {
     resimulated: u64,
     smoothing: GeneralSmoothing,
     screen: Cow<'a, Screen>,
+    shown_for: Duration,
 }
 
 /// Requires the feature `serde`. Fails when [`Simulation::save`] fails, with the text of its [`SaveError`].
@@ -49,6 +51,7 @@ impl Serialize for Simulation {
                 correction: self.correction,
             },
             screen: Cow::Borrowed(&self.screen),
+            shown_for: self.shown_for,
         };
         written.serialize(serializer)
     }
@@ -70,6 +73,7 @@ impl<'de> Deserialize<'de> for Simulation {
             smoothing: written.smoothing.smoothing,
             correction: written.smoothing.correction,
             screen: written.screen.into_owned(),
+            shown_for: written.shown_for,
             ..Self::default()
         };
         simulation.replace_physics(physics);

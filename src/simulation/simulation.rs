@@ -86,6 +86,8 @@ pub struct Simulation {
     /// The report of the last frame that has ended.
     pub(super) frame: Frame,
     pub(super) open: Option<OpenFrame>,
+    /// The number of frames that have begun, including those that continued another one.
+    pub(crate) frames_begun: u64,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
     /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
@@ -177,6 +179,7 @@ impl Clone for Simulation {
             pool: self.pool.clone(),
             frame: self.frame,
             open: self.open,
+            frames_begun: self.frames_begun,
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             correction: self.correction,
@@ -199,6 +202,7 @@ impl Simulation {
             pool: None,
             frame: Frame::default(),
             open: None,
+            frames_begun: 0,
             shown_for: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),

@@ -12,6 +12,8 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 pub(super) struct Publisher {
     /// The timeline of the simulation. A call may replace the simulation, and a call or a hook its state.
     run: u64,
+    /// Whether the next state is the first one of another simulation, so the view has to drop its visual errors.
+    is_other: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
     /// Published snapshots, for reuse once nobody else has them.
@@ -49,6 +51,7 @@ impl Publisher {
     pub fn new(simulation: &Simulation) -> Self {
         Self {
             run: simulation.timeline(),
+            is_other: false,
             last: None,
             sent: Vec::new(),
         }
@@ -61,7 +64,10 @@ impl Publisher {
         let is_other = simulation.timeline() != self.run;
         if is_other {
             simulation.begin_timeline();
+            // Another publisher may have read a part of the log.
+            simulation.adopt();
             self.run = simulation.timeline();
+            self.is_other = true;
         }
         is_other
     }
@@ -71,7 +77,10 @@ impl Publisher {
         if simulation.is_redoing() {
             return None;
         }
-        let errors = take_over_from_screen(simulation);
+        let mut errors = take_over_from_screen(simulation);
+        if std::mem::take(&mut self.is_other) {
+            errors.insert(0, ErrorChange::ClearAll);
+        }
         let epoch = self.last.as_ref().map(|last| last.epoch);
         let mut log = simulation.physics.take_log(epoch);
         log.errors.splice(0..0, errors);

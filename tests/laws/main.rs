@@ -4,6 +4,7 @@
 //! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
 //! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
 //!   through every rollback.
+//! - `exchange`: loops that exchange, copy, save and restore their states display exactly the bodies of their states.
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
@@ -21,6 +22,9 @@ mod model;
 mod loops;
 // Random games with everything, at every frame rate.
 mod random;
+// Random games that exchange states between loops.
+#[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+mod exchange;
 // Comparison with bare Rapier.
 mod conformance;
 // The same bits on every platform.

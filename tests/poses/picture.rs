@@ -300,3 +300,13 @@ fn a_mouse_ray_hits_bodies_at_their_displayed_poses() {
     simulation.physics.remove(key).unwrap();
     assert_eq!(hit_at(&simulation, before), None);
 }
+
+#[test]
+fn a_frame_that_pauses_before_its_last_step_displays_the_last_state() {
+    let (mut simulation, key) = flyer_in_space();
+    advance(&mut simulation, 10);
+    let frame = simulation.advance(MS(30), |physics, _| physics.pause_after_step());
+    assert_eq!((frame.steps, frame.tick, frame.alpha), (1, 2, 1.0));
+    let position = simulation.physics.body(key).unwrap().position();
+    assert_eq!(simulation.pose(key).as_ref(), Some(position));
+}

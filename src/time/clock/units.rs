@@ -64,6 +64,11 @@ impl ExactTime {
         Self { units, ..self }
     }
 
+    /// Returns the time after a step as long as the one that led to `end`.
+    pub fn after_step_of(self, end: Self) -> Self {
+        self.after(end.last, end.rate)
+    }
+
     /// Returns the time this many units before.
     pub(super) fn earlier(self, units: u128) -> Self {
         let units = self.units.saturating_sub(units);

@@ -243,3 +243,35 @@ fn a_replay_refuses_an_input_or_a_game_of_another_type() {
     let error = replay.input::<Vec<String>>(step).unwrap_err();
     assert_eq!(error, ReplayError::Input { tick: 1 });
 }
+
+#[test]
+fn a_frame_that_was_not_recorded_begins_a_new_run_even_if_it_continues_an_open_one() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    recorder.begin_frame(&mut simulation, &game, MS(0)).unwrap();
+    simulation.begin_frame(MS(0)); // and not ended
+    simulation.advance(MS(15), |_, _| ()); // not recorded
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.runs().len(), 2);
+    let differences = replay_all::<Balls>(&recording, 0, |_, _| (), |_, _| ());
+    assert_eq!(differences, []);
+}
+
+#[test]
+fn the_input_of_a_step_of_another_simulation_causes_no_difference() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    let (mut other, _) = Balls::new();
+    other.begin_frame(MS(10));
+    let step = other.next_step().unwrap();
+    recorder.input(step, &Balls::input(step.tick)).unwrap();
+    // The step does not run.
+    other.end_frame();
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let differences = replay_all::<Balls>(&recording, 0, |_, _| (), |_, _| ());
+    assert_eq!(differences, []);
+}

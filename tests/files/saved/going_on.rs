@@ -323,3 +323,32 @@ fn a_frame_that_repeats_the_picture_of_a_loaded_state_reports_its_tick_and_time(
     });
     assert_eq!(here, there);
 }
+
+#[test]
+fn a_loaded_picture_continues_after_frames_that_repeated_it() {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    let by = Pose::from_translation(Vector::Y * 0.5);
+    simulation.advance(MS(20), |_, _| ());
+    simulation
+        .resimulate(1, |physics, _| physics.teleport_by(key, by).unwrap())
+        .unwrap();
+    simulation.advance(MS(0), |_, _| ());
+    assert!(simulation.visual_error(key).is_some());
+    // A rollback is unfinished, so the frame repeats the picture.
+    simulation.roll_back(1).unwrap();
+    simulation.begin_frame(MS(50));
+    simulation.end_frame();
+    simulation
+        .resimulate(1, |physics, _| physics.teleport_by(key, by).unwrap())
+        .unwrap();
+    let mut loaded = load(&simulation.save().unwrap());
+    for simulation in [&mut simulation, &mut loaded] {
+        simulation.advance(MS(0), |_, _| ());
+    }
+    assert_eq!(loaded.visual_error(key), simulation.visual_error(key));
+    assert_eq!(loaded.pose(key), simulation.pose(key));
+}

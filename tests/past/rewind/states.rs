@@ -425,3 +425,27 @@ fn a_correction_at_the_present_tick_is_displayed_smoothly() {
     assert!(moved_keys(&client).contains(&guest));
     assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
 }
+
+#[test]
+fn after_a_correction_steps_continue_from_the_time_of_the_new_state() {
+    let (mut client, _) = flyer_with_states(20);
+    let mut server = client.clone();
+    advance(&mut server, 50);
+    // The server has numbered its steps again.
+    server.set_tick(1);
+    advance(&mut server, 0);
+    advance(&mut client, 30);
+    client.roll_back(1).unwrap();
+    client.correct(server.physics.clone()).unwrap();
+    let mut steps = Vec::new();
+    client.advance(MS(10), |physics, step| {
+        assert_eq!(physics.time(), step.start_time);
+        steps.push((step.tick, step.start_time, step.end_time));
+    });
+    let expected = [1, 2, 3].map(|tick| (tick, MS(40 + 10 * tick), MS(50 + 10 * tick)));
+    assert_eq!(steps, expected);
+    assert_eq!(
+        (client.physics.time(), client.clock().time()),
+        (MS(80), MS(80))
+    );
+}

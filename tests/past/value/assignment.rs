@@ -272,3 +272,35 @@ fn a_clone_made_in_a_hook_excludes_forces_of_the_pending_step() {
     assert_near(rise(&simulation.physics), 1.0 + 3.0);
     assert_eq!(simulation.physics.tick(), 3);
 }
+
+/// Assigns a state after the step of a tick.
+struct Restart(u64, Physics);
+
+impl Hooks for Restart {
+    type Error = Infallible;
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        if step.tick == self.0 {
+            *physics = self.1.clone();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_state_assigned_after_the_last_resimulated_step_has_replaced_the_others() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    let level = simulation.physics.clone();
+    advance(&mut simulation, 30);
+    let mut restart = Restart(2, level);
+    simulation.resimulate_with(1, &mut restart).unwrap();
+    assert_eq!(
+        (simulation.physics.tick(), simulation.clock().tick()),
+        (0, 0)
+    );
+    assert!(simulation.rewindable().is_empty());
+}

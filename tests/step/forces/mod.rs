@@ -9,6 +9,7 @@ use crate::scenes::testing::{spin, vector};
 use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
+use evenstep::time::FrameTime;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 

@@ -392,3 +392,47 @@ fn a_frame_in_which_the_game_pauses_or_resumes_keeps_its_forces() {
         }
     }
 }
+
+/// Pushes after the first step, and panics before the second. Then copies the simulation between the frames.
+struct Panicking(BodyKey, Option<Simulation>);
+
+impl Hooks for Panicking {
+    type Error = std::convert::Infallible;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: FrameTime,
+    ) -> Result<(), Self::Error> {
+        self.1 = Some(simulation.clone());
+        Ok(())
+    }
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(step.tick, 0);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+        physics.apply_impulse(self.0, Vector::X).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn forces_from_before_a_panic_wait_through_a_pause() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let mut game = Panicking(key, None);
+    let panicking = std::panic::AssertUnwindSafe(|| simulation.advance_with(MS(20), &mut game));
+    assert!(std::panic::catch_unwind(panicking).is_err());
+    simulation.pause();
+    simulation.advance_with(MS(0), &mut game).unwrap();
+    let mut copy = game.1.take().unwrap();
+    for simulation in [&mut simulation, &mut copy] {
+        assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 0);
+        simulation.step_once();
+        simulation.advance(MS(10), nothing);
+        assert_eq!(speed(simulation, key), 1.0);
+    }
+}

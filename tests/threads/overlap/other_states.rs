@@ -232,3 +232,56 @@ fn a_teleport_in_after_step_is_displayed_by_the_same_frame() {
     }
     assert_eq!(overlap.view().pose(key), Some(there));
 }
+
+fn swap_simulations(overlaps: &mut [Overlap; 2], game: &mut Game) {
+    let [a, b] = overlaps.each_mut().map(|it| it.simulation(game).unwrap());
+    std::mem::swap(a, b);
+}
+
+#[test]
+fn a_simulation_that_returns_from_another_overlap_displays_what_happened_there() {
+    let mut rocks = Vec::new();
+    let mut overlaps = [(); 2].map(|()| {
+        let (mut simulation, _) = flyer_in_space();
+        rocks.push(simulation.physics.insert_body(RigidBodyBuilder::fixed()));
+        Overlap::new(simulation).unwrap()
+    });
+    let mut game = Game::idle();
+    frames(&mut overlaps[0], &mut game, 3);
+    frames(&mut overlaps[1], &mut game, 3);
+    swap_simulations(&mut overlaps, &mut game);
+    let elsewhere = overlaps[1].simulation(&mut game).unwrap();
+    elsewhere.physics.remove(rocks[0]).unwrap();
+    frames(&mut overlaps[1], &mut game, 3);
+    swap_simulations(&mut overlaps, &mut game);
+    frames(&mut overlaps[0], &mut game, 3);
+    assert_eq!(overlaps[0].view().pose(rocks[0]), None);
+}
+
+#[test]
+fn a_view_drops_its_visual_errors_with_its_simulation() {
+    let mut keys = Vec::new();
+    let mut overlaps = [(); 2].map(|()| {
+        let (simulation, key) = flyer_in_space();
+        keys.push(key);
+        Overlap::new(simulation).unwrap()
+    });
+    let mut game = Game::idle();
+    frames(&mut overlaps[0], &mut game, 3);
+    frames(&mut overlaps[1], &mut game, 3);
+    let simulation = overlaps[0].simulation(&mut game).unwrap();
+    let mut state = simulation.physics.clone();
+    state
+        .teleport_by(keys[0], Pose::from_translation(Vector::Y))
+        .unwrap();
+    simulation.correct(state).unwrap();
+    frames(&mut overlaps[0], &mut game, 3);
+    let y = |overlap: &Overlap| overlap.view().pose(keys[0]).unwrap().translation.y;
+    assert!(
+        y(&overlaps[0]) < 0.9,
+        "the correction is displayed smoothly"
+    );
+    swap_simulations(&mut overlaps, &mut game);
+    frames(&mut overlaps[0], &mut game, 3);
+    assert_eq!(y(&overlaps[0]), 0.0);
+}

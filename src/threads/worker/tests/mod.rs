@@ -19,6 +19,9 @@ mod with_hecs;
 mod commands;
 // Random games with commands while physics is late.
 mod random;
+// Random games that exchange states with other loops.
+#[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+mod exchange;
 
 use super::*;
 use crate::events::Event;
