@@ -38,6 +38,47 @@ slotmap::new_key_type! {
     pub struct ForceGeneratorKey;
 }
 
+/// Why an operation on a body failed, with the key of the body. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// No body has this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
+    #[error(
+        "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
+         or the key belongs to another `Physics`"
+    )]
+    Gone(BodyKey),
+    /// A value is NaN or infinite. Rapier would disable the body and the bodies that it touches.
+    #[error(
+        "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
+         nothing was changed"
+    )]
+    NotFinite(BodyKey),
+    /// A rotation has length zero, so it cannot be normalised.
+    #[error("a rotation for the body {0:?} has length zero: give a rotation of unit length")]
+    NotARotation(BodyKey),
+    /// The body is not kinematic by position. Only such bodies move to targets.
+    #[error(
+        "the body {0:?} is not kinematic by position, and only such a body moves to a target: \
+         build it with `kinematic_position_based`, or use `teleport`"
+    )]
+    NotKinematic(BodyKey),
+    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from other
+    /// bodies, so Rapier would undo the change in the next step.
+    #[error(
+        "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
+         bodies: move the multibody's root, or the soft body's particles"
+    )]
+    Dependent(BodyKey),
+    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier does not move such a
+    /// multibody, and panics in the next step.
+    #[error(
+        "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
+         make the link dynamic, or remove its joint"
+    )]
+    LinkNotDynamic(BodyKey),
+}
+
 /// Maps keys to handles and handles to keys.
 ///
 /// The table does not see Rapier's sets: the caller has to ask whether a handle's body is still alive. The keys that it

@@ -175,8 +175,7 @@ pub mod threads;
 
 #[cfg(feature = "hecs")]
 pub use ::hecs;
-pub use forces::BodyError;
-pub use key::BodyKey;
+pub use key::{BodyError, BodyKey};
 pub use nalgebra;
 pub use physics::{Physics, Resources, VectorError};
 #[doc(hidden)]

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::events::Touch;
-use crate::forces::BodyError;
-use crate::key::BodyKey;
+use crate::key::{BodyError, BodyKey};
 use crate::pose::{Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};

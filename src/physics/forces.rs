@@ -1,7 +1,7 @@
 //! Forces for one step, and lasting forces.
 
-use crate::forces::{BodyError, ForceGenerator, Push};
-use crate::key::{BodyKey, ForceGeneratorKey};
+use crate::forces::{ForceGenerator, Push};
+use crate::key::{BodyError, BodyKey, ForceGeneratorKey};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, SoftBody, SoftBodyHandle};
 use rapier::math::{AngVector, Vector};

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::dim::normalized;
-use crate::forces::BodyError;
-use crate::key::BodyKey;
+use crate::key::{BodyError, BodyKey};
 use crate::pose::ErrorChange;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
