@@ -122,6 +122,27 @@ const STATES: [State; 22] = {
     ]
 };
 
+/// The name of another way to a state, the index of the state in [`STATES`], and a function that goes this way.
+type Way = (&'static str, usize, fn() -> Game);
+
+/// Other ways to the states: another loop has run steps of the value, or the game has asked to pause after the step.
+/// Every method has the same effect there.
+const OTHER_WAYS: [Way; 5] = [
+    ("a returned value", 16, || game().returned()),
+    ("a returned value in a rollback", 17, || {
+        game().rolled_back().before().returned()
+    }),
+    ("a returned value in a step", 18, || {
+        game().begun().before().returned()
+    }),
+    ("before, again, with a pause", 2, || {
+        game().rolled_back().before().pausing()
+    }),
+    ("frame, before, with a pause", 8, || {
+        game().begun().before().pausing()
+    }),
+];
+
 /// How many of the states have a value that the loop knows.
 const KNOWN: usize = 16;
 
@@ -223,6 +244,21 @@ impl Game {
         crate::scenes::break_rapier(&mut game.simulation.physics);
         quietly(|| game.simulation.run_step()).unwrap_err();
         game
+    }
+
+    /// Lets another loop run steps of the value.
+    fn returned(mut self) -> Self {
+        let mut other = Simulation::new(Rate::hz(100));
+        std::mem::swap(&mut self.simulation.physics, &mut other.physics);
+        advance(&mut other, 20);
+        std::mem::swap(&mut self.simulation.physics, &mut other.physics);
+        self
+    }
+
+    /// Asks to pause after the current step.
+    fn pausing(mut self) -> Self {
+        self.simulation.physics.pause_after_step();
+        self
     }
 
     fn with(mut self, physics: Physics) -> Self {
