@@ -305,9 +305,12 @@ fn copies_and_saved_bytes_hold_the_time_and_no_copy_of_a_state_holds_the_pause()
             states.push(physics.preview(1, |_, _| ()));
         }
     });
-    let mut copies = vec![simulation.clone(), simulation.clone().clone()];
-    #[cfg(feature = "serde")]
-    copies.push(Simulation::load(&simulation.save().unwrap()).unwrap());
+    let copies = [
+        simulation.clone(),
+        simulation.clone().clone(),
+        #[cfg(feature = "serde")]
+        Simulation::load(&simulation.save().unwrap()).unwrap(),
+    ];
     for mut copy in copies {
         assert_eq!(copy.clock(), simulation.clock());
         assert_eq!(advance(&mut copy, 20).alpha, 1.0);
