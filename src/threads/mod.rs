@@ -28,6 +28,9 @@ mod wall_clock;
 mod runner;
 // A runner as the host of entities' bodies.
 mod host;
+// Entities for bodies that were sent to a runner.
+#[cfg(feature = "hecs")]
+mod spawning;
 // Runs steps by the game's frames.
 mod overlap;
 

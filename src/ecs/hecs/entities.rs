@@ -9,8 +9,6 @@ use crate::ecs::Spawned;
 use crate::ecs::{Bodies, EntityMap, Unmatched};
 use crate::key::BodyKey;
 use crate::physics::Physics;
-use crate::simulation::Hooks;
-use crate::threads::{Call, Runner, SendError};
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 use rapier::math::Pose;
@@ -64,50 +62,18 @@ impl Entities {
         (entity, key)
     }
 
-    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
-    /// between two steps. Until a frame displays it, the [`RenderPose`] is the pose at which it is inserted. From the
-    /// next [`sync`](Self::sync) on, the entity has its [`Body`]. If a panic prevents the insertion, the sync removes
-    /// the `RenderPose` ([`Spawned::is_lost`]).
-    ///
-    /// ```
-    /// # use evenstep::ecs::hecs::{Entities, RenderPose};
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::threads::{Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Simulation};
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let at = body.translation(Vector::Y);
-    /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;
-    /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
-    pub fn try_spawn<H>(
+    /// Spawns an entity for a body that was sent to another thread.
+    pub(crate) fn spawn_coming(
         &mut self,
         world: &mut World,
-        runner: &Runner<H>,
-        body: impl Into<RigidBody>,
-        collider: impl Into<Collider>,
+        pose: Pose,
+        spawned: &Spawned,
         components: impl DynamicBundle,
-    ) -> Result<(Entity, Spawned), SendError<Call<H>>>
-    where
-        H: Hooks + Send + 'static,
-        H::Error: Send + 'static,
-    {
-        let body = body.into();
-        let pose = *body.position();
-        let spawned = runner.spawn(body, [collider])?;
+    ) -> Entity {
         self.builder.add_bundle(components);
         let coming = Coming(Link::new(spawned.clone(), &self.shared));
         self.builder.add_bundle((RenderPose(pose), coming));
-        Ok((world.spawn(self.builder.build()), spawned))
+        world.spawn(self.builder.build())
     }
 
     /// Despawns an entity and removes its body, if it has one. The body is removed at once or, with a `Runner`, in the

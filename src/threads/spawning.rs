@@ -1,0 +1,60 @@
+//! Entities for bodies that were sent to a runner.
+
+use hecs::{DynamicBundle, Entity, World};
+
+use crate::ecs::Spawned;
+use crate::ecs::hecs::Entities;
+use crate::simulation::Hooks;
+use rapier::dynamics::RigidBody;
+use rapier::geometry::Collider;
+
+use super::failure::SendError;
+use super::runner::Runner;
+use super::worker::Call;
+
+impl Entities {
+    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
+    /// between two steps. Until a frame displays it, the [`RenderPose`](crate::ecs::hecs::RenderPose) is the pose at
+    /// which it is inserted. From the next [`sync`](Self::sync) on, the entity has its
+    /// [`Body`](crate::ecs::hecs::Body). If a panic prevents the insertion, the sync removes the `RenderPose`
+    /// ([`Spawned::is_lost`]).
+    ///
+    /// ```
+    /// # use evenstep::ecs::hecs::{Entities, RenderPose};
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
+    /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let at = body.translation(Vector::Y);
+    /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;
+    /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
+    pub fn try_spawn<H>(
+        &mut self,
+        world: &mut World,
+        runner: &Runner<H>,
+        body: impl Into<RigidBody>,
+        collider: impl Into<Collider>,
+        components: impl DynamicBundle,
+    ) -> Result<(Entity, Spawned), SendError<Call<H>>>
+    where
+        H: Hooks + Send + 'static,
+        H::Error: Send + 'static,
+    {
+        let body = body.into();
+        let pose = *body.position();
+        let spawned = runner.spawn(body, [collider])?;
+        let entity = self.spawn_coming(world, pose, &spawned, components);
+        Ok((entity, spawned))
+    }
+}
