@@ -49,12 +49,12 @@ impl Movers {
         &self.keys
     }
 
-    pub fn handle(&self, place: usize) -> Option<RigidBodyHandle> {
-        self.handles.get(place).copied()
+    pub fn handle(&self, index: usize) -> Option<RigidBodyHandle> {
+        self.handles.get(index).copied()
     }
 
-    pub fn current(&self, place: usize) -> Pose {
-        self.current[place]
+    pub fn current(&self, index: usize) -> Pose {
+        self.current[index]
     }
 
     /// Returns a counter. If two readings are equal, and the state was not replaced in between, all bodies have kept
@@ -81,8 +81,8 @@ impl Movers {
         self.awake = awake;
     }
 
-    pub fn uses_trajectory(&self, place: usize) -> bool {
-        self.use_trajectory[place]
+    pub fn uses_trajectory(&self, index: usize) -> bool {
+        self.use_trajectory[index]
     }
 
     /// Returns the previous and the current pose of each body.
@@ -91,11 +91,11 @@ impl Movers {
         poses.map(|(previous, current)| [previous, current])
     }
 
-    pub fn pair(&self, place: usize) -> Pair {
+    pub fn pair(&self, index: usize) -> Pair {
         Pair {
-            previous: self.previous[place],
-            current: self.current[place],
-            trajectory: self.use_trajectory[place].then(|| self.trajectories[place]),
+            previous: self.previous[index],
+            current: self.current[index],
+            trajectory: self.use_trajectory[index].then(|| self.trajectories[index]),
         }
     }
 
@@ -121,14 +121,14 @@ impl Movers {
         self.trajectories.swap(one, other);
     }
 
-    pub fn swap_remove(&mut self, place: usize) {
+    pub fn swap_remove(&mut self, index: usize) {
         self.reorder();
-        self.handles.swap_remove(place);
-        self.keys.swap_remove(place);
-        self.previous.swap_remove(place);
-        self.current.swap_remove(place);
-        self.use_trajectory.swap_remove(place);
-        self.trajectories.swap_remove(place);
+        self.handles.swap_remove(index);
+        self.keys.swap_remove(index);
+        self.previous.swap_remove(index);
+        self.current.swap_remove(index);
+        self.use_trajectory.swap_remove(index);
+        self.trajectories.swap_remove(index);
     }
 
     /// Sets a version that no state has, for a copy whose poses are about to change.
@@ -158,16 +158,16 @@ impl Movers {
     pub fn begin_step(&mut self, world: &World, known: usize, dt: f32, tick: u64) {
         self.version += 1;
         std::mem::swap(&mut self.previous, &mut self.current);
-        for place in known..self.keys.len() {
-            let position = self.position(place, world, self.previous[place]);
-            self.previous[place] = position;
-            self.current[place] = position;
+        for index in known..self.keys.len() {
+            let position = self.position(index, world, self.previous[index]);
+            self.previous[index] = position;
+            self.current[index] = position;
         }
-        for (place, uses_trajectory) in self.use_trajectory.iter().enumerate() {
-            if *uses_trajectory && let Some(body) = world.rapier.bodies.get(self.handles[place]) {
+        for (index, uses_trajectory) in self.use_trajectory.iter().enumerate() {
+            if *uses_trajectory && let Some(body) = world.rapier.bodies.get(self.handles[index]) {
                 let parameters = &world.rapier.integration_parameters;
                 let max_linear_velocity = parameters.max_linear_velocity();
-                self.trajectories[place].begin(body, max_linear_velocity, dt, tick);
+                self.trajectories[index].begin(body, max_linear_velocity, dt, tick);
             }
         }
     }
@@ -185,17 +185,17 @@ impl Movers {
         let is_finite = world.rapier.quarantine().bodies().is_empty();
         let first = if is_finite { self.awake } else { 0 };
         // Bodies that fell asleep in this step are read too, because it may still have moved them.
-        for place in first..self.keys.len() {
-            self.current[place] = self.position(place, world, self.previous[place]);
+        for index in first..self.keys.len() {
+            self.current[index] = self.position(index, world, self.previous[index]);
         }
-        for place in 0..self.keys.len() {
-            if self.use_trajectory[place]
-                && let Some(body) = world.rapier.bodies.get(self.handles[place])
+        for index in 0..self.keys.len() {
+            if self.use_trajectory[index]
+                && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
-                let trajectory = &mut self.trajectories[place];
-                let has_moved = self.previous[place] != self.current[place];
-                trajectory.end(body, smoothing(self.keys[place]), dt, has_moved);
-                self.use_trajectory[place] = !trajectory.is_plain();
+                let trajectory = &mut self.trajectories[index];
+                let has_moved = self.previous[index] != self.current[index];
+                trajectory.end(body, smoothing(self.keys[index]), dt, has_moved);
+                self.use_trajectory[index] = !trajectory.is_plain();
                 if trajectory.is_plain() {
                     // The bytes of a saved state must not depend on which steps were captured.
                     *trajectory = Trajectory::default();
@@ -205,15 +205,15 @@ impl Movers {
     }
 
     /// Returns the position of the body in Rapier, or `last` if it is not finite.
-    fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
-        let position = world.position(self.handles[place]);
+    fn position(&self, index: usize, world: &World, last: Pose) -> Pose {
+        let position = world.position(self.handles[index]);
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
-    pub fn is_at_rest(&self, place: usize, world: &World) -> bool {
-        self.previous[place] == self.current[place]
-            && !(world.rapier.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
+    pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
+        self.previous[index] == self.current[index]
+            && !(world.rapier.bodies.get(self.handles[index])).is_some_and(is_about_to_move)
     }
 
     /// Renumbers the steps.
@@ -227,8 +227,8 @@ impl Movers {
 /// # Placing
 impl Movers {
     /// Rechecks a body: from the next step on, its displayed poses may need more than the two poses.
-    pub fn recheck(&mut self, place: usize) {
-        self.use_trajectory[place] = true;
+    pub fn recheck(&mut self, index: usize) {
+        self.use_trajectory[index] = true;
     }
 
     /// Rechecks all bodies, as [`recheck`](Self::recheck) does for one.
@@ -237,10 +237,10 @@ impl Movers {
     }
 
     /// Moves a body to `position` after `tick` steps. The changed part is not blended with the old pose.
-    pub fn put(&mut self, place: usize, position: Pose, tick: u64) {
+    pub fn put(&mut self, index: usize, position: Pose, tick: u64) {
         self.version += 1;
-        let (previous, current) = (&mut self.previous[place], &mut self.current[place]);
-        let trajectory = &mut self.trajectories[place];
+        let (previous, current) = (&mut self.previous[index], &mut self.current[index]);
+        let trajectory = &mut self.trajectories[index];
         trajectory.put(tick);
         if position.rotation != current.rotation {
             previous.rotation = position.rotation;
@@ -257,28 +257,28 @@ impl Movers {
     }
 
     /// Moves a body like [`put`](Self::put), with its whole pose.
-    pub fn teleport(&mut self, place: usize, position: Pose, tick: u64) {
-        self.set(place, position, position);
-        self.stop(place);
-        self.trajectories[place].put(tick);
+    pub fn teleport(&mut self, index: usize, position: Pose, tick: u64) {
+        self.set(index, position, position);
+        self.stop(index);
+        self.trajectories[index].put(tick);
     }
 
     /// Sets both poses.
-    pub fn set(&mut self, place: usize, previous: Pose, current: Pose) {
+    pub fn set(&mut self, index: usize, previous: Pose, current: Pose) {
         self.version += 1;
-        self.previous[place] = previous;
-        self.current[place] = current;
+        self.previous[index] = previous;
+        self.current[index] = current;
     }
 
     /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins. If `from` is
     /// `None`, the body is at rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
-    pub fn start_from(&mut self, place: usize, from: Option<Pose>, ahead: f32) {
-        let pair = self.pair(place);
+    pub fn start_from(&mut self, index: usize, from: Option<Pose>, ahead: f32) {
+        let pair = self.pair(index);
         let trajectory = pair.trajectory.as_ref();
         let beyond = trajectory.and_then(|it| it.extrapolated(&pair.current, ahead));
-        self.current[place] = beyond.unwrap_or(pair.previous);
-        self.previous[place] = from.unwrap_or(self.current[place]);
-        self.use_trajectory[place] = false;
+        self.current[index] = beyond.unwrap_or(pair.previous);
+        self.previous[index] = from.unwrap_or(self.current[index]);
+        self.use_trajectory[index] = false;
     }
 
     /// Returns the bodies that were edited or added since an earlier copy of the same step. The origin of this state is
@@ -287,7 +287,7 @@ impl Movers {
         let pairs = |movers: &Self| -> BTreeMap<_, _> {
             let places = movers.keys.iter().enumerate();
             places
-                .map(|(place, key)| (*key, movers.poses(place)))
+                .map(|(index, key)| (*key, movers.poses(index)))
                 .collect()
         };
         let earlier = pairs(earlier);
@@ -305,33 +305,33 @@ impl Movers {
             .collect()
     }
 
-    fn poses(&self, place: usize) -> [Pose; 2] {
-        [self.previous[place], self.current[place]]
+    fn poses(&self, index: usize) -> [Pose; 2] {
+        [self.previous[index], self.current[index]]
     }
 
     /// Turns the motion of a body that was turned after `tick` steps.
-    pub fn turn(&mut self, place: usize, by: Rotation, tick: u64) {
-        self.trajectories[place].turn(by);
+    pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
+        self.trajectories[index].turn(by);
         if by != Rotation::IDENTITY {
             // Rapier does not turn the velocity that it keeps for a body that is kinematic by position.
-            self.trajectories[place].put(tick);
+            self.trajectories[index].put(tick);
         }
     }
 
-    pub fn stop(&mut self, place: usize) {
-        self.trajectories[place].stop_moving();
-        self.trajectories[place].stop_turning();
+    pub fn stop(&mut self, index: usize) {
+        self.trajectories[index].stop_moving();
+        self.trajectories[index].stop_turning();
     }
 
     /// Reads the poses after a step that was not captured, when `tick` steps have run. Bodies are displayed there, and
     /// extrapolated bodies beyond.
     pub fn resync(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, tick: u64) {
         self.begin_step(world, 0, 0.0, tick);
-        for place in 0..self.keys.len() {
-            if self.use_trajectory[place]
-                && let Some(body) = world.rapier.bodies.get(self.handles[place])
+        for index in 0..self.keys.len() {
+            if self.use_trajectory[index]
+                && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
-                self.trajectories[place].resync(body, smoothing(self.keys[place]), tick);
+                self.trajectories[index].resync(body, smoothing(self.keys[index]), tick);
             }
         }
     }
@@ -339,14 +339,14 @@ impl Movers {
     /// Sets the trajectory of a body that has not moved in a step, as if it had moved at its velocity.
     pub fn set_trajectory(
         &mut self,
-        place: usize,
+        index: usize,
         body: &RigidBody,
         max_linear_velocity: f32,
         smoothing: Smoothing,
         dt: f32,
         tick: u64,
     ) {
-        let trajectory = &mut self.trajectories[place];
+        let trajectory = &mut self.trajectories[index];
         trajectory.begin(body, max_linear_velocity, dt, tick);
         trajectory.end(body, smoothing, dt, true);
     }
@@ -379,8 +379,8 @@ impl Movers {
         for (n, four) in fours.iter_mut().enumerate() {
             self.blend_four(start + n * LANES, weights, four);
         }
-        for (place, pose) in (rest_start..).zip(rest) {
-            *pose = self.pair(place).weighted(weights);
+        for (index, pose) in (rest_start..).zip(rest) {
+            *pose = self.pair(index).weighted(weights);
         }
     }
 

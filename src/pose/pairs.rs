@@ -62,14 +62,14 @@ enum Place {
 /// # Bodies
 impl Pairs {
     pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
-        let place = self.movers.push(key, handle, pose);
-        self.places.insert(key, Place::Moving(place));
+        let index = self.movers.push(key, handle, pose);
+        self.places.insert(key, Place::Moving(index));
     }
 
     pub fn remove(&mut self, key: BodyKey) {
         self.teleported.remove(&key);
-        if let Some(Place::Moving(place)) = self.places.remove(key) {
-            self.unlist(place);
+        if let Some(Place::Moving(index)) = self.places.remove(key) {
+            self.unlist(index);
         }
     }
 
@@ -77,7 +77,7 @@ impl Pairs {
     pub fn get(&self, key: BodyKey) -> Option<Pair> {
         Some(match *self.places.get(key)? {
             Place::Resting { pose, .. } => Pair::at_rest(pose),
-            Place::Moving(place) => self.movers.pair(place),
+            Place::Moving(index) => self.movers.pair(index),
         })
     }
 
@@ -93,9 +93,9 @@ impl Pairs {
     /// Returns the states before and after the last step, for all bodies that may have moved in it or since.
     pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
-        let movers = movers.map(|(place, key)| {
+        let movers = movers.map(|(index, key)| {
             let teleported = self.teleported.get(key).copied();
-            (*key, teleported.unwrap_or_else(|| self.movers.pair(place)))
+            (*key, teleported.unwrap_or_else(|| self.movers.pair(index)))
         });
         movers.chain(
             self.teleported()
@@ -111,7 +111,7 @@ impl Pairs {
     /// Returns the index of a body in the lists of [`Movers`].
     pub fn mover(&self, key: BodyKey) -> Option<usize> {
         match *self.places.get(key)? {
-            Place::Moving(place) => Some(place),
+            Place::Moving(index) => Some(index),
             Place::Resting { .. } => None,
         }
     }
@@ -131,7 +131,7 @@ impl Pairs {
 
     /// Returns all bodies at rest, with their poses.
     pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
-        self.places.iter().filter_map(|(key, place)| match *place {
+        self.places.iter().filter_map(|(key, index)| match *index {
             Place::Resting { pose, .. } => Some((key, pose)),
             Place::Moving(_) => None,
         })
@@ -145,9 +145,9 @@ impl Pairs {
         alpha: f32,
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, Pose)> {
-        self.places.iter().filter_map(move |(key, place)| {
+        self.places.iter().filter_map(move |(key, index)| {
             let was = before.places.get(key)?;
-            if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (place, was)
+            if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (index, was)
                 && pose == was
                 && shift == Vector::ZERO
             {
@@ -166,13 +166,13 @@ impl Pairs {
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
-            Some(Place::Moving(place)) => {
-                self.movers.keys().get(*place) == Some(&key)
-                    && self.movers.handle(*place) == Some(handle)
+            Some(Place::Moving(index)) => {
+                self.movers.keys().get(*index) == Some(&key)
+                    && self.movers.handle(*index) == Some(handle)
             }
             None => false,
         };
-        let is_moving = |place: &&Place| matches!(place, Place::Moving(_));
+        let is_moving = |index: &&Place| matches!(index, Place::Moving(_));
         keys.iter().all(is_placed)
             && self.places.len() == keys.iter().count()
             && self.places.values().filter(is_moving).count() == self.movers.len()
@@ -184,28 +184,28 @@ impl Pairs {
 impl Pairs {
     /// Lists a body as moving, if it is not listed. Returns its index.
     fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
-        let place = &mut self.places[key];
-        match *place {
-            Place::Moving(place) => place,
+        let index = &mut self.places[key];
+        match *index {
+            Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
                 let listed = self.movers.push(key, handle, pose);
-                *place = Place::Moving(listed);
+                *index = Place::Moving(listed);
                 listed
             }
         }
     }
 
     /// Unlists a body. At most two other bodies change their indices.
-    fn unlist(&mut self, mut place: usize) {
-        if place < self.movers.awake() {
+    fn unlist(&mut self, mut index: usize) {
+        if index < self.movers.awake() {
             let last_awake = self.movers.awake() - 1;
             self.movers.set_awake(last_awake);
-            self.movers.swap(place, last_awake);
-            self.repair(place);
-            place = last_awake;
+            self.movers.swap(index, last_awake);
+            self.repair(index);
+            index = last_awake;
         }
-        self.movers.swap_remove(place);
-        self.repair(place);
+        self.movers.swap_remove(index);
+        self.repair(index);
     }
 
     fn swap(&mut self, one: usize, other: usize) {
@@ -216,12 +216,12 @@ impl Pairs {
         }
     }
 
-    /// Updates the index of the body at `place`, unless the body was removed.
-    fn repair(&mut self, place: usize) {
-        if let Some(key) = self.movers.keys().get(place)
+    /// Updates the index of the body at `index`, unless the body was removed.
+    fn repair(&mut self, index: usize) {
+        if let Some(key) = self.movers.keys().get(index)
             && let Some(body) = self.places.get_mut(*key)
         {
-            *body = Place::Moving(place);
+            *body = Place::Moving(index);
         }
     }
 }
@@ -256,19 +256,19 @@ impl Pairs {
     /// Moves all awake bodies to the front of the lists, in Rapier's order. This runs even after a step that is not
     /// captured, so that a body that wakes and falls asleep again before the next captured step is not missed.
     pub fn align_awake(&mut self, world: &World) {
-        let mut place = 0;
+        let mut index = 0;
         for handle in world.rapier.islands.active_bodies() {
-            if self.movers.handle(place) != Some(handle) {
+            if self.movers.handle(index) != Some(handle) {
                 // The body is out of line, just woken, or without a key.
                 let Some(key) = world.keys.key(handle) else {
                     continue;
                 };
                 let listed = self.list(key, handle);
-                self.swap(place, listed);
+                self.swap(index, listed);
             }
-            place += 1;
+            index += 1;
         }
-        self.movers.set_awake(place);
+        self.movers.set_awake(index);
     }
 
     /// Returns whether the last step was not captured, so that a frame can display only the state after it.
@@ -296,15 +296,15 @@ impl Pairs {
     /// Unlists the bodies that are no longer awake and have not moved.
     pub fn unlist_resting(&mut self, world: &World, log: &mut PoseLog) {
         // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
-        for place in (self.movers.awake()..self.movers.len()).rev() {
-            if self.movers.is_at_rest(place, world) {
-                let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
+        for index in (self.movers.awake()..self.movers.len()).rev() {
+            if self.movers.is_at_rest(index, world) {
+                let (key, pose) = (self.movers.keys()[index], self.movers.current(index));
                 // A body that was teleported since the last step rests there from the next tick on.
                 let was_teleported = self.teleported.contains_key(&key);
                 let since = self.tick.saturating_add(was_teleported.into());
                 self.places[key] = Place::Resting { pose, since };
                 log.rest.push((key, pose));
-                self.unlist(place);
+                self.unlist(index);
             }
         }
     }
@@ -313,8 +313,8 @@ impl Pairs {
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
         self.movers.set_tick(old, tick);
-        for place in self.places.values_mut() {
-            if let Place::Resting { since, .. } = place {
+        for index in self.places.values_mut() {
+            if let Place::Resting { since, .. } = index {
                 *since = tick.saturating_add((*since > old).into());
             }
         }
@@ -324,8 +324,8 @@ impl Pairs {
 impl Pairs {
     /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
-        let place = self.list(key, handle);
-        self.movers.recheck(place);
+        let index = self.list(key, handle);
+        self.movers.recheck(index);
     }
 
     /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.
@@ -347,13 +347,13 @@ impl Pairs {
     ) -> bool {
         let last = match self.places[key] {
             Place::Moving(_) if self.is_outdated(tick) => return false,
-            Place::Moving(place) => self.movers.current(place),
+            Place::Moving(index) => self.movers.current(index),
             Place::Resting { pose, .. } => pose,
         };
         let is_elsewhere = position.is_finite() && position != last;
         if is_elsewhere {
-            let place = self.keep_pair(key, handle);
-            self.movers.put(place, position, tick);
+            let index = self.keep_pair(key, handle);
+            self.movers.put(index, position, tick);
         }
         is_elsewhere
     }
@@ -372,16 +372,16 @@ impl Pairs {
 
     /// Lists a body that is about to be teleported, and keeps its pair. Returns its index.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
-        let place = self.list(key, handle);
-        let pair = self.movers.pair(place);
+        let index = self.list(key, handle);
+        let pair = self.movers.pair(index);
         self.teleported.entry(key).or_insert(pair);
-        place
+        index
     }
 
     /// Moves a body to `position` after `tick` steps, to be displayed there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
-        let place = self.keep_pair(key, handle);
-        self.movers.teleport(place, position, tick);
+        let index = self.keep_pair(key, handle);
+        self.movers.teleport(index, position, tick);
     }
 
     /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
@@ -413,16 +413,16 @@ impl Pairs {
         by: &Pose,
         tick: u64,
     ) -> bool {
-        let place = self.list(key, handle);
-        let pair = self.movers.pair(place);
+        let index = self.list(key, handle);
+        let pair = self.movers.pair(index);
         let current = by * pair.current;
         if !current.is_finite() {
             return false;
         }
         // If the previous pose is not finite, the body has no earlier pose to move from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
-        self.movers.set(place, previous.unwrap_or(current), current);
-        self.movers.turn(place, by.rotation, tick);
+        self.movers.set(index, previous.unwrap_or(current), current);
+        self.movers.turn(index, by.rotation, tick);
         true
     }
 
@@ -436,17 +436,17 @@ impl Pairs {
         smoothing: Smoothing,
         dt: Real,
     ) {
-        let place = self.list(key, handle);
-        self.movers.recheck(place);
+        let index = self.list(key, handle);
+        self.movers.recheck(index);
         let body: &RigidBody = &world.rapier.bodies[handle];
         let center = body.mass_properties().local_mprops.local_com;
         let (position, velocity) = (body.position(), finite_velocity(body));
         let previous = extrapolated(position, &velocity, center, -dt);
         if position.is_finite() && previous.is_finite() {
-            self.movers.set(place, previous, *position);
+            self.movers.set(index, previous, *position);
             let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
             self.movers
-                .set_trajectory(place, body, max_linear_velocity, smoothing, dt, self.tick);
+                .set_trajectory(index, body, max_linear_velocity, smoothing, dt, self.tick);
         }
     }
 }

@@ -152,7 +152,7 @@ impl Screen {
             Some(Displayed::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
-            Some(Displayed::Moving(place)) => Some(self.shown[*place].1),
+            Some(Displayed::Moving(index)) => Some(self.shown[*index].1),
             None => self.unseen.get(&key).copied(),
         }
     }
@@ -238,8 +238,8 @@ impl Screen {
     fn list_moved(&mut self, end: usize) {
         if let Moved::AllShown(list) = &mut self.moved {
             list.extend_from_slice(&self.shown[..end]);
-            for (place, marks) in self.marks[..end].iter_mut().enumerate() {
-                marks.moved_at = index(place);
+            for (index, marks) in self.marks[..end].iter_mut().enumerate() {
+                marks.moved_at = as_index(index);
             }
             self.moved = Moved::Listed(std::mem::take(list));
         }
@@ -253,8 +253,8 @@ impl Screen {
     }
 
     fn remove(&mut self, key: BodyKey) {
-        if let Some(Displayed::Moving(place)) = self.bodies.remove(key) {
-            self.unlist(place);
+        if let Some(Displayed::Moving(index)) = self.bodies.remove(key) {
+            self.unlist(index);
         }
         self.errors.remove(&key);
         self.removed.push(key);
@@ -270,10 +270,10 @@ impl Screen {
             offset.shown = now;
         }
         let marks = match self.bodies.get(key) {
-            Some(Displayed::Moving(place)) => {
-                let marks = self.marks[*place];
+            Some(Displayed::Moving(index)) => {
+                let marks = self.marks[*index];
                 self.rested.push(self.number, key);
-                self.unlist(*place);
+                self.unlist(*index);
                 marks
             }
             Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
@@ -314,7 +314,7 @@ impl Screen {
             }
             _ => {
                 moved.push((key, shown));
-                let moved_at = index(moved.len() - 1);
+                let moved_at = as_index(moved.len() - 1);
                 if let Some(data) = &mut self.render_data {
                     data.add_moved(before, self.origin_shift);
                 }
@@ -326,7 +326,7 @@ impl Screen {
 
 /// The index in a key has 32 bits, so there are never more bodies than that.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
-fn index(len: usize) -> u32 {
+fn as_index(len: usize) -> u32 {
     len as u32
 }
 
@@ -373,8 +373,8 @@ impl Screen {
                 self.note_jump(key);
                 if self.bodies.contains_key(key) {
                     self.set_error(key, Pose::IDENTITY);
-                    let place = self.list(key);
-                    self.marks[place].is_unreported = true;
+                    let index = self.list(key);
+                    self.marks[index].is_unreported = true;
                 }
             }
             ErrorChange::ClearAll => {
@@ -394,8 +394,8 @@ impl Screen {
         let Some(shown) = self.pose(key) else {
             return;
         };
-        if let Some(Displayed::Moving(place)) = self.bodies.get(key) {
-            self.marks[*place].has_error = error != Pose::IDENTITY;
+        if let Some(Displayed::Moving(index)) = self.bodies.get(key) {
+            self.marks[*index].has_error = error != Pose::IDENTITY;
         }
         self.errors.insert(key, Offset { error, shown });
     }
@@ -409,9 +409,9 @@ impl Screen {
         if self.errors.is_empty() {
             return;
         }
-        for (place, pose) in (start..).zip(poses) {
-            if self.marks[place].has_error {
-                *pose = self.with_error(self.shown[place].0, *pose);
+        for (index, pose) in (start..).zip(poses) {
+            if self.marks[index].has_error {
+                *pose = self.with_error(self.shown[index].0, *pose);
             }
         }
     }
@@ -425,8 +425,8 @@ impl Screen {
             let left = correction.decayed(&error, moment.elapsed);
             let has_error = left != Pose::IDENTITY;
             let now = match body {
-                Displayed::Moving(place) => {
-                    self.marks[*place].has_error = has_error;
+                Displayed::Moving(index) => {
+                    self.marks[*index].has_error = has_error;
                     shown
                 }
                 Displayed::Resting { pose, .. } if has_error => with_error(&left, pose),

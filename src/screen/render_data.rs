@@ -216,10 +216,10 @@ impl Screen {
     /// Lists the moving bodies from `start` on whose `poses` are not the blends of their pairs.
     pub(super) fn list_overrides(&mut self, movers: &Movers, start: usize, poses: &[Pose]) {
         if let Some(data) = &mut self.render_data {
-            for (place, pose) in (start..).zip(poses) {
-                let has_error = self.marks[place].has_error;
-                if data.wide[place] || has_error || movers.uses_trajectory(place) {
-                    data.add_override(self.shown[place].0, *pose);
+            for (index, pose) in (start..).zip(poses) {
+                let has_error = self.marks[index].has_error;
+                if data.wide[index] || has_error || movers.uses_trajectory(index) {
+                    data.add_override(self.shown[index].0, *pose);
                 }
             }
         }
@@ -250,8 +250,8 @@ impl Screen {
 
     fn index_in_moved(&self, key: BodyKey) -> Option<usize> {
         let index = match *self.bodies.get(key)? {
-            Displayed::Moving(place) if matches!(self.moved, Moved::AllShown(_)) => place,
-            Displayed::Moving(place) => self.marks[place].moved_at as usize,
+            Displayed::Moving(index) if matches!(self.moved, Moved::AllShown(_)) => index,
+            Displayed::Moving(index) => self.marks[index].moved_at as usize,
             Displayed::Resting { moved_at, .. } => moved_at as usize,
         };
         let listed = self.moved().get(index)?;

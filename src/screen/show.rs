@@ -8,7 +8,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Displayed, Marks, Moment, Moved, Screen, index};
+use super::{Displayed, Marks, Moment, Moved, Screen, as_index};
 use crate::pose::Movers;
 use crate::pose::Origin;
 use crate::pose::PoseLog;
@@ -49,9 +49,9 @@ impl Screen {
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
     pub(crate) fn prepare_for(&mut self, movers: &Movers) {
-        for (place, key) in movers.keys().iter().enumerate() {
+        for (index, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
-                self.unseen.insert(*key, movers.current(place));
+                self.unseen.insert(*key, movers.current(index));
             }
         }
     }
@@ -69,15 +69,15 @@ impl Screen {
             .origin
             .map_or(Vector::ZERO, |before| origin.from(&before));
         movers.renew_version();
-        for place in 0..movers.len() {
-            let key = movers.keys()[place];
+        for index in 0..movers.len() {
+            let key = movers.keys()[index];
             let is_led = self.bodies.contains_key(key) && !edited.contains(&key);
             let shown = self.pose(key).filter(|_| is_led);
             let error = self.error(key).copied().unwrap_or_default();
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
             let shown = shown.map(|shown| shown.append_translation(-shift));
             let from = shown.map(|shown| with_error(&back, &shown));
-            movers.start_from(place, from, ahead);
+            movers.start_from(index, from, ahead);
         }
     }
 
@@ -130,13 +130,13 @@ impl Screen {
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {
-            if !matches!(self.bodies.get(key), Some(Displayed::Moving(place)) if *place < len) {
+            if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < len) {
                 self.rest(key, pose);
             }
         }
         // Bodies beyond the movers rest where they are displayed. A teleported body may not be listed yet.
-        for place in (len..self.shown.len()).rev() {
-            let (key, pose) = self.shown[place];
+        for index in (len..self.shown.len()).rev() {
+            let (key, pose) = self.shown[index];
             self.rest(key, pose);
         }
     }
@@ -146,10 +146,10 @@ impl Screen {
         if self.order.replace(movers.order()) == Some(movers.order()) {
             return;
         }
-        for (place, key) in movers.keys().iter().enumerate() {
-            if self.shown.get(place).is_none_or(|(shown, _)| shown != key) {
+        for (index, key) in movers.keys().iter().enumerate() {
+            if self.shown.get(index).is_none_or(|(shown, _)| shown != key) {
                 let listed = self.list(*key);
-                self.swap(place, listed);
+                self.swap(index, listed);
             }
         }
     }
@@ -186,14 +186,14 @@ impl Screen {
         }
         self.list_moved(start);
         let moved = self.moved.list();
-        for (place, pose) in (start..).zip(poses) {
-            let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
+        for (index, pose) in (start..).zip(poses) {
+            let (shown, marks) = (&mut self.shown[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
                 if let Some(data) = &mut self.render_data {
                     data.add_moved(shown.1, self.origin_shift);
                 }
                 shown.1 = *pose;
-                marks.moved_at = index(moved.len());
+                marks.moved_at = as_index(moved.len());
                 marks.is_unreported = false;
                 moved.push(*shown);
             }
@@ -205,29 +205,29 @@ impl Screen {
     /// Lists a body as moving, if it is not listed. Returns its index.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_at) = match self.bodies.get(key) {
-            Some(Displayed::Moving(place)) => return *place,
+            Some(Displayed::Moving(index)) => return *index,
             Some(Displayed::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
             None => (None, 0),
         };
         if shown.is_none() {
             self.note_jump(key);
         }
-        let place = self.shown.len();
+        let index = self.shown.len();
         self.shown.push((key, shown.unwrap_or_default()));
         self.marks.push(Marks {
             is_unreported: shown.is_none(),
             has_error: self.errors.contains_key(&key),
             ..Marks::reported_at(moved_at)
         });
-        self.bodies.insert(key, Displayed::Moving(place));
+        self.bodies.insert(key, Displayed::Moving(index));
         self.rested.grow(self.bodies.len());
-        place
+        index
     }
 
-    pub(super) fn unlist(&mut self, place: usize) {
-        self.shown.swap_remove(place);
-        self.marks.swap_remove(place);
-        self.repair(place);
+    pub(super) fn unlist(&mut self, index: usize) {
+        self.shown.swap_remove(index);
+        self.marks.swap_remove(index);
+        self.repair(index);
     }
 
     pub(super) fn swap(&mut self, one: usize, other: usize) {
@@ -239,17 +239,17 @@ impl Screen {
         }
     }
 
-    /// Updates the index of the body at `place`.
-    fn repair(&mut self, place: usize) {
-        if let Some((key, _)) = self.shown.get(place) {
-            self.bodies[*key] = Displayed::Moving(place);
+    /// Updates the index of the body at `index`.
+    fn repair(&mut self, index: usize) {
+        if let Some((key, _)) = self.shown.get(index) {
+            self.bodies[*key] = Displayed::Moving(index);
         }
     }
 
     /// Returns whether the lists match the bodies, with finite poses.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
-        let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == place);
+        let is_listed = |(index, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == index);
         let resting = self.bodies.values().filter_map(|shown| match shown {
             Displayed::Resting { pose, .. } => Some(pose),
             Displayed::Moving(_) => None,
