@@ -202,7 +202,7 @@ impl Event {
 /// ```
 ///
 /// # Order
-/// Events are ordered by tick. Within a step, collisions come first, then contact forces, tears, and quarantined
+/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, and quarantined
 /// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
 /// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
 /// happened. If a body crosses a sensor within a step, the start comes before the stop. Tears are ordered by soft body,
