@@ -40,9 +40,6 @@ fn rollback(
     let mut running = simulation.clone();
     running.keep(Kept {
         ticks: steps,
-        ..Kept::default()
-    });
-    running.keep(Kept {
         interval,
         ..Kept::default()
     });

@@ -423,9 +423,6 @@ fn changes_in_before_frame_take_effect_in_that_frame() {
     let (mut simulation, key) = flyer_in_space();
     simulation.keep(Kept {
         ticks: 10,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 10,
         ..simulation.kept()
     });

@@ -24,9 +24,6 @@ fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
     game::furnish(&mut simulation);
     simulation.keep(Kept {
         ticks: 60,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         interval: script.interval,
         ..simulation.kept()
     });

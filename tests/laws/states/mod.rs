@@ -163,9 +163,6 @@ fn game() -> Game {
     let mut simulation = with_floor(Rate::hz(100));
     simulation.keep(Kept {
         ticks: 20,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 20,
         ..simulation.kept()
     });

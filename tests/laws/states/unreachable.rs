@@ -94,9 +94,6 @@ fn a_new_simulation_displays_a_state_taken_from_an_open_frame() {
     game.simulation.keep(Kept {
         ticks: 0,
         bytes: 0,
-        ..game.simulation.kept()
-    });
-    game.simulation.keep(Kept {
         poses: 2,
         ..game.simulation.kept()
     });

@@ -136,9 +136,6 @@ fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
             if is_rewindable {
                 simulation.keep(Kept {
                     ticks: 20,
-                    ..simulation.kept()
-                });
-                simulation.keep(Kept {
                     interval: 4,
                     ..simulation.kept()
                 });

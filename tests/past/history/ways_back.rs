@@ -9,9 +9,6 @@ fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 20,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 20,
         ..simulation.kept()
     });
@@ -28,9 +25,6 @@ fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     let (mut simulation, _) = crate::scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 20,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 20,
         ..simulation.kept()
     });
@@ -57,9 +51,6 @@ fn a_restored_body_has_its_history_although_its_slot_was_reused() {
     let mut simulation = space(100);
     simulation.keep(Kept {
         poses: 20,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         ticks: 20,
         ..simulation.kept()
     });

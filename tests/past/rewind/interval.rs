@@ -44,9 +44,6 @@ fn states_are_kept_one_rewind_interval_apart() {
     let bytes = each.rewind_bytes() / 20;
     each.keep(Kept {
         interval: 8,
-        ..each.kept()
-    });
-    each.keep(Kept {
         ticks: 20,
         bytes: 2 * bytes,
         ..each.kept()

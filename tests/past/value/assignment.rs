@@ -110,9 +110,6 @@ fn an_assignment_clears_snapshots_and_pose_history() {
         let (mut simulation, keys) = three();
         simulation.keep(Kept {
             ticks: 20,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             poses: 20,
             ..simulation.kept()
         });
@@ -150,9 +147,6 @@ fn taking_out_and_returning_the_physics_changes_nothing() {
     let (mut simulation, keys) = three();
     simulation.keep(Kept {
         ticks: 20,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 20,
         ..simulation.kept()
     });

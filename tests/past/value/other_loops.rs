@@ -109,9 +109,6 @@ fn a_state_that_another_loop_has_seen_is_taken_over_when_it_returns() {
         let (mut simulation, [flyer, spinner, wall]) = three();
         simulation.keep(Kept {
             ticks: 20,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             poses: 20,
             ..simulation.kept()
         });

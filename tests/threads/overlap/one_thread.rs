@@ -251,13 +251,7 @@ fn rollbacks_rewinds_and_corrections_match_those_of_one_thread() {
         let (mut simulation, key) = flyer_in_space();
         simulation.keep(Kept {
             ticks: 30,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             interval: 1 + seed % 2 * 3,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             poses: 20,
             ..simulation.kept()
         });

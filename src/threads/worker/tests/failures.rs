@@ -63,9 +63,6 @@ fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
         let (mut simulation, key) = flyer();
         simulation.keep(Kept {
             ticks: states,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             interval,
             ..simulation.kept()
         });
@@ -372,9 +369,6 @@ fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
         let other = simulation.physics.insert(body, collider);
         simulation.keep(Kept {
             ticks: 4,
-            ..simulation.kept()
-        });
-        simulation.keep(Kept {
             interval,
             ..simulation.kept()
         });

@@ -173,9 +173,6 @@ fn questions_in_a_pause_can_read_past_poses_and_worlds() {
     let (mut simulation, flyer) = flyer();
     simulation.keep(Kept {
         poses: 10,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         ticks: 10,
         ..simulation.kept()
     });

@@ -9,9 +9,6 @@ fn frames_starve_while_a_step_is_late_and_then_catch_up() {
     let (mut simulation, key) = flyer();
     simulation.keep(Kept {
         ticks: 50,
-        ..simulation.kept()
-    });
-    simulation.keep(Kept {
         poses: 50,
         ..simulation.kept()
     });
