@@ -108,8 +108,18 @@ pub(crate) struct Trajectory {
     after: RigidBodyVelocity<Real>,
     /// The time between the two states, in seconds.
     dt: Real,
-    /// The number of steps before the last teleport.
-    teleported_at: Option<u64>,
+    /// The last time that the game moved the body, as a number of steps, and how.
+    moved: Option<(u64, MovedBy)>,
+}
+
+/// How the game moved a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum MovedBy {
+    /// It is at rest where it was put.
+    Teleport,
+    /// Its motion was turned with it, but not the velocity that Rapier keeps for a body that is kinematic by position.
+    Turn,
 }
 
 impl Pair {
@@ -160,7 +170,7 @@ impl Trajectory {
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the body was
         // teleported since, that velocity says nothing about its next motion.
-        let is_stale = self.teleported_at == Some(tick) && is_led(body);
+        let is_stale = self.moved.is_some_and(|(at, _)| at == tick) && is_led(body);
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
@@ -189,7 +199,18 @@ impl Trajectory {
 
     /// Records a teleport of the body after `tick` steps.
     pub fn put(&mut self, tick: u64) {
-        self.teleported_at = Some(tick);
+        self.moved = Some((tick, MovedBy::Teleport));
+    }
+
+    /// Notes that the body was turned with its motion after `tick` steps.
+    pub fn note_turn(&mut self, tick: u64) {
+        if !self.is_teleported_at(tick) {
+            self.moved = Some((tick, MovedBy::Turn));
+        }
+    }
+
+    fn is_teleported_at(&self, tick: u64) -> bool {
+        self.moved == Some((tick, MovedBy::Teleport))
     }
 
     /// Stops the body at its pose after a step that was not captured, when `tick` steps have run. An extrapolated body
@@ -198,7 +219,7 @@ impl Trajectory {
         self.smoothing = smoothing;
         self.stop_moving();
         self.stop_turning();
-        if smoothing == Smoothing::Extrapolate && self.teleported_at != Some(tick) {
+        if smoothing == Smoothing::Extrapolate && !self.is_teleported_at(tick) {
             self.center = finite_center(body);
             self.after = finite_velocity(body);
             self.dt = 0.0;
@@ -218,7 +239,8 @@ impl Trajectory {
 
     /// Renumbers the step count from `old` to `new`.
     pub fn set_tick(&mut self, old: u64, new: u64) {
-        self.teleported_at = (self.teleported_at == Some(old)).then_some(new);
+        let moved = self.moved.filter(|(at, _)| *at == old);
+        self.moved = moved.map(|(_, by)| (new, by));
     }
 
     /// Returns whether the two poses are all that a frame needs, because they are interpolated about the body's origin.

@@ -313,8 +313,7 @@ impl Movers {
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
         self.trajectories[index].turn(by);
         if by != Rotation::IDENTITY {
-            // Rapier does not turn the velocity that it keeps for a body that is kinematic by position.
-            self.trajectories[index].put(tick);
+            self.trajectories[index].note_turn(tick);
         }
     }
 

@@ -135,12 +135,11 @@ impl Clock {
             return self.display_state(Some(ahead));
         }
         self.anchor = None;
-        let position = self.position();
-        if ahead > position.lead {
+        if ahead > self.overstep.min(self.step_length()) {
             // The step is shorter than the last one, and later steps of the frame may be dropped.
             self.anchor_at(Position {
                 lead: ahead,
-                ..position
+                ..self.position()
             });
         }
     }
