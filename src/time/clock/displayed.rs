@@ -35,11 +35,13 @@ pub(super) struct Anchor {
     position: Position,
 }
 
-/// The moment that a frame has displayed.
+/// The moment that a frame has displayed, as the readings of the clock from which its [position](Self::position)
+/// follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DisplayedMoment {
     state: ExactTime,
-    position: Position,
+    anchor: Option<Anchor>,
+    overstep: u128,
     /// The rate of the frame.
     rate: Rate,
 }
@@ -82,18 +84,16 @@ impl Clock {
     pub(crate) fn displayed(&self) -> DisplayedMoment {
         DisplayedMoment {
             state: self.now,
-            position: self.position(),
+            anchor: self.anchor,
+            overstep: self.overstep,
             rate: self.used.rate,
         }
     }
 
     /// Displays a moment of an earlier frame again, or the first possible one, if steps have run since.
     pub(crate) fn hold(&mut self, displayed: DisplayedMoment) {
-        let DisplayedMoment {
-            state,
-            position: Position { lag, lead, alpha },
-            rate,
-        } = displayed;
+        let Position { lag, lead, alpha } = displayed.position();
+        let DisplayedMoment { state, rate, .. } = displayed;
         let lag = self.now.since(state.earlier(lag));
         let lead = in_units_of(self.used.rate, lead, rate);
         self.anchor_at(Position {
@@ -150,7 +150,17 @@ impl Clock {
     }
 
     fn position(&self) -> Position {
-        let (length, last) = (self.step_length(), self.now.last());
+        self.displayed().position()
+    }
+
+    fn step_length(&self) -> u128 {
+        units_per_step(self.used.rate)
+    }
+}
+
+impl DisplayedMoment {
+    fn position(&self) -> Position {
+        let (length, last) = (units_per_step(self.rate), self.state.last());
         let Some(Anchor { overstep, position }) = self.anchor else {
             let left = length.saturating_sub(self.overstep);
             return Position {
@@ -171,9 +181,5 @@ impl Clock {
                 .max(position.alpha)
                 .min(1.0),
         }
-    }
-
-    fn step_length(&self) -> u128 {
-        units_per_step(self.used.rate)
     }
 }
