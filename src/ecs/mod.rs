@@ -13,11 +13,11 @@
 // Which entity has which body.
 mod entity_map;
 // Types that have the bodies, types that display them, and bodies that were sent to a thread.
-mod host;
+pub(crate) mod host;
 // Components and synchronisation for hecs.
 #[cfg(feature = "hecs")]
 pub mod hecs;
 
 pub use entity_map::{EntityMap, Unmatched};
-pub use host::{Bodies, Host, Spawned};
-pub(crate) use host::{BodyStore, Inserter, Picture, Poses};
+pub use host::{Bodies, Host};
+pub(crate) use host::{BodyStore, Inserter, Picture, Poses, Spawned};

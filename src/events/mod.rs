@@ -135,6 +135,13 @@ pub(super) enum EventOrder {
     Quarantined(BodyKey),
 }
 
+/// Returns the key by which pairs of colliders are ordered, whichever of the two comes first.
+pub(crate) fn pair_order(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
+    let mut pair = colliders.map(ColliderHandle::into_raw_parts);
+    pair.sort_unstable();
+    pair
+}
+
 impl Event {
     /// Returns the [tick](crate::Step::tick) of the step in which the event happened.
     #[must_use]
@@ -148,15 +155,10 @@ impl Event {
     }
 
     fn order(&self) -> EventOrder {
-        let pair = |colliders: [ColliderHandle; 2]| {
-            let mut pair = colliders.map(ColliderHandle::into_raw_parts);
-            pair.sort_unstable();
-            pair
-        };
         match self {
-            Self::Collision(event) => EventOrder::Collision(pair(event.colliders)),
+            Self::Collision(event) => EventOrder::Collision(pair_order(event.colliders)),
             Self::ContactForce(ContactForce { force, .. }) => {
-                EventOrder::ContactForce(pair([force.collider1, force.collider2]))
+                EventOrder::ContactForce(pair_order([force.collider1, force.collider2]))
             }
             Self::SoftBodyTear(tear) => {
                 EventOrder::SoftBodyTear(tear.event.soft_body.into_raw_parts())

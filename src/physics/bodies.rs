@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::events::Touch;
+use crate::events::{Touch, pair_order};
 use crate::key::{BodyError, BodyKey};
 use crate::pose::{Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
 use crate::step::World;
@@ -234,11 +234,7 @@ impl Physics {
                 }
             }
         }
-        touches.sort_unstable_by_key(|touch| {
-            let mut pair = [touch.own, touch.other].map(ColliderHandle::into_raw_parts);
-            pair.sort_unstable();
-            pair
-        });
+        touches.sort_unstable_by_key(|touch| pair_order([touch.own, touch.other]));
         touches
     }
 

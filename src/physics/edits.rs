@@ -127,8 +127,9 @@ impl Physics {
         Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
     }
 
-    /// Sets both poses of each body to the current one, unless the last step was captured.
-    pub(crate) fn resync_if_outdated(&mut self) {
+    /// Detects edits, and sets both poses of each body to the current one, unless the last step was captured.
+    pub(crate) fn update_poses(&mut self) {
+        self.detect_edits();
         (self.pairs).resync_if_outdated(&self.world, self.tick, &self.smoothing);
     }
 

@@ -370,9 +370,8 @@ impl Simulation {
             open.report.dropped += dropped;
         }
         if self.run.redo.is_none() {
-            self.physics.detect_edits();
             // Only the last step that was due is captured. An aborted frame ends earlier, and so does a stop.
-            self.physics.resync_if_outdated();
+            self.physics.update_poses();
         }
     }
 }

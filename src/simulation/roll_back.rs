@@ -314,8 +314,7 @@ pub(super) struct Former {
 impl Former {
     /// Leaves a state. No rollback goes back further than to the tick `oldest`.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
-        physics.detect_edits();
-        physics.resync_if_outdated();
+        physics.update_poses();
         Self {
             births: physics.world.births_after(oldest).collect(),
             pairs: physics.pairs,

@@ -224,16 +224,14 @@ impl Simulation {
     /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
     /// displayed yet.
     pub(super) fn jump_from(&mut self, log: PoseLog) {
-        self.physics.detect_edits();
-        self.physics.resync_if_outdated();
+        self.physics.update_poses();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }
 
     /// Displays a corrected state from now on. For each body, the visual error is the old pose relative to the new one.
     /// The steps from the tick `first` on were run again.
     pub(super) fn correct_picture(&mut self, former: Former, first: u64) {
-        self.physics.detect_edits();
-        self.physics.resync_if_outdated();
+        self.physics.update_poses();
         // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
         // On a thread, the last state is the one that both pictures have in common.
         let alpha = if former.pairs.is_resynced() || self.physics.pairs.is_resynced() {

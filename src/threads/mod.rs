@@ -34,7 +34,7 @@ mod spawning;
 // Runs steps by the game's frames.
 mod overlap;
 
-pub use crate::ecs::Spawned;
+pub use crate::ecs::host::Spawned;
 pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
 pub use runner::Runner;

@@ -69,17 +69,20 @@ fn quarantine_resets_the_user_forces_of_the_quarantined_body_only() {
     }
 }
 
+type Act = fn(&mut Simulation);
+
+/// Each way to stop time, and the way to let it run again.
+const STOPS: [(Act, Act); 2] = [
+    (Simulation::pause, Simulation::resume),
+    (
+        |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
+        |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
+    ),
+];
+
 #[test]
 fn forces_added_while_the_clock_is_stopped_are_discarded_and_counted() {
-    type Act = fn(&mut Simulation);
-    let stops: [(Act, Act); 2] = [
-        (Simulation::pause, Simulation::resume),
-        (
-            |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
-            |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
-        ),
-    ];
-    for (stop, resume) in stops {
+    for (stop, resume) in STOPS {
         let mut simulation = space();
         let key = ball(&mut simulation.physics);
         stop(&mut simulation);
@@ -356,15 +359,7 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
 /// A frame discards its forces only if time stands still when it begins and when it ends.
 #[test]
 fn a_frame_in_which_the_game_pauses_or_resumes_keeps_its_forces() {
-    type Act = fn(&mut Simulation);
-    let stops: [(Act, Act); 2] = [
-        (Simulation::pause, Simulation::resume),
-        (
-            |simulation| simulation.clock_settings_mut().set_speed(0.0).unwrap(),
-            |simulation| simulation.clock_settings_mut().set_speed(1.0).unwrap(),
-        ),
-    ];
-    for (stop, resume) in stops {
+    for (stop, resume) in STOPS {
         for is_before in [true, false] {
             let mut simulation = space();
             let key = ball(&mut simulation.physics);
