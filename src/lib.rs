@@ -188,8 +188,8 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// Going back in time: what to keep for it, and its errors.
 ///
 /// A simulation keeps nothing unless you ask. `simulation.keep(Kept { ticks: 60, ..Kept::default() })` keeps the states
-/// before its last 60 steps: see [`Kept`](crate::rewind::Kept). Then [`rewind`](Simulation::rewind) goes back to a state and stays there, and
-/// [`roll_back`](Simulation::roll_back) goes back to run the steps since then again.
+/// before its last 60 steps: see [`Kept`](crate::rewind::Kept). Then [`rewind`](Simulation::rewind) goes back to a
+/// state and stays there, and [`roll_back`](Simulation::roll_back) goes back to run the steps since then again.
 /// [`pose_at`](Simulation::pose_at) and [`world_at`](Simulation::world_at) only look.
 pub mod rewind {
     pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
@@ -197,8 +197,8 @@ pub mod rewind {
 
 /// States as bytes: why they cannot be saved or loaded, and whether two machines compute the same.
 ///
-/// [`Simulation::save`](crate::Simulation::save) writes a saved game, and [`Physics::save`](crate::Physics::save) a state
-/// for another machine. Recordings of runs are in the module `recording`.
+/// [`Simulation::save`](crate::Simulation::save) writes a saved game, and [`Physics::save`](crate::Physics::save) a
+/// state for another machine. Recordings of runs are in the module `recording`.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;
@@ -208,7 +208,8 @@ pub mod saving {
     pub use crate::physics::fingerprint_of;
 }
 
-/// Poses for renderers: lists of changes, pairs of poses to blend on the GPU, matrices, and interpolation of values of your game.
+/// Poses for renderers: lists of changes, pairs of poses to blend on the GPU, matrices, and interpolation of values of
+/// your game.
 pub mod render {
     #[cfg(dim2)]
     pub use crate::dim::parts::write_matrices_3x3;

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a value. What the crate shares between threads is never half-written when a thread panics, so a poisoned lock
-/// is ignored.
+/// Locks a value, and ignores a poisoned lock: a panic leaves no value half-written that the crate shares between
+/// threads.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

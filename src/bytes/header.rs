@@ -1,5 +1,5 @@
-//! Saved states: a header that identifies the build, and the contents in postcard's format. Recordings begin in the same
-//! way.
+//! Saved states: a header that identifies the build, and the contents in postcard's format. Recordings begin in the
+//! same way.
 
 use std::hash::Hasher;
 
@@ -135,7 +135,8 @@ pub enum SaveError {
     /// frame with one.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
-    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::forces::ForceGenerator::named).
+    /// A force generator has a function without a name: see
+    /// [`ForceGenerator::named`](crate::forces::ForceGenerator::named).
     #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
     UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.

@@ -38,11 +38,11 @@ use super::host::{Bodies, Host, Picture};
 /// ```
 ///
 /// # Once per frame
-/// Call [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call covers them
-/// too, at a cost proportional to the missed changes. After an assignment of
-/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`take_removed`](Self::take_removed) returns
-/// entities whose body is not in the new value. If the new value is another level, replace the `EntityMap` too, because
-/// its keys may be equal to old ones.
+/// Call [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call
+/// covers them too, at a cost proportional to the missed changes. After an assignment of
+/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`take_removed`](Self::take_removed)
+/// returns entities whose body is not in the new value. If the new value is another level, replace the `EntityMap` too,
+/// because its keys may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
@@ -159,8 +159,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Returns the entities whose displayed pose has changed, with their poses. Call it once per frame, after
-    /// [`take_removed`](Self::take_removed). Each entity that was [inserted](Self::insert) since the last call is included, even
-    /// if its body is at rest.
+    /// [`take_removed`](Self::take_removed). Each entity that was [inserted](Self::insert) since the last call is
+    /// included, even if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let since = self.begin_sync(host);
         let new = self.take_new(host);

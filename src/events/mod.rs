@@ -1,8 +1,8 @@
 //! What happened in the steps: collisions, contact forces, tears and quarantined bodies.
 //!
 //! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] of a frame, and
-//! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which it
-//! happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
+//! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which
+//! it happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
 
 // Collects the events of a step.
 mod log;
@@ -29,8 +29,8 @@ pub(crate) use log::EventLog;
 /// end of it. The events still alternate:
 /// - If you set the flag while the colliders touch, this contact has no events. The same holds for a contact that began
 ///   before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through Rapier.
-/// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in the
-///   same step.
+/// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in
+///   the same step.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

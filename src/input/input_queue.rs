@@ -10,10 +10,10 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
 /// A queue of time-stamped input samples.
 ///
-/// Times are [real time](crate::time::Clock::real_time), to which [`FrameTimer::stamp`](crate::time::FrameTimer::stamp) converts a
-/// host's time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that step. Every
-/// sample is delivered once: a key press is neither lost in a frame without a step nor delivered twice in a frame with
-/// several.
+/// Times are [real time](crate::time::Clock::real_time), to which [`FrameTimer::stamp`](crate::time::FrameTimer::stamp)
+/// converts a host's time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that
+/// step. Every sample is delivered once: a key press is neither lost in a frame without a step nor delivered twice in a
+/// frame with several.
 ///
 /// ```
 /// use evenstep::{Rate, Simulation};
@@ -174,8 +174,8 @@ pub struct Sample<T> {
 pub struct InputCounts {
     /// Samples that came after their step was run. The next step got them.
     pub late: u64,
-    /// Stamps later than the end of their frame, or than the stamp of a sample that was pushed after them. They count as
-    /// that time.
+    /// Stamps later than the end of their frame, or than the stamp of a sample that was pushed after them. They count
+    /// as that time.
     pub corrected: u64,
 }
 

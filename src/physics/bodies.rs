@@ -181,13 +181,13 @@ impl Physics {
     /// removed since. There are none if the body was removed.
     ///
     /// Use it for a state: whether a character stands on something, or who is in a zone. It needs no
-    /// [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). For a moment, such as a hit, use [`events`](Self::events):
-    /// a frame may have no step or several, so a rule that runs once per frame would see a touch twice, or miss it. Ask
-    /// in each step, after it or before the next one.
+    /// [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). For a moment, such as a hit, use
+    /// [`events`](Self::events): a frame may have no step or several, so a rule that runs once per frame would see a
+    /// touch twice, or miss it. Ask in each step, after it or before the next one.
     ///
-    /// The pairs are in the [order](crate::events::Events#order) of collisions, which is equal in every run of the same steps, and after
-    /// a load. A new collider touches nothing before its first step. Rapier finds touches before it moves the bodies of
-    /// the step.
+    /// The pairs are in the [order](crate::events::Events#order) of collisions, which is equal in every run of the same
+    /// steps, and after a load. A new collider touches nothing before its first step. Rapier finds touches before it
+    /// moves the bodies of the step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -327,8 +327,8 @@ impl Physics {
     /// Returns Rapier's queries with mutable access, which character controllers
     /// ([`solve_character_collision_impulses`]) and vehicles (`update_vehicle`) need in every step.
     ///
-    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing. Like those of
-    /// [`rapier`](Self::rapier), they find some changes only after the next step.
+    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing. Like those
+    /// of [`rapier`](Self::rapier), they find some changes only after the next step.
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {

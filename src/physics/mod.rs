@@ -125,8 +125,9 @@ pub use resources::Resources;
 /// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
 /// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
 /// last step; and the [`Resources`](crate::Resources). A clone that is made in a hook holds nothing of the current
-/// step: no step is begun in it, and it lacks the forces that were added for that step. If it is made before the last step
-/// of a frame, it may hold one pose of each body instead of two, and is displayed at that pose until its next step.
+/// step: no step is begun in it, and it lacks the forces that were added for that step. If it is made before the last
+/// step of a frame, it may hold one pose of each body instead of two, and is displayed at that pose until its next
+/// step.
 ///
 /// After an assignment the simulation continues from the new value. Clock, settings and frame do not change, except
 /// tick and time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The
@@ -156,8 +157,8 @@ pub use resources::Resources;
 /// To adopt another machine's state of the same tick smoothly, use [`correct`](crate::Simulation::correct).
 ///
 /// A snapshot does not hold what your game keeps outside of it: input queues, your components, values that a
-/// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
-/// Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
+/// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it
+/// hold Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
 ///
 /// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
 /// create the same keys. A host with separate entities compares its keys with [`bodies`](Self::bodies).

@@ -152,9 +152,9 @@ impl Physics {
     ///
     /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, the poses
     /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
-    /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the colliders of
-    /// soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep after the next
-    /// step. Your game has to move what it keeps in world space itself, such as its camera, and what a
+    /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the
+    /// colliders of soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep
+    /// after the next step. Your game has to move what it keeps in world space itself, such as its camera, and what a
     /// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured.
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) has the distance, in the frame that displays the new origin.
     ///
@@ -222,8 +222,8 @@ impl Physics {
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
     /// `pose` is in world space. Its rotation is normalised. The body turns along the shorter arc. `time` is simulated
-    /// time, like [`Clock::time`](crate::time::Clock::time) and [`Step::start_time`](crate::Step::start_time): it stops during a pause
-    /// and is slower in slow motion. For the end of the frame that is about to be advanced, use
+    /// time, like [`Clock::time`](crate::time::Clock::time) and [`Step::start_time`](crate::Step::start_time): it stops
+    /// during a pause and is slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::time::Clock::time_after). A time in the past means the next step.
     ///
     /// Set a target once for a motion of any length, or once per frame. The motion is spread evenly over the steps

@@ -138,9 +138,10 @@ impl Physics {
         read(StateType::Physics, Self::layout(), bytes)
     }
 
-    /// Gives [named](crate::forces::ForceGenerator::named) forces the functions that `force` returns for their names. Call
-    /// it after a state was loaded, because bytes hold no functions. Until then, or if it returns `None`, such a generator
-    /// exerts no force, unless the state is [adopted](crate::Simulation::correct) by a simulation that has it.
+    /// Gives [named](crate::forces::ForceGenerator::named) forces the functions that `force` returns for their names.
+    /// Call it after a state was loaded, because bytes hold no functions. Until then, or if it returns `None`, such a
+    /// generator exerts no force, unless the state is [adopted](crate::Simulation::correct) by a simulation that has
+    /// it.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -195,9 +196,8 @@ impl Physics {
     }
 }
 
-/// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a [`Simulation`](crate::Simulation)
-/// or a [`Physics`](crate::Physics). Requires
-/// the feature `serde`.
+/// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a
+/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). Requires the feature `serde`.
 ///
 /// A state from another machine loads and continues bit for bit, because its bytes contain rounded values, such as the
 /// inertia of bodies. If the fingerprints differ, bodies that are added later may be rounded differently.
@@ -210,7 +210,8 @@ impl Physics {
 /// ```
 ///
 /// # Errors
-/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents are not read.
+/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents
+/// are not read.
 pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
     read_fingerprint(Physics::layout(), bytes)
 }

@@ -95,8 +95,8 @@ impl Physics {
     ///
     /// The steps run on a copy, at the rate of the simulation, and are the same to the bit as those that its loop will
     /// run. `before_step` is called before each of them, as in [`advance`](crate::Simulation::advance), and sees each
-    /// state. Pass your game's hook, so that the preview has its forces. The [`Step`] that it receives has no real time:
-    /// all such fields are zero. Force generators and kinematic targets act as usual. Rapier's own hooks are not
+    /// state. Pass your game's hook, so that the preview has its forces. The [`Step`] that it receives has no real
+    /// time: all such fields are zero. Force generators and kinematic targets act as usual. Rapier's own hooks are not
     /// called. In a hook, the copy lacks the forces that the hook has added for its step.
     ///
     /// If `before_step` assigns another value, the step does not run, and the next one continues from that value.
@@ -117,7 +117,8 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics, or if Rapier panicked in an earlier step.
+    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics, or if Rapier panicked in an earlier
+    /// step.
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
         let mut copy = self.clone();

@@ -9,8 +9,8 @@ use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns}
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(crate) struct Weights {
     pub alpha: f32,
-    /// How far ahead of the last state extrapolated bodies are, in seconds. Without it, they are ahead by `alpha` of the
-    /// last step.
+    /// How far ahead of the last state extrapolated bodies are, in seconds. Without it, they are ahead by `alpha` of
+    /// the last step.
     pub lead: Option<f32>,
     pub blend: Blend,
     /// The weights at the eased alpha: see [`ease`].

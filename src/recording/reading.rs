@@ -159,8 +159,9 @@ impl<B: AsRef<[u8]>> Recording<B> {
         &self.runs
     }
 
-    /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine on which it was recorded, or `None` if it has
-    /// no state. If it differs from this machine's fingerprint, a replay may differ even though the game is the same.
+    /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine on which it was recorded, or `None` if
+    /// it has no state. If it differs from this machine's fingerprint, a replay may differ even though the game is the
+    /// same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
@@ -172,8 +173,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.replay_from(0, 0)
     }
 
-    /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that is
-    /// later. `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end.
+    /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that
+    /// is later. `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end.
     ///
     /// To display it from exactly that tick, play frames without displaying them until
     /// [`Physics::tick`](crate::Physics::tick) reaches it.

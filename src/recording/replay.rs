@@ -81,9 +81,9 @@ pub struct Divergence {
 /// complete program. You decide how fast to play it, and whether to display it.
 ///
 /// # Guarantees
-/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any number
-/// of threads and from any keyframe. Without that feature, the run may diverge some time after a state is loaded. With
-/// some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the feature: see
+/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
+/// number of threads and from any keyframe. Without that feature, the run may diverge some time after a state is
+/// loaded. With some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the feature: see
 /// [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences

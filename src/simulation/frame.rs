@@ -24,11 +24,11 @@ pub struct Frame {
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
-    /// [`Clock::alpha`](crate::time::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except `Fixed`,
-    /// and in a frame that ended before its last step. The frame then displays the current state.
+    /// [`Clock::alpha`](crate::time::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except
+    /// `Fixed`, and in a frame that ended before its last step. The frame then displays the current state.
     pub alpha: f32,
-    /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of the
-    /// last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
+    /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of
+    /// the last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
     /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
     /// another time, or a rollback to before that correction.
     pub time: Duration,
@@ -36,8 +36,8 @@ pub struct Frame {
     pub dropped: Dropped,
     /// The number of dynamic and kinematic bodies that were awake after the last step.
     pub awake: usize,
-    /// The number of values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were ignored because they were not
-    /// finite.
+    /// The number of values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were ignored because they were
+    /// not finite.
     pub rejected_forces: u64,
     /// The number of forces and impulses that were added since the previous frame, and discarded because time stopped:
     /// see [Forces](crate::Physics#forces).

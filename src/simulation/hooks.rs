@@ -194,9 +194,9 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Steps that were still due
-    /// are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). Forces for the step that did not run
-    /// are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were dropped, the frame
-    /// displays the latest state. If not, it displays the same poses as without the error. [`frame`](Self::frame)
+    /// are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). Forces for the step that did not
+    /// run are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were dropped, the
+    /// frame displays the latest state. If not, it displays the same poses as without the error. [`frame`](Self::frame)
     /// reports what the frame did. The next frame continues as usual.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 // The parts of a simulation.
 #[expect(clippy::module_inception, reason = "the file has the type's name")]
 mod simulation;
-// What the loop knows about its state, and how another one replaces it.
+// The run of a state in the loop, and how another state replaces it.
 mod run;
 // The loop, driven by the game.
 mod pull;

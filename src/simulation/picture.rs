@@ -88,8 +88,8 @@ impl Simulation {
     /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and in addition
     /// reads every body.
     ///
-    /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an earlier
-    /// frame than the simulation: use `world_at` with the tick and alpha of the view.
+    /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an
+    /// earlier frame than the simulation: use `world_at` with the tick and alpha of the view.
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
         let world = &self.physics.world;

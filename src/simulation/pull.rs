@@ -171,8 +171,8 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. If a force panicked, you can still run the
-    /// same step. If Rapier panicked, see [`begin_frame`](Self::begin_frame).
+    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. If a force panicked, you can still
+    /// run the same step. If Rapier panicked, see [`begin_frame`](Self::begin_frame).
     pub fn run_step(&mut self) -> bool {
         self.run_step_with(&())
     }

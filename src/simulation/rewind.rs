@@ -278,9 +278,9 @@ impl Simulation {
     /// portal, apply the same isometry to it.
     ///
     /// Returns `None` if the body was removed or did not exist yet, or if that time is not kept. Only the last tick is
-    /// kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). Without it, no tick may be kept between two steps of
-    /// a frame, because only the last step of a frame has to be displayed. For a body that was removed since,
-    /// [`world_at`](Self::world_at) has the colliders.
+    /// kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). Without it, no tick may be
+    /// kept between two steps of a frame, because only the last step of a frame has to be displayed. For a body that
+    /// was removed since, [`world_at`](Self::world_at) has the colliders.
     ///
     /// ```
     /// # use evenstep::rewind::Kept;

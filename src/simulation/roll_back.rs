@@ -210,8 +210,8 @@ impl Simulation {
     /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states,
     /// which a [`rewind`](Self::rewind) has kept, are discarded.
     ///
-    /// If this machine has stalled and the state is of a tick that it has not reached, `roll_back` does nothing, and the
-    /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
+    /// If this machine has stalled and the state is of a tick that it has not reached, `roll_back` does nothing, and
+    /// the simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
     /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
     /// [named](crate::forces::ForceGenerator::named) forces use the functions that those names have in the old state.
@@ -323,8 +323,8 @@ impl Former {
         }
     }
 
-    /// Returns the keys that now belong to other bodies, because the steps from the tick `first` on have inserted bodies
-    /// in another order.
+    /// Returns the keys that now belong to other bodies, because the steps from the tick `first` on have inserted
+    /// bodies in another order.
     pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
         let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
@@ -352,8 +352,8 @@ impl Redo {
         self.steps.get(self.done)
     }
 
-    /// Returns the next step to resimulate, and the simulated time at its end. It begins at the time of the state, which
-    /// a correction may have changed.
+    /// Returns the next step to resimulate, and the simulated time at its end. It begins at the time of the state,
+    /// which a correction may have changed.
     pub fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
         let Record { step, end, .. } = self.next()?;
         let end = physics.exact_time().after_step_of(*end);

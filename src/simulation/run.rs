@@ -1,4 +1,4 @@
-//! What the loop knows about its state.
+//! The run of a state in the loop, and how another state replaces it.
 
 use crate::events::{ChangedEvents, SharedEvents, clear_events, replace_events};
 use crate::key::Id;
@@ -111,8 +111,8 @@ impl Simulation {
         }
     }
 
-    /// Draws an epoch for the state, and knows it. Whatever else has seen the state, such as another loop, a screen or a
-    /// recorder, finds another one from now on.
+    /// Draws an epoch for the state, and knows it. Whatever else has seen the state, such as another loop, a screen or
+    /// a recorder, finds another one from now on.
     pub(crate) fn adopt(&mut self) {
         self.physics.epoch = Id::default();
         self.run.adopt(self.physics.epoch.number());

@@ -70,8 +70,8 @@ use super::run::Run;
 /// same limits for later steps.
 ///
 /// After you assign a whole simulation, a frame reports changes since the last frame before the *clone*. A renderer
-/// that follows [`moved`](Self::moved) has to write all poses once. [`EntityMap`](crate::ecs::EntityMap) and `entities` detect the
-/// assignment and do so.
+/// that follows [`moved`](Self::moved) has to write all poses once. [`EntityMap`](crate::ecs::EntityMap) and `ecs::hecs`
+/// detect the assignment and do so.
 pub struct Simulation {
     /// Everything that the next step depends on: bodies, forces, Rapier's world. It is a
     /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
@@ -79,8 +79,8 @@ pub struct Simulation {
     /// What the loop knows about `physics`.
     pub(super) run: Run,
     pub(super) clock: Clock,
-    /// The thread pool of the last step, for a state that replaces this one. It belongs to Rapier's pipeline, and a copy
-    /// of the world has a new pipeline.
+    /// The thread pool of the last step, for a state that replaces this one. It belongs to Rapier's pipeline, and a
+    /// copy of the world has a new pipeline.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
     /// The report of the last frame that has ended.
@@ -137,8 +137,8 @@ pub struct Simulation {
     /// # Ok::<(), evenstep::rewind::RewindError>(())
     /// ```
     pub correction: Correction,
-    /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on the
-    /// GPU or needs motion vectors: `false` by default.
+    /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on
+    /// the GPU or needs motion vectors: `false` by default.
     ///
     /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
     /// body that moved. A clone keeps the data too, but saved bytes do not.
@@ -306,8 +306,8 @@ impl Simulation {
         self.clock.settings_mut()
     }
 
-    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame, right after a step, use
-    /// [`pause_after_step`](crate::Physics::pause_after_step).
+    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame,
+    /// right after a step, use [`pause_after_step`](crate::Physics::pause_after_step).
     pub fn pause(&mut self) {
         self.clock.pause();
     }
@@ -322,13 +322,14 @@ impl Simulation {
         self.clock.step_once();
     }
 
-    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). The next frame discards the
-    /// [past](Self#back-in-time), which uses the old numbers.
+    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). The next frame
+    /// discards the [past](Self#back-in-time), which uses the old numbers.
     pub fn set_tick(&mut self, tick: u64) {
         self.clock.set_tick(tick);
     }
 
-    /// Sets the overstep that the next frame starts with: see [`Clock::set_overstep`](crate::time::Clock::set_overstep).
+    /// Sets the overstep that the next frame starts with: see
+    /// [`Clock::set_overstep`](crate::time::Clock::set_overstep).
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.clock.set_overstep(overstep);
     }

@@ -146,8 +146,8 @@ impl<E> Mail<E> {
             let is_earlier = last.time < time || (dt < ROUNDING && last.tick < tick);
             last.run == run && is_earlier && last.time.as_secs_f64() < start + ROUNDING
         };
-        // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may be
-        // in the middle of this step.
+        // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may
+        // be in the middle of this step.
         let replaced = self
             .states
             .iter()

@@ -57,8 +57,8 @@ impl Publisher {
         }
     }
 
-    /// Returns whether this simulation, or its state, has replaced the last one. Then its timeline is later than that of
-    /// the last one.
+    /// Returns whether this simulation, or its state, has replaced the last one. Then its timeline is later than that
+    /// of the last one.
     pub fn detect_other(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over_physics();
         let is_other = simulation.timeline() != self.run;

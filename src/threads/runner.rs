@@ -410,8 +410,8 @@ where
         self.view.lost_failures()
     }
 
-    /// Returns how much of its time the thread spends on steps, as of the last [`frame`](Self::frame): the wall time of a
-    /// step with its hooks, and the number of steps per second.
+    /// Returns how much of its time the thread spends on steps, as of the last [`frame`](Self::frame): the wall time of
+    /// a step with its hooks, and the number of steps per second.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};

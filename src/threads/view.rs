@@ -195,7 +195,8 @@ impl<E> View<E> {
     }
 
     /// Returns how far the picture is behind the present, if the last step had this length. If steps get shorter, the
-    /// picture runs at one and a half times its speed until it has caught up. `passed` is the time since the last frame.
+    /// picture runs at one and a half times its speed until it has caught up. `passed` is the time since the last
+    /// frame.
     fn delay(&mut self, dt: f64, passed: f64, is_its: bool) -> f64 {
         let target = self.settings.delay() * dt;
         let last = self.delay.filter(|_| is_its).unwrap_or(target);
@@ -316,8 +317,8 @@ impl<E> View<E> {
         self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the simulation
-    /// does. In a pause it stops at once, except that single steps are displayed to their end.
+    /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the
+    /// simulation does. In a pause it stops at once, except that single steps are displayed to their end.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
     /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later

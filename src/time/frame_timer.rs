@@ -10,8 +10,8 @@ use std::time::Duration;
 const SET_BACK: Duration = Duration::from_millis(250);
 
 /// Turns the time stamps of a host's clock into the frame times that
-/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::time::Clock::real_time) that
-/// [input](crate::input::InputQueue) is stamped with.
+/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::time::Clock::real_time)
+/// that [input](crate::input::InputQueue) is stamped with.
 ///
 /// Use it if your time stamps come from an event loop, a recording or a network clock.
 ///
@@ -36,9 +36,9 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// one continues from its stamp.
 ///
 /// # Real time
-/// The timer's time is the real time of the [`Clock`](crate::time::Clock) whose frames it times: the sum of all frame times.
-/// This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::time::FrameFilter) in between,
-/// the two differ by the time that the filter carries.
+/// The timer's time is the real time of the [`Clock`](crate::time::Clock) whose frames it times: the sum of all frame
+/// times. This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::time::FrameFilter)
+/// in between, the two differ by the time that the filter carries.
 ///
 /// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
 /// will be in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so
@@ -94,10 +94,10 @@ impl FrameTimer {
     /// assert_eq!(simulation.clock().real_time(), ms(120));
     /// ```
     ///
-    /// Without this call the minute counts as one frame. [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time),
-    /// 0.25 s by default, then limits the simulated part. Its steps are run. The rest is reported as
-    /// [dropped](crate::Frame::dropped), and real time advances by the whole minute. Leave that limit for unexpected
-    /// hitches.
+    /// Without this call the minute counts as one frame.
+    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), 0.25 s by default, then limits the simulated
+    /// part. Its steps are run. The rest is reported as [dropped](crate::Frame::dropped), and real time advances by the
+    /// whole minute. Leave that limit for unexpected hitches.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {
@@ -139,8 +139,8 @@ impl FrameTimer {
 ///
 /// Every [`Duration`] is the time of a frame that your game drives, so methods that begin a frame take one. A
 /// [`Runner`](crate::threads::Runner) runs a frame for each step, to which the limits of the
-/// [clock](crate::time::ClockSettings) do not apply. [`before_frame`](crate::Hooks::before_frame) gets the time of either
-/// kind. A recording holds it, and a replay returns it to be passed on.
+/// [clock](crate::time::ClockSettings) do not apply. [`before_frame`](crate::Hooks::before_frame) gets the time of
+/// either kind. A recording holds it, and a replay returns it to be passed on.
 ///
 /// ```
 /// use evenstep::time::FrameTime;

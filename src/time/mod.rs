@@ -1,9 +1,9 @@
 //! Time: elapsed time in, steps due out. This module reads no wall clock and knows nothing of Rapier.
 //!
 //! [`Simulation::clock`](crate::Simulation::clock) returns the [`Clock`], and
-//! [`Simulation::clock_settings_mut`](crate::Simulation::clock_settings_mut) its [settings](ClockSettings): rate, speed,
-//! pause, limits. [`FrameTimer`] computes frame times from your clock, and [`FrameFilter`] evens them out. [`StepCost`]
-//! averages the cost of steps.
+//! [`Simulation::clock_settings_mut`](crate::Simulation::clock_settings_mut) its [settings](ClockSettings): rate,
+//! speed, pause, limits. [`FrameTimer`] computes frame times from your clock, and [`FrameFilter`] evens them out.
+//! [`StepCost`] averages the cost of steps.
 
 // Steps per second.
 pub(crate) mod rate;

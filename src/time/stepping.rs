@@ -47,8 +47,8 @@ pub enum Stepping {
     Fixed,
     /// One step of the rate's length in each frame, however long the frame took.
     ///
-    /// The game runs slower when frames are longer. At a lower [speed](crate::time::ClockSettings::set_speed), a step takes
-    /// several frames.
+    /// The game runs slower when frames are longer. At a lower [speed](crate::time::ClockSettings::set_speed), a step
+    /// takes several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
     /// [`ClockSettings::set_max_frame_time`](crate::time::ClockSettings::set_max_frame_time).

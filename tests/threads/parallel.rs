@@ -102,7 +102,7 @@ fn a_thread_pool_stays_set_across_clones_rewinds_rollbacks_and_assigned_states()
     let mut copy = simulation.clone();
     check(&copy.physics, "in a clone");
     copy.advance(frame, |physics, _| check(physics, "in a step of the clone"));
-    // A clone of a state has no pool, and the loop gives it one, also if another loop without a pool has stepped it.
+    // A clone of a state has no pool, and the loop gives it one, even if another loop without a pool has stepped it.
     let mut lent = Simulation::default();
     lent.physics = simulation.physics.clone();
     lent.advance(frame, |_, _| ());

@@ -89,7 +89,7 @@ const CHANGES: [(&str, &[Change]); 6] = [
     ),
 ];
 
-/// What the last frame displayed.
+/// The time and the position that the last frame displayed.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     time: Duration,

@@ -172,16 +172,16 @@ fn write<Key, Matrix>(
     }
 }
 
-/// A pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It has the
-/// layout of the struct in [`BLEND_WGSL`], 16 bytes.
+/// A pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It has
+/// the layout of the struct in [`BLEND_WGSL`], 16 bytes.
 pub type PoseFloats = [f32; 4];
 
 /// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
-/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the
-/// GPU.
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
+/// on the GPU.
 ///
-/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among
-/// the [`overrides`](crate::render::RenderData::overrides).
+/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
+/// among the [`overrides`](crate::render::RenderData::overrides).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

@@ -239,11 +239,11 @@ fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
 pub type PoseFloats = [f32; 8];
 
 /// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
-/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the
-/// GPU.
+/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
+/// on the GPU.
 ///
-/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among
-/// the [`overrides`](crate::render::RenderData::overrides).
+/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
+/// among the [`overrides`](crate::render::RenderData::overrides).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

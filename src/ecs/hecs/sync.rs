@@ -54,8 +54,9 @@ impl Entities {
     /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, or
     /// when an entity was taken with hecs' `World::take` and spawned again.
     ///
-    /// With an [`Overlap`](crate::threads::Overlap) it only writes the poses that the overlap displays, and does not wait
-    /// for the step in progress: [`spawn`](Self::spawn) in hooks, and call [`remove_dropped`](Self::remove_dropped) there.
+    /// With an [`Overlap`](crate::threads::Overlap) it only writes the poses that the overlap displays, and does not
+    /// wait for the step in progress: [`spawn`](Self::spawn) in hooks, and call
+    /// [`remove_dropped`](Self::remove_dropped) there.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let since = self.map.begin_sync(host);
         self.take_in_coming(world, host);

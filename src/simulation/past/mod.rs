@@ -53,7 +53,8 @@ pub(super) struct Past {
     shifted: Option<u64>,
 }
 
-/// What a simulation keeps of its past, for [`Simulation::keep`](crate::Simulation::keep). The default keeps nothing.
+/// The limits of the states and poses that a simulation keeps, for [`Simulation::keep`](crate::Simulation::keep). The
+/// default keeps nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of these steps is
@@ -63,8 +64,8 @@ pub struct Kept {
     ///
     /// It reduces the memory, and the time that saving adds to a step, by that factor. A rollback to a tick between two
     /// states goes back to the earlier state. The steps from there on are resimulated too, so repeat in them what your
-    /// game did the first time. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at) only
-    /// accept the ticks of kept states.
+    /// game did the first time. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
+    /// only accept the ticks of kept states.
     pub interval: u64,
     /// The maximum size of all kept states together: no limit by default. The oldest are discarded first. The size of a
     /// state is estimated from the sizes of Rapier's sets. The heap memory of

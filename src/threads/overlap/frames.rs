@@ -157,8 +157,8 @@ impl Overlap {
     }
 }
 
-/// Returns whether the end of this step is needed, with the clock in this state: for the next step, for a picture that is
-/// this much of a step later than in one thread, or because the clock is stopped.
+/// Returns whether the end of this step is needed, with the clock in this state: for the next step, for a picture that
+/// is this much of a step later than in one thread, or because the clock is stopped.
 fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
     let length = step.end_time.saturating_sub(step.start_time);
     let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));

@@ -59,8 +59,8 @@ use frames::{Done, Job, run_steps};
 ///
 /// # What runs where
 /// The last step that is due in a frame runs on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
-/// [custom forces](crate::forces::ForceGenerator::custom) are called there within that step. Earlier steps of the frame run on
-/// the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
+/// [custom forces](crate::forces::ForceGenerator::custom) are called there within that step. Earlier steps of the frame
+/// run on the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
 /// The frames of the simulation are the game's frames, with all settings and limits. The same steps run, with the same

@@ -228,8 +228,8 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
     }
 
-    /// Handles the messages that have arrived at once, between two steps. Time until now passes with the old settings of the clock,
-    /// and later time with the new ones.
+    /// Handles the messages that have arrived at once, between two steps. Time until now passes with the old settings
+    /// of the clock, and later time with the new ones.
     fn handle_messages(&mut self) {
         if self.arrived.is_empty() {
             return;

@@ -23,8 +23,8 @@ struct Position {
     alpha: f32,
 }
 
-/// The position after something other than a step has changed it: another rate or stepping, an aborted or held frame, or
-/// a stop.
+/// The position after something other than a step has changed it: another rate or stepping, an aborted or held frame,
+/// or a stop.
 ///
 /// From there, frames approach the last state evenly, and reach it when the next step is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,8 +56,8 @@ impl Clock {
     /// [postponed](crate::Physics::pause_after_step), it is 1.
     ///
     /// Between two steps it never falls, so the displayed time never goes back. After a change of the
-    /// [rate](crate::time::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when the
-    /// next step is due.
+    /// [rate](crate::time::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when
+    /// the next step is due.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.position().alpha
@@ -169,7 +169,8 @@ impl DisplayedMoment {
                 alpha: fraction(self.overstep, length).min(LARGEST_ALPHA),
             };
         };
-        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves then.
+        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves
+        // then.
         let whole = length.saturating_sub(overstep);
         let gone = self.overstep.saturating_sub(overstep).min(whole);
         let lag = position.lag - scaled(position.lag, gone, whole);

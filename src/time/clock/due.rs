@@ -136,8 +136,8 @@ impl Clock {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`]. If there were
-    /// any, the frame displays the last state.
+    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`]. If there
+    /// were any, the frame displays the last state.
     pub fn abort_frame(&mut self) -> Dropped {
         let aborted = self.due();
         if let Some(due) = self.due.take()

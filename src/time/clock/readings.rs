@@ -25,8 +25,8 @@ impl Clock {
         self.requests.tick.unwrap_or(self.tick)
     }
 
-    /// Returns real time: the sum of all frame times, including dropped and paused time. [Input](crate::input::InputQueue) is
-    /// stamped with it.
+    /// Returns real time: the sum of all frame times, including dropped and paused time.
+    /// [Input](crate::input::InputQueue) is stamped with it.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.real_time

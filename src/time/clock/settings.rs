@@ -126,8 +126,8 @@ impl ClockSettings {
     /// [`set_budget`](Self::set_budget), too. At speed 100 each second of frame time makes 6,000 steps due at 60 Hz. If
     /// running them takes longer than the frame, the next frame is longer and has more steps, up to
     /// [`max_frame_time`](Self::set_max_frame_time). That limit applies before the speed, so by default it allows 1,500
-    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::time::Dropped): the game advances as fast as it
-    /// can, and its picture stays smooth.
+    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::time::Dropped): the game advances as fast
+    /// as it can, and its picture stays smooth.
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
@@ -269,7 +269,8 @@ impl ClockSettings {
     }
 }
 
-/// The wall time that physics may take in a frame, for [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
+/// The wall time that physics may take in a frame, for
+/// [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Budget {
@@ -289,7 +290,7 @@ impl Budget {
     }
 }
 
-/// What the game asks of the next frame, in addition to the settings. A frame that begins takes them.
+/// Requests of the game for the next frame, in addition to the settings. The frame takes them when it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Requests {

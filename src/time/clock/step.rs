@@ -21,8 +21,8 @@ pub struct Step {
     pub end_time: Duration,
     /// [Real time](crate::time::Clock::real_time) at the start of the step.
     pub real_start: Duration,
-    /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow each
-    /// other without a gap, even if time is dropped, paused or scaled.
+    /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow
+    /// each other without a gap, even if time is dropped, paused or scaled.
     pub real_end: Duration,
     /// [Real time](crate::time::Clock::real_time) at the end of the frame in which the step is run.
     pub real_frame_end: Duration,
@@ -60,16 +60,16 @@ impl Step {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::time::ClockSettings::set_max_frame_time), before it is
-    /// scaled by the speed.
+    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::time::ClockSettings::set_max_frame_time), before
+    /// it is scaled by the speed.
     pub frame_time: Duration,
     /// Steps over [`ClockSettings::set_max_steps_per_frame`](crate::time::ClockSettings::set_max_steps_per_frame).
     pub steps: u64,
     /// Steps over [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
     pub over_budget: u64,
     /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
-    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed. It is rounded to
-    /// nanoseconds in each frame.
+    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed. It is rounded
+    /// to nanoseconds in each frame.
     pub uncounted: Duration,
     /// Time by which those steps exceeded the elapsed time: nothing was dropped, but time was added. The simulation is
     /// behind real time by `uncounted` and ahead by this.

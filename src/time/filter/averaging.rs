@@ -68,7 +68,8 @@ impl Averaging {
     }
 }
 
-/// Bounds a filtered time, so that the filter is ahead by at most one typical frame, and behind by at most [`MOST_BEHIND`].
+/// Bounds a filtered time, so that the filter is ahead by at most one typical frame, and behind by at most
+/// [`MOST_BEHIND`].
 pub(super) fn bounded(filtered: i128, waiting: i128, typical: i128) -> i128 {
     filtered.clamp(waiting - MOST_BEHIND * typical, waiting + typical)
 }

@@ -39,8 +39,8 @@ use averaging::{Averaging, Snapping};
 /// varies with the work that the game did in between, such as input or one step more or less.
 ///
 /// # Browsers
-/// Every browser rounds the time stamps of frames. The table lists how uneven that makes the motion per frame (root mean
-/// square), with one frame in a hundred missed:
+/// Every browser rounds the time stamps of frames. The table lists how uneven that makes the motion per frame (root
+/// mean square), with one frame in a hundred missed:
 ///
 /// | stamps rounded to | without a filter | with a filter | maximum added delay |
 /// | --- | --- | --- | --- |

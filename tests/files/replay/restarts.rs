@@ -12,7 +12,7 @@ enum Restart {
     AfterFrame,
 }
 
-/// How the recording goes on after the frame of the restart.
+/// Whether the recording continues after the frame of the restart, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Then {
     Continues,

@@ -36,7 +36,7 @@ pub struct Game {
     pub speed: f64,
     /// Whether frames may end between two steps.
     pub is_fixed: bool,
-    /// Whether time stands still in the frame.
+    /// Whether time is stopped in the frame.
     pub stands_still: bool,
     /// Whether a step has asked to pause.
     pub has_stopped: bool,

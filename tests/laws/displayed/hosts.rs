@@ -43,7 +43,7 @@ fn frame_time(script: &FrameScript, game: &Game) -> Duration {
     script.time.min(Duration::from_secs_f64(most))
 }
 
-/// What a single thread has displayed.
+/// The picture of a frame on a single thread.
 struct Display {
     frame: Frame,
     poses: BTreeMap<BodyKey, Pose>,

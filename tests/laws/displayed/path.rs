@@ -63,7 +63,7 @@ impl Place {
         }
     }
 
-    /// Returns the place on the straight way to another one.
+    /// Returns the point at a fraction of the straight line to another one.
     fn towards(&self, to: &Self, part: f64) -> Self {
         Self {
             x: self.x + (to.x - self.x) * part,

@@ -29,7 +29,7 @@ pub struct FrameScript {
     pub cut: Option<Cut>,
 }
 
-/// How a frame ends early. Steps of an index count from the beginning of the frame, with those of a rollback.
+/// How a frame ends early. The index of a step counts all steps of the frame, including resimulated ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cut {
     /// The hook before the frame fails.

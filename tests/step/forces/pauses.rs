@@ -356,7 +356,7 @@ fn a_single_step_in_a_pause_applies_the_forces_added_before_it() {
     assert_near(speed(&simulation, key), 3.0);
 }
 
-/// A frame discards its forces only if time stands still when it begins and when it ends.
+/// A frame discards its forces only if time is stopped when it begins and when it ends.
 #[test]
 fn a_frame_in_which_the_game_pauses_or_resumes_keeps_its_forces() {
     for (stop, resume) in STOPS {

@@ -1,4 +1,4 @@
-//! Simulations and states that enter a loop, or change places with those of another loop.
+//! Simulations and states that enter a loop, or that two loops exchange.
 
 use super::*;
 use crate::scenes::mirror::Mirror;

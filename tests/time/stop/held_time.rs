@@ -79,7 +79,7 @@ fn limits_do_not_apply_to_held_steps_again() {
     for (number, limit) in limits.into_iter().enumerate() {
         let (mut simulation, _) = flyer_in_space();
         limit(&mut simulation);
-        // Of ten steps, the limit leaves five.
+        // The limit leaves five of ten steps.
         let cut = frame(&mut simulation, 100, &[1]);
         assert_eq!(
             (cut.steps, simulation.clock().time()),

@@ -195,33 +195,28 @@ fn a_smoothing_set_by_a_call_applies_to_the_next_steps() {
         both.in_time(MS(ms));
         x(both, key, MS(ms))
     };
-    assert!((shown(&mut both, 102) - 8.7).abs() < 1e-3);
-    both.call(|simulation, _| simulation.smoothing = Smoothing::Latest);
-    both.physics(MS(102));
-    for (ms, expected) in [(127, 12.0), (132, 12.0), (138, 13.0)] {
-        let x = shown(&mut both, ms);
+    let check = |both: &mut Both<Idle>, ms, expected: f32| {
+        let x = shown(both, ms);
         assert!(
             (x - expected).abs() < 1e-3,
             "{x}, not {expected}, at {ms} ms"
         );
+    };
+    check(&mut both, 102, 8.7);
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Latest);
+    both.physics(MS(102));
+    for (ms, expected) in [(127, 12.0), (132, 12.0), (138, 13.0)] {
+        check(&mut both, ms, expected);
     }
     both.call(|simulation, _| simulation.smoothing = Smoothing::Extrapolate);
     both.physics(MS(138));
     for (ms, expected) in [(167, 16.2), (172, 16.7)] {
-        let x = shown(&mut both, ms);
-        assert!(
-            (x - expected).abs() < 1e-3,
-            "{x}, not {expected}, at {ms} ms"
-        );
+        check(&mut both, ms, expected);
     }
     both.call(|simulation, _| simulation.smoothing = Smoothing::Interpolate);
     both.physics(MS(172));
     for (ms, expected) in [(207, 19.2), (212, 19.7)] {
-        let x = shown(&mut both, ms);
-        assert!(
-            (x - expected).abs() < 1e-3,
-            "{x}, not {expected}, at {ms} ms"
-        );
+        check(&mut both, ms, expected);
     }
 }
 

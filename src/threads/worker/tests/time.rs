@@ -331,7 +331,7 @@ fn a_pause_after_a_step_displays_its_end_and_loses_no_time() {
     }
 }
 
-/// A faster rate makes ten steps due at once.
+/// Ten steps are due at once because the rate rises.
 #[test]
 fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
     for (later, rate) in [(0, 100), (700, 100), (700, 50)] {
