@@ -4,6 +4,8 @@
 //! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which
 //! it happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
 
+// The events of a picture.
+mod displayed;
 // Collects the events of a step.
 mod log;
 
@@ -16,6 +18,7 @@ use crate::key::BodyKey;
 use rapier::dynamics::SoftBodyTearEvent;
 use rapier::geometry::{ColliderHandle, ContactForceEvent};
 
+pub(crate) use displayed::{DisplayedEvents, EventQueue};
 pub(crate) use log::EventLog;
 
 /// Two colliders started or stopped touching.
@@ -135,6 +138,10 @@ pub(super) enum EventOrder {
     Quarantined(BodyKey),
 }
 
+/// What the same event has in common in each run of the same step: its tick, its kind and pair, and whether it is a
+/// start.
+pub(super) type Identity = (u64, EventOrder, bool);
+
 /// Returns the key by which pairs of colliders are ordered, whichever of the two comes first.
 pub(crate) fn pair_order(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
     let mut pair = colliders.map(ColliderHandle::into_raw_parts);
@@ -167,9 +174,7 @@ impl Event {
         }
     }
 
-    /// Returns what the same event has in common in each run of the same step: its tick, its kind and pair, and whether
-    /// it is a start.
-    pub(super) fn identity(&self) -> (u64, EventOrder, bool) {
+    pub(super) fn identity(&self) -> Identity {
         let is_start = matches!(self, Self::Collision(it) if it.started);
         (self.step(), self.order(), is_start)
     }

@@ -1,9 +1,10 @@
-//! Changes of bodies since the last picture, except the motion of moving bodies.
+//! What the next picture needs besides the motion of moving bodies: changes of other bodies, and events.
 
 use std::collections::BTreeSet;
 
 use rapier::math::{Pose, Rotation};
 
+use crate::events::EventQueue;
 use crate::key::BodyKey;
 
 /// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a
@@ -21,6 +22,8 @@ pub(crate) struct PoseLog {
     /// Bodies that were removed, by any means.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub events: EventQueue,
 }
 
 /// A change of the visual error of a body.
@@ -41,7 +44,10 @@ pub(crate) enum ErrorChange {
 
 impl PoseLog {
     pub fn is_empty(&self) -> bool {
-        self.rest.is_empty() && self.removed.is_empty() && self.errors.is_empty()
+        self.rest.is_empty()
+            && self.removed.is_empty()
+            && self.errors.is_empty()
+            && self.events.is_empty()
     }
 
     #[cfg(feature = "serde")]
@@ -73,6 +79,7 @@ impl PoseLog {
         self.rest.append(&mut later.rest);
         self.removed.append(&mut later.removed);
         self.errors.append(&mut later.errors);
+        self.events.append(later.events);
     }
 
     /// Drops bodies that came to rest and were removed later.

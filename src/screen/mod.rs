@@ -15,6 +15,7 @@ pub use render_data::RenderData;
 use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
+use crate::events::DisplayedEvents;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
@@ -49,6 +50,8 @@ pub struct Screen {
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) events: DisplayedEvents,
     /// `None` if nobody has asked for it.
     #[cfg_attr(feature = "serde", serde(skip))]
     render_data: Option<Box<RenderData>>,

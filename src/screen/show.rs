@@ -22,6 +22,7 @@ impl Screen {
     /// Computes the poses that this frame displays, and the lists of changes.
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
         self.begin(moment);
+        self.events.show(std::mem::take(&mut log.events));
         for change in log.errors.drain(..) {
             self.change_error(change, moment.smoothing);
         }
@@ -88,6 +89,7 @@ impl Screen {
         self.origin_shift = Vector::ZERO;
         self.clear_moved();
         self.removed.clear();
+        self.events.show_none();
         if let Some(data) = &mut self.render_data {
             data.repeat();
         }

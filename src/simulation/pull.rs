@@ -228,6 +228,7 @@ impl Simulation {
         self.run.past.end_step(step.tick, &events);
         if let Some(redo) = &mut self.run.redo {
             if let Some(changes) = redo.end_step(&self.run.events) {
+                redo.correct_events(&changes, &self.run.past);
                 self.run.event_changes = changes;
             }
             let report = self.open.as_mut().map(|open| &mut open.report);
@@ -235,6 +236,7 @@ impl Simulation {
             *made = made.saturating_add(1);
             return;
         }
+        self.physics.log.events.add(&events.shared());
         self.clock.next_step();
         if let Some(open) = &mut self.open {
             open.report.rejected_forces += rejected;

@@ -229,9 +229,8 @@ impl Simulation {
         self.end_finished_rollback();
         self.open = None;
         self.frame.dropped += self.clock.abort_frame();
-        let log = if let Some(redo) = self.run.redo.take() {
-            self.abort_step();
-            redo.former.log
+        let log = if let Some(log) = self.end_redo() {
+            log
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here + 1 {
                 self.run.past.push_end(&self.physics);
@@ -240,7 +239,7 @@ impl Simulation {
         };
         self.replace_physics(state);
         self.follow_tick();
-        self.jump_from(log);
+        self.jump_from(log, tick);
         clear_events(&mut self.run.events);
         Ok(())
     }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, clear_events};
+use crate::events::{
+    ChangedEvents, Event, EventChanges, SharedEvents, clear_events, replace_events,
+};
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics, Stage};
 use crate::pose::{Origin, Pairs, PoseLog};
@@ -10,7 +12,7 @@ use crate::step::{Birth, World};
 use crate::time::{ExactTime, Step};
 
 use super::hooks::{BeforeStep, Hooks};
-use super::past::{Record, RewindError};
+use super::past::{Past, Record, RewindError};
 use super::pull::Capture;
 use super::simulation::Simulation;
 
@@ -270,7 +272,11 @@ impl Simulation {
             self.run.past.clear();
         }
         if !is_ahead && let Some(redo) = &mut self.run.redo {
-            redo.skip_to(tick);
+            // The events of skipped steps stay as they were.
+            for Record { step, events, .. } in redo.skip_to(tick) {
+                let ticks = step.tick..step.tick.saturating_add(1);
+                replace_events(&mut self.run.events, ticks, events);
+            }
             return Ok(());
         }
         let former = match self.run.redo.take() {
@@ -379,15 +385,21 @@ impl Redo {
     /// run changed.
     pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
         self.done += 1;
-        if self.len() > 0 {
-            return None;
-        }
-        let then: Vec<Event> = self
-            .steps
-            .iter()
-            .flat_map(|step| step.events.iter().cloned())
-            .collect();
-        Some(EventChanges::between(&then, events))
+        (self.len() == 0).then(|| self.event_changes(events))
+    }
+
+    /// Returns how the events of the steps so far differ from their first run. Now they have these events.
+    pub fn event_changes(&self, events: &[Event]) -> ChangedEvents {
+        let done = self.steps.range(..self.done);
+        let then: Vec<Event> = done.flat_map(|step| step.events.iter().cloned()).collect();
+        EventChanges::between(&then, events)
+    }
+
+    /// Changes the events that are still to be displayed.
+    pub fn correct_events(&mut self, changes: &ChangedEvents, past: &Past) {
+        let oldest = past.rewindable().start;
+        let oldest = self.first_tick().map_or(oldest, |first| first.min(oldest));
+        self.former.log.events.correct(changes, oldest);
     }
 
     /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue
@@ -398,12 +410,18 @@ impl Redo {
         for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
             self.steps.push_front(step);
         }
-        self.skip_to(tick);
+        self.done = self.place(tick);
     }
 
-    /// Continues with the step of this tick.
-    pub fn skip_to(&mut self, tick: u64) {
-        let before = |step: &Record| step.step.tick < tick;
-        self.done = self.steps.partition_point(before);
+    /// Continues with the step of this tick, which is not before the next one. Returns the steps that this skips.
+    pub fn skip_to(&mut self, tick: u64) -> impl Iterator<Item = &Record> {
+        let next = self.place(tick);
+        let skipped = std::mem::replace(&mut self.done, next)..next;
+        self.steps.range(skipped)
+    }
+
+    /// Returns the index of the first step of this tick or a later one.
+    fn place(&self, tick: u64) -> usize {
+        self.steps.partition_point(|step| step.step.tick < tick)
     }
 }

@@ -93,7 +93,7 @@ impl Simulation {
         self.adopt();
         self.physics.leave_step();
         self.physics.past_edits = PastEdits::default();
-        self.jump_from(PoseLog::default());
+        self.jump_from(PoseLog::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
         self.physics.forces.end_frame();
         let dropped = self.clock.abort_handed_out();
@@ -131,6 +131,7 @@ impl Simulation {
     /// Numbers the state as the clock does.
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.clock.tick());
+        self.physics.log.events.renumber();
         self.run.past.clear();
         self.adopt();
     }
@@ -212,18 +213,28 @@ impl Simulation {
 
     /// Leaves the physics where it is, and drops the steps that are still to be resimulated, with the current step.
     pub(super) fn drop_redo(&mut self) {
-        if let Some(redo) = self.run.redo.take() {
-            self.abort_step();
+        if let Some(log) = self.end_redo() {
             self.physics.leave_step();
-            clear_events(&mut self.run.events);
             self.follow_tick();
-            self.jump_from(redo.former.log);
+            self.jump_from(log, self.physics.tick());
         }
     }
 
+    /// Drops the steps that are still to be resimulated. Returns the log of the state before the rollback, if there was
+    /// one.
+    pub(super) fn end_redo(&mut self) -> Option<PoseLog> {
+        let mut redo = self.run.redo.take()?;
+        self.abort_step();
+        let changes = redo.event_changes(&self.run.events);
+        redo.correct_events(&changes, &self.run.past);
+        clear_events(&mut self.run.events);
+        Some(redo.former.log)
+    }
+
     /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
-    /// displayed yet.
-    pub(super) fn jump_from(&mut self, log: PoseLog) {
+    /// displayed yet. Its events from the tick `first` on are not displayed.
+    pub(super) fn jump_from(&mut self, mut log: PoseLog, first: u64) {
+        log.events.go_back(first);
         self.physics.update_poses();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }

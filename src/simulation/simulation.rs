@@ -236,11 +236,28 @@ impl Simulation {
         &self.clock
     }
 
-    /// Returns the events of all steps of the last frame or, within a frame, of the steps that have run so far. From a
-    /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far. A hook reads the
-    /// events of the last step in [`Physics::events`].
+    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. Each event is displayed
+    /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
+    ///
+    /// A frame without a step, or in the middle of a [rollback](Self::roll_back), displays no events. An event that a
+    /// rollback retracts before it was displayed is never displayed. If it was displayed, it is not displayed again,
+    /// even if another rollback brings it back: stop its effects with [`event_changes`](Self::event_changes). After a
+    /// [rewind](Self::rewind), or if another state is assigned, the steps run as new ones, and so do their events.
+    ///
+    /// On another thread, ask the view: [`View::events`](crate::threads::View::events). A hook reads the events of the
+    /// last step in [`Physics::events`]. Saved bytes hold no events that are still to be displayed.
     #[must_use]
     pub fn events(&self) -> Events {
+        self.screen.events.events()
+    }
+
+    /// Returns the events of all steps of the last frame or, within a frame, of the steps that have run so far. From a
+    /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far.
+    ///
+    /// Use it for rules between two steps of your own loop. For what the player sees or hears, use
+    /// [`events`](Self::events), for rules in a hook [`Physics::events`].
+    #[must_use]
+    pub fn step_events(&self) -> Events {
         Events::new(&self.run.events)
     }
 }

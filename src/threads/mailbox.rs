@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::events::Event;
 use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::time::StepCost;
 
@@ -78,9 +77,7 @@ pub(super) struct Mail<E> {
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
     pub step_cost: StepCost,
-    /// The events of each step that had any, oldest first.
-    pub events: VecDeque<(u64, Vec<Event>)>,
-    /// The number of events that were dropped because nobody took them in time, oldest steps first.
+    /// The number of events that were dropped because no frame displayed them in time, oldest steps first.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,
     /// The number of failures that were dropped because nobody took them in time, oldest first.
@@ -95,7 +92,6 @@ impl<E> Default for Mail<E> {
             states: VecDeque::new(),
             reading: ClockReading::default(),
             step_cost: StepCost::default(),
-            events: VecDeque::new(),
             lost_events: 0,
             failures: VecDeque::new(),
             lost_failures: 0,
@@ -113,14 +109,8 @@ impl<E> Mail<E> {
         while self.states.len() > settings.states() {
             self.drop_oldest();
         }
-        self.events.append(&mut later.events);
-        let old = self.events.len().saturating_sub(settings.events);
         self.lost_events += std::mem::take(&mut later.lost_events);
-        self.lost_events += self
-            .events
-            .drain(..old)
-            .map(|(_, lost)| lost.len() as u64)
-            .sum::<u64>();
+        self.drop_events(settings.events);
         self.reading = later.reading;
         self.step_cost = later.step_cost;
         self.failures.append(&mut later.failures);
@@ -140,11 +130,16 @@ impl<E> Mail<E> {
             ..
         } = *state.snapshot;
         let start = time.as_secs_f64() - dt;
+        let rewound = state.log.events.rewound();
         let is_before = |last: &Update| {
             let last = &*last.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
             let is_earlier = last.time < time || (dt < ROUNDING && last.tick < tick);
-            last.run == run && is_earlier && last.time.as_secs_f64() < start + ROUNDING
+            let is_abandoned = rewound.is_some_and(|tick| last.tick > tick);
+            last.run == run
+                && !is_abandoned
+                && is_earlier
+                && last.time.as_secs_f64() < start + ROUNDING
         };
         // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may
         // be in the middle of this step.
@@ -161,8 +156,28 @@ impl<E> Mail<E> {
             }
         }
         log.append(state.log);
+        for earlier in self.states.iter_mut().rev() {
+            earlier.log.events.give_way_to(&mut log.events);
+        }
         state.log = log;
         self.states.push_back(state);
+    }
+
+    /// Drops the events of the oldest steps beyond this number.
+    fn drop_events(&mut self, most: usize) {
+        let queues = self.states.iter_mut().map(|state| &mut state.log.events);
+        let mut steps: usize = queues.map(|events| events.len()).sum();
+        let mut queues = self.states.iter_mut().map(|state| &mut state.log.events);
+        while steps > most
+            && let Some(events) = queues.next()
+        {
+            while steps > most
+                && let Some(lost) = events.drop_oldest()
+            {
+                steps -= 1;
+                self.lost_events += lost as u64;
+            }
+        }
     }
 
     /// Drops the oldest state.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::pose::{ErrorChange, SmoothingSettings};
+use crate::pose::{ErrorChange, PoseLog, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
 
@@ -77,13 +77,15 @@ impl Publisher {
         if simulation.is_redoing() {
             return None;
         }
-        let mut errors = take_over_from_screen(simulation);
+        let mut taken = PoseLog::default();
         if std::mem::take(&mut self.is_other) {
-            errors.insert(0, ErrorChange::ClearAll);
+            taken.errors.push(ErrorChange::ClearAll);
+            taken.events.go_back(0);
         }
+        take_over_from_screen(simulation, &mut taken);
         let epoch = self.last.as_ref().map(|last| last.epoch);
-        let mut log = simulation.physics.take_log(epoch);
-        log.errors.splice(0..0, errors);
+        taken.append(simulation.physics.take_log(epoch));
+        let log = taken;
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);
         if log.is_empty() && self.last.as_ref().is_some_and(is_same) {
@@ -111,18 +113,20 @@ impl Publisher {
 }
 
 /// Takes over from a screen that has displayed the simulation: the game has ended a frame itself, or has put another
-/// simulation in place of the last one. Returns the visual errors of that screen.
-fn take_over_from_screen(simulation: &mut Simulation) -> Vec<ErrorChange> {
-    let screen = simulation.take_screen();
+/// simulation in place of the last one. Adds the visual errors of that screen and the events that were left to it.
+fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
+    let mut screen = simulation.take_screen();
+    log.events.append(screen.events.take_left());
     if screen.epoch().is_none() {
-        return Vec::new();
+        return;
     }
     // The screen has read a part of the log, so the view has to compare all bodies.
     simulation.adopt();
     let errors = screen
         .errors()
         .map(|(key, error)| ErrorChange::Add(key, error));
-    [ErrorChange::ClearAll].into_iter().chain(errors).collect()
+    log.errors.push(ErrorChange::ClearAll);
+    log.errors.extend(errors);
 }
 
 impl Snapshot {

@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::ecs::{Inserter, Spawned};
-use crate::events::Event;
 use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::simulation::{Hooks, Simulation};
@@ -62,8 +61,7 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// # Levels
 /// [`spawn`](Self::spawn) is for single bodies while the game runs: at most as many at a time as the
 /// [queue](RunnerSettings::call_capacity) holds. To load a level with thousands of bodies, stop the thread and start it
-/// again. This only waits for the current step, the keys are known at once, and no simulated time passes. Read the
-/// [events](Self::events) first.
+/// again. This only waits for the current step, the keys are known at once, and no simulated time passes.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -386,19 +384,8 @@ where
         })
     }
 
-    /// Returns the events of all steps since the last call.
-    pub fn events(&mut self) -> Vec<Event> {
-        self.view.take_events(&self.mailbox, None)
-    }
-
-    /// Returns the [`events`](Self::events) of the steps that the last frame has reached, so that a sound plays with
-    /// its picture, not up to two steps earlier. (Rapier finds the collisions of a step at its beginning.)
-    pub fn displayed_events(&mut self) -> Vec<Event> {
-        let shown = self.view.tick();
-        self.view.take_events(&self.mailbox, Some(shown))
-    }
-
-    /// Returns how many events were dropped because they were not read in time: see [`RunnerSettings::events`].
+    /// Returns how many [events](View::events) were dropped because no frame displayed them in time: see
+    /// [`RunnerSettings::events`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()

@@ -21,8 +21,8 @@ pub struct RunnerSettings {
     pub slack: f32,
     /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default.
     pub call_capacity: usize,
-    /// The number of steps whose events are kept until they are read: 1,000 by default. Older ones are dropped and
-    /// [counted](super::Runner::lost_events).
+    /// The number of steps whose [events](super::View::events) are kept until a frame displays them: 1,000 by default.
+    /// Older ones are dropped and [counted](super::Runner::lost_events).
     pub events: usize,
     /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default.
     pub max_lag: Duration,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::events::Event;
+use crate::events::{EventQueue, Events};
 use crate::key::BodyKey;
 use crate::pose::{Movers, PoseLog};
 use crate::screen::{Moment, RenderData, Screen};
@@ -63,6 +63,7 @@ impl<E> View<E> {
             for change in log.errors {
                 self.screen.change_error(change, &snapshot.smoothing);
             }
+            self.screen.events.leave(log.events);
         }
         std::mem::take(&mut self.screen)
     }
@@ -78,9 +79,12 @@ impl<E> View<E> {
 
     /// Continues from the picture of the simulation that the screen has displayed.
     pub(super) fn begin(&mut self) {
-        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
+        let Some(Update { snapshot, log, .. }) = self.mail.states.back_mut() else {
             return;
         };
+        let mut events = self.screen.events.take_left();
+        events.append(std::mem::take(&mut log.events));
+        log.events = events;
         self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame, because entities keep it.
         self.screen.prepare_for(&snapshot.movers);
@@ -124,6 +128,7 @@ impl<E> View<E> {
                 log.append(earlier.log);
             }
             log.append(newest.log.take());
+            newest.log.events = log.events.split_off(lead.tick);
             self.mail.states.push_back(Update {
                 snapshot: Arc::new(lead),
                 log,
@@ -148,6 +153,13 @@ impl<E> View<E> {
             ..Mail::default()
         };
         self.mail.append(&mut mail, &self.settings);
+    }
+
+    /// Drops the events that these make void, if they have not been displayed yet.
+    pub(super) fn retract(&mut self, later: &mut EventQueue) {
+        for state in self.mail.states.iter_mut().rev() {
+            state.log.events.give_way_to(later);
+        }
     }
 
     /// Displays the picture for `now`.
@@ -277,6 +289,14 @@ impl<E> View<E> {
         self.screen.removed()
     }
 
+    /// Returns the events that this picture displays, like [`Simulation::events`](crate::Simulation::events): those of
+    /// the steps that it is the first to display. [`Runner::lost_events`](super::Runner::lost_events) counts events that
+    /// no frame displayed in time.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.screen.events.events()
+    }
+
     /// Returns how far the origin has been shifted since the previous picture, in metres, like
     /// [`Frame::origin_shift`](crate::Frame::origin_shift). Use it to move the camera.
     #[must_use]
@@ -335,19 +355,6 @@ impl<E> View<E> {
         self.is_starved
     }
 
-    pub(super) fn take_events(&mut self, mailbox: &Mailbox<E>, shown: Option<u64>) -> Vec<Event> {
-        let come = if let Some(shown) = shown {
-            // After a rewind, ticks repeat. Everything before the rewind was displayed, too.
-            let last = (self.mail.events.iter()).rposition(|(tick, _)| *tick < shown);
-            last.map_or(0, |last| last + 1)
-        } else {
-            self.fetch(mailbox);
-            self.mail.events.len()
-        };
-        let steps = self.mail.events.drain(..come);
-        steps.flat_map(|(_, events)| events).collect()
-    }
-
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
         self.fetch(mailbox);
         self.mail.failures.drain(..).collect()
@@ -385,32 +392,4 @@ fn alpha(state: &Snapshot, time: f64) -> f32 {
 )]
 fn rounded(number: f64) -> f32 {
     number as f32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::events::Quarantined;
-
-    #[test]
-    fn events_from_before_a_rewind_do_not_delay_later_events() {
-        let mailbox = Mailbox::<()>::default();
-        let ticks = [50, 51, 52, 53, 3, 4, 5];
-        mailbox.try_with(|mail| {
-            let body = BodyKey::default();
-            let event = |tick| Event::Quarantined(Quarantined { step: tick, body });
-            mail.events = ticks.map(|tick| (tick, vec![event(tick)])).into();
-        });
-        let mut view = View::new(RunnerSettings::default(), Screen::default(), Duration::ZERO);
-        view.fetch(&mailbox);
-        let events = view.take_events(&mailbox, Some(5));
-        assert!(
-            events
-                .iter()
-                .map(Event::step)
-                .eq(ticks[..6].iter().copied())
-        );
-        assert!(view.take_events(&mailbox, Some(5)).is_empty());
-        assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
-    }
 }

@@ -5,6 +5,7 @@
 //! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
 //!   through every rollback.
 //! - `exchange`: loops that exchange, copy, save and restore their states display exactly the bodies of their states.
+//! - `events`: each event is displayed once, in the first picture after its step.
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
@@ -31,5 +32,7 @@ mod conformance;
 mod golden;
 // The displayed time and the displayed motion.
 mod displayed;
+// Displayed events.
+mod events;
 // All methods in all states.
 mod states;

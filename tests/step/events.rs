@@ -424,16 +424,16 @@ fn events_stay_with_their_tick_when_ticks_are_renumbered_within_a_frame() {
             let ball = insert_one(&mut simulation.physics, 10 + expected.len());
             expected.push((step.tick, ball));
             simulation.run_step();
-            let of_step = simulation.events().in_step(step.tick);
+            let of_step = simulation.step_events().in_step(step.tick);
             assert_eq!(balls(of_step), [(step.tick, ball)], "from {first}");
         }
         simulation.end_frame();
         expected.sort_unstable();
-        assert_eq!(balls(simulation.events()), expected, "from {first}");
+        assert_eq!(balls(simulation.step_events()), expected, "from {first}");
         for (tick, ball) in expected {
-            let of_step = simulation.events().in_step(tick);
+            let of_step = simulation.step_events().in_step(tick);
             assert_eq!(balls(of_step), [(tick, ball)], "from {first}");
         }
-        assert!(simulation.events().in_step(u64::MAX).is_empty());
+        assert!(simulation.step_events().in_step(u64::MAX).is_empty());
     }
 }

@@ -335,7 +335,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
         }
         let _ = (
             runner.frame().tick(),
-            runner.events(),
+            runner.view().events(),
             runner.failures().is_empty(),
         );
         let (_, player) = runner.stop();

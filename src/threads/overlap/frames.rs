@@ -86,6 +86,7 @@ impl Overlap {
                 self.simulation.physics.detect_edits();
                 self.publish();
             }
+            self.view.retract(&mut self.simulation.physics.log.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // The step is not run if the hook has replaced the state.
             if self.simulation.physics.current_step() == Some(step) {

@@ -298,19 +298,8 @@ impl<H: Hooks> Worker<H> {
     }
 
     fn run_step(&mut self, until: Duration) {
-        let run = self.simulation.timeline();
         if !self.make_frame(until) {
             return;
-        }
-        // If a hook has replaced the simulation, the events of the new one belong to another time.
-        let events = self.simulation.events();
-        if let Some(first) = events
-            .as_slice()
-            .first()
-            .filter(|_| self.simulation.timeline() == run)
-        {
-            let events = (first.step(), events.as_slice().to_vec());
-            self.outgoing.events.push_back(events);
         }
         self.publish();
         let frame = self.simulation.frame();

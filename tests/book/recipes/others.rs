@@ -24,7 +24,7 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
             simulation.begin_frame(SECOND / frames_per_second);
             while let Some(step) = simulation.next_step() {
                 simulation.run_step();
-                let entered = simulation.events().in_step(step.tick).collisions();
+                let entered = simulation.physics.events().collisions();
                 let coins: Vec<BodyKey> = entered
                     .filter(|event| event.started)
                     .flat_map(|event| event.bodies)

@@ -167,7 +167,8 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(it.simulation.frame().number).is_some()) },
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
     Method { name: "Simulation::frame", cells: ALWAYS, call: |it| done(it.simulation.frame()) },
-    Method { name: "Simulation::events", cells: "w--ww-- --w--ww-- w--www", call: |it| some(!it.simulation.events().is_empty()) },
+    Method { name: "Simulation::events", cells: ALWAYS, call: |it| done(it.simulation.events()) },
+    Method { name: "Simulation::step_events", cells: "w--ww-- --w--ww-- w--www", call: |it| some(!it.simulation.step_events().is_empty()) },
     // The clock.
     Method { name: "Simulation::clock", cells: ALWAYS, call: |it| done(it.simulation.clock().time()) },
     Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50)); 'w' } },

@@ -52,7 +52,7 @@ fn a_resimulated_step_has_the_same_tick_time_and_events() {
 fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     let (mut simulation, ball) = ball_and_sensor();
     advance(&mut simulation, 100);
-    assert_eq!(starts(simulation.events()), [6]);
+    assert_eq!(starts(simulation.step_events()), [6]);
     // The ball is stopped before it hits.
     simulation
         .resimulate(3, |physics, step| {
@@ -68,7 +68,7 @@ fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     assert_eq!(starts(changes.retracted), [6]);
     assert!(starts(changes.new).is_empty());
     assert!(
-        starts(simulation.events()).is_empty(),
+        starts(simulation.step_events()).is_empty(),
         "the frame has the events of the corrected run"
     );
     // In another rollback, the stopped ball flies on from step 5.
@@ -84,13 +84,13 @@ fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
         .unwrap();
     assert_eq!(starts(simulation.event_changes().new), [8]);
     assert!(starts(simulation.event_changes().retracted).is_empty());
-    assert_eq!(starts(simulation.events()), [8]);
+    assert_eq!(starts(simulation.step_events()), [8]);
     // The start in tick 8 was reported as new before, so it is confirmed now.
     simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);
     assert_eq!((frame.steps, frame.resimulated), (0, 7 + 6 + 4));
-    assert!(starts(simulation.events()).is_empty());
+    assert!(starts(simulation.step_events()).is_empty());
 }
 
 /// If a hook fails after the last resimulated step, the changes describe the present at once. After other failures they
@@ -162,7 +162,7 @@ fn event_changes_describe_the_corrected_present_after_a_hook_fails() {
 fn frame_events_exclude_those_of_resimulated_steps() {
     let (mut simulation, _) = ball_and_sensor();
     advance(&mut simulation, 70);
-    assert_eq!(starts(simulation.events()), [6]);
+    assert_eq!(starts(simulation.step_events()), [6]);
     simulation.roll_back(2).unwrap();
     let mut seen = Vec::new();
     struct Listener<'a>(&'a mut Vec<(u64, bool)>);
@@ -184,7 +184,126 @@ fn frame_events_exclude_those_of_resimulated_steps() {
         [(6, true), (8, false)],
         "the contact starts again, and stops for the first time"
     );
-    let events = simulation.events();
+    let events = simulation.step_events();
     assert!(events.iter().all(|event| event.step() >= 7), "{events:?}");
     assert_eq!(starts(simulation.event_changes().confirmed), [6]);
+}
+
+/// The frames of a game that starts a sound for each start that is displayed.
+fn displayed(simulation: &mut Simulation, millis: u64) -> Vec<u64> {
+    advance(simulation, millis);
+    starts(simulation.events())
+}
+
+/// Sets the speed of the ball in the step of tick 3, and runs the steps from there on again.
+fn set_speed_at_3(simulation: &mut Simulation, ball: BodyKey, speed: f32) {
+    let set_speed = |physics: &mut Physics, step: Step| {
+        if step.tick == 3 {
+            let ball = physics.body_mut(ball).unwrap();
+            ball.set_linvel(Vector::X * speed, true);
+        }
+    };
+    simulation.resimulate(3, set_speed).unwrap();
+}
+
+#[test]
+fn events_are_displayed_by_the_frame_of_their_step_and_once() {
+    let (mut simulation, _) = ball_and_sensor();
+    assert!(displayed(&mut simulation, 60).is_empty());
+    // Within a frame, the last picture's events stay.
+    simulation.begin_frame(MS(10));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    assert_eq!(starts(simulation.step_events()), [6]);
+    assert!(starts(simulation.events()).is_empty());
+    simulation.end_frame();
+    assert_eq!(starts(simulation.events()), [6]);
+    assert!(displayed(&mut simulation, 3).is_empty());
+    assert!(displayed(&mut simulation, 30).is_empty());
+}
+
+#[test]
+fn an_event_that_a_rollback_retracts_in_its_frame_is_never_displayed() {
+    let (mut simulation, ball) = ball_and_sensor();
+    simulation.begin_frame(MS(100));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    set_speed_at_3(&mut simulation, ball, 0.0);
+    simulation.end_frame();
+    assert!(starts(simulation.events()).is_empty());
+    assert_eq!(starts(simulation.event_changes().retracted), [6]);
+    // It happens after all.
+    set_speed_at_3(&mut simulation, ball, 100.0);
+    assert_eq!(displayed(&mut simulation, 0), [6]);
+}
+
+#[test]
+fn an_event_that_was_displayed_and_retracted_is_not_displayed_again() {
+    let (mut simulation, ball) = ball_and_sensor();
+    assert_eq!(displayed(&mut simulation, 100), [6]);
+    for frames in 0..3 {
+        set_speed_at_3(&mut simulation, ball, 0.0);
+        for _ in 0..frames {
+            assert!(displayed(&mut simulation, 3).is_empty());
+        }
+        set_speed_at_3(&mut simulation, ball, 100.0);
+        assert!(displayed(&mut simulation, 3).is_empty());
+    }
+    // In another step it is another event.
+    set_speed_at_3(&mut simulation, ball, 60.0);
+    assert_eq!(displayed(&mut simulation, 0), [8]);
+}
+
+#[test]
+fn a_frame_in_a_rollback_displays_no_events_and_keeps_those_to_be_displayed() {
+    let (mut simulation, _) = ball_and_sensor();
+    advance(&mut simulation, 60);
+    simulation.begin_frame(MS(10));
+    simulation.next_step();
+    simulation.run_step();
+    simulation.roll_back(5).unwrap();
+    simulation.next_step();
+    simulation.run_step();
+    simulation.end_frame();
+    assert_eq!(simulation.steps_to_resimulate(), 1);
+    assert!(simulation.events().is_empty());
+    // The copy has them, too.
+    let mut copy = simulation.clone();
+    assert_eq!(displayed(&mut simulation, 0), [6]);
+    assert_eq!(displayed(&mut copy, 0), [6]);
+}
+
+#[test]
+fn after_a_rewind_or_an_assignment_steps_run_as_new_ones() {
+    let (mut simulation, _) = ball_and_sensor();
+    assert_eq!(displayed(&mut simulation, 100), [6]);
+    let start = {
+        simulation.rewind(2).unwrap();
+        simulation.physics.clone()
+    };
+    assert_eq!(displayed(&mut simulation, 70), [6]);
+    simulation.physics = start;
+    assert_eq!(displayed(&mut simulation, 50), [6]);
+}
+
+#[test]
+fn a_correction_retracts_no_events_of_the_steps_that_it_skips() {
+    let (mut simulation, _) = ball_and_sensor();
+    simulation.keep(Kept {
+        ticks: 50,
+        interval: 10,
+        ..Kept::default()
+    });
+    advance(&mut simulation, 70);
+    let state = simulation.physics.clone();
+    advance(&mut simulation, 50);
+    simulation.roll_back(7).unwrap();
+    assert_eq!(simulation.physics.tick(), 0);
+    simulation.correct(state).unwrap();
+    simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    let changes = simulation.event_changes();
+    assert!(changes.retracted.is_empty(), "{:?}", changes.retracted);
+    assert!(changes.new.is_empty());
 }

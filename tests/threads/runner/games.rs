@@ -77,22 +77,19 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut events = Vec::new();
     frames(&mut runner, |runner| {
-        runner.frame();
-        let come = runner.displayed_events();
+        let view = runner.frame();
+        let come = view.events();
         if !come.is_empty() {
-            let x = runner
-                .frame()
-                .pose(key)
-                .map_or(0.0, |pose| pose.translation.x);
+            let x = view.pose(key).map_or(0.0, |pose| pose.translation.x);
             assert!(x >= 5.9 + 0.1, "{x}: the events came before their poses");
         }
-        events.extend(come);
+        events.extend(come.iter());
         events.len() == 2
     });
     let ticks: Vec<u64> = events.iter().map(Event::step).collect();
     assert_eq!(ticks, [6, 8]);
     until(&made, 20);
-    assert!(runner.events().is_empty());
+    assert!(runner.frame().events().is_empty());
     assert_eq!(runner.lost_events(), 0);
 }
 

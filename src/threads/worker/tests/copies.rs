@@ -145,13 +145,17 @@ proptest! {
             for (key, pose) in &map {
                 prop_assert_eq!(view.pose(*key), Some(*pose));
             }
-            let events = both.runner.displayed_events();
+            let events = both.view().events();
             prop_assert!(events.iter().all(|event| event.step() < both.view().tick()));
-            ticks.extend(events.iter().map(Event::step));
+            ticks.extend(events.iter().map(|event| event.step()));
         }
         both.physics(now);
-        let rest = both.runner.events();
-        ticks.extend(rest.iter().map(Event::step));
+        // Displays the last state.
+        for _ in 0..2 {
+            now += MS(1_000);
+            let view = both.frame(now);
+            ticks.extend(view.events().iter().map(|event| event.step()));
+        }
         prop_assert!(ticks.is_sorted(), "each step once, in order");
 
         let (mut alone, mut hooks) = (floor(), ByTick(Vec::new()));

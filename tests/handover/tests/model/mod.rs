@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
 use crate::sync::thread;
-use stubs::{Event, Movers, Origin, PoseLog, RunnerSettings};
+use stubs::{EventQueue, Movers, Origin, PoseLog, RunnerSettings};
 
 /// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,14 +37,16 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         has_render_data: false,
         is_single: false,
     });
-    let log = PoseLog(vec![tick]);
+    let log = PoseLog {
+        changes: vec![tick],
+        events: EventQueue(vec![tick]),
+    };
     mail.states.push_back(Update {
         snapshot,
         log,
         replaces: None,
     });
     mail.reading.time = Duration::from_secs(tick);
-    mail.events.push_back((tick, vec![Event, Event]));
     mail.dropped += Duration::from_secs(1);
 }
 
@@ -56,7 +58,8 @@ fn run_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plant
         step(&mut outgoing, tick);
         let again = mailbox.put(&mut outgoing, settings, now);
         if again.is_some() && planted == Planted::EventsDropped {
-            outgoing.events.clear();
+            let states = outgoing.states.iter_mut();
+            states.for_each(|state| state.log.events = EventQueue::default());
         }
     }
     if planted == Planted::NoRetry {
@@ -77,7 +80,7 @@ fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) 
     assert!(mail.states.len() <= STATES, "too many states");
     let states = mail.states.iter_mut();
     states
-        .flat_map(|state| std::mem::take(&mut state.log).0)
+        .flat_map(|state| std::mem::take(&mut state.log.changes))
         .collect()
 }
 
@@ -97,7 +100,10 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     let physics = thread::spawn(move || run_steps(&theirs, &settings, steps, planted));
     let mut mail = Mail::default();
     let mut events = Vec::new();
-    let mut take = |mail: &mut Mail<()>| events.extend(mail.events.drain(..).map(|(tick, _)| tick));
+    let mut take = |mail: &mut Mail<()>| {
+        let states = mail.states.iter_mut();
+        events.extend(states.flat_map(|state| std::mem::take(&mut state.log.events).0));
+    };
     let mut changes = Vec::new();
     for _ in 0..frames {
         changes.extend(frame(&mailbox, &settings, &mut mail));

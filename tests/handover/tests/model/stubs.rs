@@ -9,18 +9,42 @@ pub struct SmoothingSettings;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin;
 
-/// The steps whose changes it has.
+/// The steps whose changes and events it has.
 #[derive(Debug, Default)]
-pub struct PoseLog(pub Vec<u64>);
+pub struct PoseLog {
+    pub changes: Vec<u64>,
+    pub events: EventQueue,
+}
 
 impl PoseLog {
     pub fn append(&mut self, mut later: Self) {
-        self.0.append(&mut later.0);
+        self.changes.append(&mut later.changes);
+        self.events.0.append(&mut later.events.0);
     }
 }
 
-#[derive(Debug)]
-pub struct Event;
+/// Steps, each with two events.
+#[derive(Debug, Default)]
+pub struct EventQueue(pub Vec<u64>);
+
+impl EventQueue {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn drop_oldest(&mut self) -> Option<usize> {
+        (!self.0.is_empty()).then(|| {
+            self.0.remove(0);
+            2
+        })
+    }
+
+    pub fn give_way_to(&mut self, _: &mut Self) {}
+
+    pub fn rewound(&self) -> Option<u64> {
+        None
+    }
+}
 
 #[derive(Debug)]
 pub struct Failure<E>(pub E);

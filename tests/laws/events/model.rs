@@ -1,0 +1,116 @@
+//! The rules: which events the next picture displays.
+
+use evenstep::Step;
+use std::collections::BTreeMap;
+
+/// The step of an event, its colliders, and whether it is a start.
+pub type Id = (u64, [u32; 2], bool);
+
+/// An event that was not displayed yet.
+#[derive(Debug)]
+struct Pending {
+    id: Id,
+    /// A picture with a greater tick may display it, or has to.
+    earliest: u64,
+    latest: u64,
+}
+
+#[derive(Default)]
+pub struct Model {
+    /// The events of each step in its last run.
+    runs: BTreeMap<u64, Vec<Id>>,
+    /// Those of the steps that were resimulated since the last rollback began.
+    again: BTreeMap<u64, Vec<Id>>,
+    pending: Vec<Pending>,
+    /// Events that were displayed, and did not happen after all.
+    retracted: Vec<Id>,
+}
+
+impl Model {
+    pub fn end_step(&mut self, step: Step, events: Vec<Id>) {
+        if step.is_resimulated {
+            self.again.insert(step.tick, events);
+            return;
+        }
+        self.settle(step.tick);
+        self.pending.extend(events.iter().map(|id| Pending {
+            id: *id,
+            earliest: step.tick,
+            latest: step.tick,
+        }));
+        self.runs.split_off(&step.tick);
+        self.runs.insert(step.tick, events);
+    }
+
+    /// Ends a rollback, if there is one. The present tick is `present`.
+    pub fn settle(&mut self, present: u64) {
+        for (tick, mut now) in std::mem::take(&mut self.again) {
+            let mut new = now.clone();
+            let then = self.runs.remove(&tick).unwrap_or_default();
+            for id in then {
+                if let Some(at) = new.iter().position(|it| *it == id) {
+                    new.remove(at);
+                } else if let Some(at) = self.pending.iter().rposition(|it| it.id == id) {
+                    self.pending.remove(at);
+                } else {
+                    self.retracted.push(id);
+                }
+            }
+            for id in new {
+                if let Some(at) = self.retracted.iter().position(|it| *it == id) {
+                    self.retracted.remove(at);
+                } else {
+                    // A view displays the correction with the next step.
+                    self.pending.push(Pending {
+                        id,
+                        earliest: tick,
+                        latest: present,
+                    });
+                }
+            }
+            now.sort_unstable();
+            self.runs.insert(tick, now);
+        }
+    }
+
+    /// The steps from this tick on are to be resimulated.
+    pub fn roll_back(&mut self, tick: u64) {
+        self.again.split_off(&tick);
+    }
+
+    /// The steps from this tick on have never run.
+    pub fn go_back(&mut self, tick: u64) {
+        self.runs.split_off(&tick);
+        self.pending.retain(|event| event.id.0 < tick);
+        self.retracted.retain(|id| id.0 < tick);
+    }
+
+    /// A view displays another simulation from now on.
+    pub fn forget(&mut self) {
+        self.pending.clear();
+        self.retracted.clear();
+    }
+
+    /// Steps have other ticks from now on.
+    pub fn renumber(&mut self) {
+        self.runs.clear();
+        self.retracted.clear();
+        for event in &mut self.pending {
+            (event.earliest, event.latest) = (0, 0);
+        }
+    }
+
+    /// Checks the events that a picture with this tick displays.
+    pub fn display(&mut self, tick: u64, displayed: &[Id]) {
+        for id in displayed {
+            let is_it = |it: &Pending| it.id == *id && it.earliest < tick;
+            let Some(at) = self.pending.iter().position(is_it) else {
+                panic!("{id:?} is not to be displayed at tick {tick}: {:?}", self.pending);
+            };
+            self.pending.remove(at);
+        }
+        let late = self.pending.iter().find(|event| event.latest < tick);
+        assert!(late.is_none(), "{late:?} is not displayed at tick {tick}");
+        assert!(displayed.is_sorted_by_key(|id| id.0));
+    }
+}
