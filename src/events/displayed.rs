@@ -128,7 +128,11 @@ impl EventQueue {
     fn insert(&mut self, event: Event) {
         let step = event.step();
         let is_before = |events: &SharedEvents| events.iter().any(|event| event.step() < step);
-        let place = self.steps.iter().rposition(is_before).map_or(0, |it| it + 1);
+        let place = self
+            .steps
+            .iter()
+            .rposition(is_before)
+            .map_or(0, |it| it + 1);
         match self.steps.get_mut(place) {
             Some(events) if events[0].step() == step => Arc::make_mut(events).push(event),
             _ => self.steps.insert(place, SharedEvents::new(vec![event])),

@@ -24,6 +24,9 @@ pub struct Model {
     pending: Vec<Pending>,
     /// Events that were displayed, and did not happen after all.
     retracted: Vec<Id>,
+    /// Events that were not displayed before they became void, and whether a rollback retracted them. A thread that runs
+    /// by itself may display them until it hears of it.
+    void: Option<Vec<(Id, bool)>>,
 }
 
 impl Model {
@@ -52,6 +55,7 @@ impl Model {
                     new.remove(at);
                 } else if let Some(at) = self.pending.iter().rposition(|it| it.id == id) {
                     self.pending.remove(at);
+                    self.void.iter_mut().for_each(|void| void.push((id, true)));
                 } else {
                     self.retracted.push(id);
                 }
@@ -60,6 +64,9 @@ impl Model {
                 if let Some(at) = self.retracted.iter().position(|it| *it == id) {
                     self.retracted.remove(at);
                 } else {
+                    if let Some(void) = &mut self.void {
+                        void.retain(|it| *it != (id, true));
+                    }
                     // A view displays the correction with the next step.
                     self.pending.push(Pending {
                         id,
@@ -81,14 +88,25 @@ impl Model {
     /// The steps from this tick on have never run.
     pub fn go_back(&mut self, tick: u64) {
         self.runs.split_off(&tick);
-        self.pending.retain(|event| event.id.0 < tick);
+        let gone = self.pending.extract_if(.., |event| event.id.0 >= tick);
+        let gone = gone.map(|event| (event.id, false));
+        match &mut self.void {
+            Some(void) => void.extend(gone),
+            None => drop(gone.count()),
+        }
         self.retracted.retain(|id| id.0 < tick);
+    }
+
+    /// Allows that a view displays events that have become void, because it hears of it later.
+    pub fn allow_void(&mut self) {
+        self.void = Some(Vec::new());
     }
 
     /// A view displays another simulation from now on.
     pub fn forget(&mut self) {
-        self.pending.clear();
-        self.retracted.clear();
+        let runs = std::mem::take(&mut self.runs);
+        self.go_back(0);
+        self.runs = runs;
     }
 
     /// Steps have other ticks from now on.
@@ -104,10 +122,22 @@ impl Model {
     pub fn display(&mut self, tick: u64, displayed: &[Id]) {
         for id in displayed {
             let is_it = |it: &Pending| it.id == *id && it.earliest < tick;
-            let Some(at) = self.pending.iter().position(is_it) else {
-                panic!("{id:?} is not to be displayed at tick {tick}: {:?}", self.pending);
-            };
-            self.pending.remove(at);
+            if let Some(at) = self.pending.iter().position(is_it) {
+                self.pending.remove(at);
+                continue;
+            }
+            let void = self.void.iter().flatten().position(|(it, _)| it == id);
+            let void = void
+                .zip(self.void.as_mut())
+                .map(|(at, void)| void.remove(at));
+            match void {
+                Some((_, true)) => self.retracted.push(*id),
+                Some((_, false)) => (),
+                None => panic!(
+                    "{id:?} is not to be displayed at tick {tick}: {:?}",
+                    self.pending
+                ),
+            }
         }
         let late = self.pending.iter().find(|event| event.latest < tick);
         assert!(late.is_none(), "{late:?} is not displayed at tick {tick}");

@@ -244,7 +244,10 @@ fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
         }
     }
     // The last run of each step of the frame counts, and its events are listed once.
-    let events = simulation.step_events().iter().map(|event| format!("{event:?}"));
+    let events = simulation
+        .step_events()
+        .iter()
+        .map(|event| format!("{event:?}"));
     let steps = frame.ticks().filter_map(|tick| game.events.get(&tick));
     assert!(events.eq(steps.flatten().cloned()));
 }

@@ -325,7 +325,8 @@ fn redo(simulation: &Simulation) -> Redo {
     if simulation.steps_to_resimulate() > 0 {
         return Redo::Unfinished;
     }
-    let ticks = |it: &Simulation| -> Vec<u64> { it.step_events().iter().map(|it| it.step()).collect() };
+    let ticks =
+        |it: &Simulation| -> Vec<u64> { it.step_events().iter().map(|it| it.step()).collect() };
     let mut copy = simulation.clone();
     // It runs no step, but ends a rollback whose last step is over.
     match quietly(|| copy.resimulate(u64::MAX, |_, _| ())) {

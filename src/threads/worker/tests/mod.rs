@@ -19,12 +19,13 @@ mod with_hecs;
 mod commands;
 // Random games with commands while physics is late.
 mod random;
+// Random games whose events are displayed once.
+mod events;
 // Random games that exchange states with other loops.
 #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 mod exchange;
 
 use super::*;
-use crate::events::Event;
 use crate::forces::ForceGenerator;
 use crate::physics::Physics;
 use crate::pose::{Movers, SmoothingSettings};
