@@ -204,7 +204,7 @@ fn take_first(list: &mut Vec<Identity>, identity: &Identity) -> bool {
     first.map(|first| list.remove(first)).is_some()
 }
 
-/// Drops the events that are in this list, with their place in it.
+/// Drops the events that are in this list, and takes them off it.
 fn drop_taken(events: &mut SharedEvents, list: &mut Vec<Identity>) {
     if !list.is_empty() {
         Arc::make_mut(events).retain(|event| !take_first(list, &event.identity()));

@@ -1,6 +1,6 @@
 //! What happened in the steps: collisions, contact forces, tears and quarantined bodies.
 //!
-//! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] of a frame, and
+//! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] that a frame displays, and
 //! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which
 //! it happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
 

@@ -26,7 +26,7 @@ pub struct Model {
     retracted: Vec<Id>,
     /// Events that were not displayed before they became void, and whether a rollback retracted them. A thread that runs
     /// by itself may display them until it hears of it.
-    void: Option<Vec<(Id, bool)>>,
+    pub void: Option<Vec<(Id, bool)>>,
 }
 
 impl Model {
@@ -95,11 +95,6 @@ impl Model {
             None => drop(gone.count()),
         }
         self.retracted.retain(|id| id.0 < tick);
-    }
-
-    /// Allows that a view displays events that have become void, because it hears of it later.
-    pub fn allow_void(&mut self) {
-        self.void = Some(Vec::new());
     }
 
     /// A view displays another simulation from now on.
