@@ -30,14 +30,20 @@ enum Part {
     },
 }
 
-/// How entities are despawned, and when their bodies are removed.
+/// How entities are spawned and despawned, and when their bodies are inserted and removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// `Entities` despawns them with their bodies.
+    /// `Entities` spawns and despawns them with their bodies.
     AtOnce,
     /// hecs despawns them. Their bodies are removed at the end of each hook.
     Noticed,
+    /// hecs spawns and despawns them. Their bodies are inserted and removed at the end of each hook.
+    Described,
 }
+
+/// The body that an entity should have.
+#[derive(Clone)]
+struct Start(RigidBodyBuilder);
 
 /// The parts of the game outside the simulation.
 #[derive(Clone)]
@@ -48,6 +54,10 @@ struct Game {
 }
 
 const SHIPS: u32 = 4;
+
+fn collider() -> ColliderBuilder {
+    ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS)
+}
 
 /// Returns whether a ship fires at this tick.
 fn fires(ship: u32, tick: u64) -> bool {
@@ -69,13 +79,16 @@ fn start(way: Way) -> Simulation {
     });
     simulation.correction = Correction::OFF;
     let mut game = Game {
-        world: RollbackWorld::default().with::<Id>().with::<Part>(),
+        world: (RollbackWorld::default().with::<Id>())
+            .with::<Part>()
+            .with::<Start>(),
         way,
         next_id: 0,
     };
     for _ in 0..SHIPS {
         game.spawn_ship(&mut simulation.physics);
     }
+    game.end_hook(&mut simulation.physics);
     simulation.physics.resources_mut().insert(game);
     simulation
 }
@@ -86,12 +99,15 @@ fn with_game<R>(simulation: &mut Simulation, f: impl FnOnce(&mut Simulation, &mu
 
 impl Game {
     fn spawn(&mut self, physics: &mut Physics, part: Part, body: RigidBodyBuilder) {
-        let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
         let RollbackWorld {
             world, entities, ..
         } = &mut self.world;
         let parts = (Id(self.next_id), part);
-        entities.spawn(world, physics, body, ball, parts);
+        if self.way == Way::Described {
+            world.spawn((parts.0, parts.1, Start(body)));
+        } else {
+            entities.spawn(world, physics, body, collider(), parts);
+        }
         self.next_id += 1;
     }
 
@@ -111,7 +127,7 @@ impl Game {
         } = &mut self.world;
         match self.way {
             Way::AtOnce => entities.despawn(world, physics, entity).unwrap(),
-            Way::Noticed => world.despawn(entity).unwrap(),
+            Way::Noticed | Way::Described => world.despawn(entity).unwrap(),
         }
     }
 
@@ -119,8 +135,17 @@ impl Game {
         (self.world.entities).sync(&mut self.world.world, simulation);
     }
 
-    fn remove_dropped(&mut self, physics: &mut Physics) {
-        (self.world.entities).remove_dropped(&mut self.world.world, physics);
+    fn end_hook(&mut self, physics: &mut Physics) {
+        let RollbackWorld {
+            world, entities, ..
+        } = &mut self.world;
+        if self.way != Way::AtOnce {
+            entities.remove_dropped(world, physics);
+        }
+        // In the other ways no entity has a `Start`.
+        let describe =
+            |_, (id, start): (&Id, &Start)| Some((*id, start.0.clone(), vec![collider()]));
+        entities.insert_missing::<(&Id, &Start), _>(world, physics, describe);
     }
 
     fn before_step(&mut self, physics: &mut Physics, step: Step, fires: fn(u32, u64) -> bool) {
@@ -151,9 +176,7 @@ impl Game {
                 Part::Shot { .. } | Part::Wreck { .. } => (),
             }
         }
-        if self.way == Way::Noticed {
-            self.remove_dropped(physics);
-        }
+        self.end_hook(physics);
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) {
@@ -185,9 +208,7 @@ impl Game {
                 Part::Shot { .. } | Part::Wreck { .. } => self.despawn(physics, entity),
             }
         }
-        if self.way == Way::Noticed {
-            self.remove_dropped(physics);
-        }
+        self.end_hook(physics);
     }
 
     /// Returns every component of every entity, in the order of a query.
@@ -266,6 +287,8 @@ fn a_game_with_a_rollback_in_every_frame_equals_one_without() {
         (Way::AtOnce, Late::Between),
         (Way::Noticed, Late::Within),
         (Way::Noticed, Late::Between),
+        (Way::Described, Late::Within),
+        (Way::Described, Late::Between),
     ] {
         let [mut there, mut here] = [way; 2].map(start);
         let (mut wrecks, mut most) = (0, 0);
@@ -303,7 +326,7 @@ fn components(simulation: &Simulation) -> Vec<Components> {
 /// In between, the world is in the past, and displayed poses stay the same.
 #[test]
 fn an_unfinished_rollback_is_completed_in_the_next_frame() {
-    for way in [Way::AtOnce, Way::Noticed] {
+    for way in [Way::AtOnce, Way::Noticed, Way::Described] {
         let mut simulation = start(way);
         for _ in 0..20 {
             frame(&mut simulation, MS(16), Late::InTime);

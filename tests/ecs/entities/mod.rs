@@ -1,6 +1,7 @@
 //! Entities and bodies stay in sync.
 
 mod lifetimes;
+mod missing;
 mod random;
 mod restored;
 mod taken;
