@@ -16,6 +16,10 @@ struct Input;
 #[doc = include_str!("../docs/book/src/ecs.md")]
 struct Ecs;
 
+#[cfg(feature = "hecs")]
+#[doc = include_str!("../docs/book/src/components.md")]
+struct Components;
+
 #[doc = include_str!("../docs/book/src/camera.md")]
 struct Camera;
 

@@ -4,7 +4,7 @@ use evenstep::hecs::Entity;
 use evenstep::rapier::dynamics::RigidBodyType;
 use evenstep::rapier::math::{Pose, Vector};
 
-/// The order in which bodies are inserted. Each entity that has a body has a number of its own.
+/// The order in which bodies are inserted. No two entities have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order(pub u64);
 

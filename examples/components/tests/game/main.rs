@@ -1,4 +1,4 @@
-//! The game is the same at every frame rate, and what is drawn moves evenly.
+//! The game is the same at every frame rate, and its picture moves evenly.
 
 // Who owns a transform: the paddle, the hand, and the first frame.
 mod owners;

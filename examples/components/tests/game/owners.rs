@@ -49,7 +49,7 @@ fn a_paddle_is_slow_if_its_displayed_pose_is_written_back() {
             "{} px/s at {fps} fps",
             right[i]
         );
-        // f / (f + s), with the length of a frame and of a step.
+        // The frame time, divided by the sum of the frame time and the step.
         let [frame, step] = [fps, 60].map(|hz| 1.0 / hz as f32);
         let expected = SPEED * frame / (frame + step);
         assert!(

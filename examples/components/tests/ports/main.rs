@@ -105,6 +105,10 @@ fn a_game_on_evenstep_ends_with_the_same_bits_at_every_frame_rate_and_a_plain_on
     for port in PORTS {
         let run = |run: fn(&[Duration]) -> Vec<f32>| RATES.map(|fps| run(&frames(fps, LENGTH)));
         let (plain, even) = (run(port.plain), run(port.even));
+        for (i, fps) in RATES.into_iter().enumerate() {
+            let [plain, even] = [&plain[i], &even[i]].map(|end| &end[..4]);
+            println!("{} at {fps} fps: {plain:?} {even:?}", port.name);
+        }
         for end in &even {
             assert_eq!(bits(end), bits(&even[0]), "{}", port.name);
         }

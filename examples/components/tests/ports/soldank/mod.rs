@@ -1,5 +1,5 @@
 //! Builders of bodies and colliders are components. A filter reads `Parent`s, the map consists of triangles without a
-//! body, and contacts with it last a while.
+//! body, and contacts with it count for some time.
 
 pub mod even;
 pub mod plain;
@@ -20,7 +20,7 @@ pub struct OffGround(pub f32);
 /// The entity never touches this one: a bullet and who fired it.
 pub struct Parent(pub Entity);
 
-/// A soldier runs over hills, jumps within 0.15 s after he last touched the ground, and fires.
+/// A soldier runs over hills, jumps up to 0.15 s after the last contact with the ground, and fires.
 pub struct Game {
     soldier: Entity,
     time: f32,
