@@ -87,8 +87,8 @@ impl Layer {
         let entities = &mut self.entities;
         let new = entities.insert_missing::<(&Order, Parts<'_>), _>(world, physics, describe);
         for (entity, _) in new {
-            let parts = world.query_one_mut::<Parts<'_>>(entity);
-            let agreed = Agreed::new(parts.expect("its body was inserted"));
+            let parts = world.query_one_mut::<Parts<'_>>(entity).unwrap(); // it was just described
+            let agreed = Agreed::new(parts);
             let _ = world.insert_one(entity, agreed);
         }
     }
