@@ -103,7 +103,7 @@ fn the_layer_has_at_most_150_lines() {
     assert!(code.count() <= 150);
 }
 
-/// Bodies at rest fall asleep, because the layer does not access them mutably.
+/// Bodies at rest fall asleep, because the layer sets their shapes only if the hull has changed.
 #[test]
 fn the_layer_lets_bodies_sleep() {
     let mut game = Game::default();
