@@ -23,6 +23,11 @@ impl EventQueue {
         self.retracted.is_empty() && self.steps.is_empty()
     }
 
+    /// Returns whether it changes no list.
+    fn says_nothing(&self) -> bool {
+        self.is_empty() && self.rewound.is_none() && self.oldest == 0
+    }
+
     /// Adds the events of a step.
     pub fn add(&mut self, events: &SharedEvents) {
         if !events.is_empty() {
@@ -155,10 +160,13 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Displays the events of a queue.
-    pub fn show(&mut self, queue: EventQueue) {
+    /// Displays the events of a queue, and empties it.
+    pub fn show(&mut self, queue: &mut EventQueue) {
         clear_events(&mut self.events);
-        self.left.append(queue);
+        if queue.says_nothing() && self.left.says_nothing() {
+            return;
+        }
+        self.left.append(std::mem::take(queue));
         if let Some(tick) = self.left.rewound.take() {
             self.retracted.retain(|(step, ..)| *step < tick);
         }

@@ -338,6 +338,9 @@ pub(crate) fn clear_events(events: &mut SharedEvents) {
 
 /// Replaces the events of these ticks with the ones in `others`.
 pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
+    if events.is_empty() && others.is_empty() {
+        return;
+    }
     let events = Arc::make_mut(events);
     let range = range_of(events, ticks.clone());
     let of_ticks = &others[range_of(others, ticks)];

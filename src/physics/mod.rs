@@ -247,6 +247,12 @@ pub(crate) struct PastEdits {
     pub previous: Vec<(BodyKey, Pose)>,
 }
 
+impl PastEdits {
+    pub fn is_empty(&self) -> bool {
+        !self.is_cut && self.replaced.is_none() && self.previous.is_empty()
+    }
+}
+
 /// # Construction
 impl Physics {
     /// Creates an empty world under Rapier's default gravity.

@@ -22,7 +22,7 @@ impl Screen {
     /// Computes the poses that this frame displays, and the lists of changes.
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
         self.begin(moment);
-        self.events.show(std::mem::take(&mut log.events));
+        self.events.show(&mut log.events);
         for change in log.errors.drain(..) {
             self.change_error(change, moment.smoothing);
         }

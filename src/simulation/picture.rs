@@ -178,7 +178,8 @@ impl Simulation {
 
 /// # The picture
 impl Simulation {
-    pub(super) fn show(&mut self) {
+    /// Displays the frame, with extrapolated bodies this far ahead of the last state, in seconds.
+    pub(super) fn show(&mut self, lead: f32) {
         let screen = &mut self.screen;
         if self.run.redo.is_some() {
             return screen.show_same(self.frame.number, screen.time());
@@ -189,7 +190,7 @@ impl Simulation {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
-            lead: self.clock.lead(),
+            lead,
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,

@@ -67,17 +67,20 @@ impl Simulation {
         if self.open.is_some() {
             self.abort_steps();
         }
-        let mut open = self.open.take().unwrap_or_else(|| self.new_frame());
-        let report = &mut open.report;
-        let resimulated = std::mem::take(&mut self.run.resimulated);
-        report.resimulated = report.resimulated.saturating_add(resimulated);
+        if self.open.is_none() {
+            self.open = Some(self.new_frame());
+        }
         let tick = self.clock.tick();
-        report.dropped += self.clock.begin_frame(frame_time);
-        report.tick = self.clock.tick();
+        let dropped = self.clock.begin_frame(frame_time);
+        if let Some(OpenFrame { report, .. }) = &mut self.open {
+            let resimulated = std::mem::take(&mut self.run.resimulated);
+            report.resimulated = report.resimulated.saturating_add(resimulated);
+            report.dropped += dropped;
+            report.tick = self.clock.tick();
+        }
         if self.clock.tick() != tick {
             self.renumber();
         }
-        self.open = Some(open);
         self.pass_settings();
         if !self.clock.used().stands_still {
             self.shown_for = self.shown_for.saturating_add(frame_time.duration());
@@ -237,7 +240,7 @@ impl Simulation {
             return;
         }
         self.physics.log.events.add(&events.shared());
-        self.clock.next_step();
+        self.clock.count_step();
         if let Some(open) = &mut self.open {
             open.report.rejected_forces += rejected;
             open.report.tick = self.clock.tick();
@@ -251,34 +254,26 @@ impl Simulation {
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
     /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
-        if self.end_frame_without_picture() {
+        if let Some(lead) = self.end_frame_without_picture() {
             span!("show_poses");
-            self.show();
+            self.show(lead);
         }
         self.frame
     }
 
-    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a simulation that a view displays. Returns whether a
-    /// frame was open.
-    pub(crate) fn end_frame_without_picture(&mut self) -> bool {
+    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a simulation that a view displays. Returns how far
+    /// ahead of the last state extrapolated bodies are displayed, in seconds, or `None` if no frame was open.
+    pub(crate) fn end_frame_without_picture(&mut self) -> Option<f32> {
         self.take_over_physics();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
-            return false;
+            return None;
         }
         self.abort_steps();
-        self.finish_frame();
-        true
-    }
-
-    /// Ends the report of the open frame, and puts the state into the form that it has between frames.
-    fn finish_frame(&mut self) {
-        let Some(OpenFrame {
+        let OpenFrame {
             mut report,
             displayed,
-        }) = self.open.take()
-        else {
-            return;
-        };
+        } = self.open.take()?;
+        let lead;
         report.number = self.frame.number.saturating_add(1);
         report.awake = self.physics.rapier().islands.num_active_bodies();
         report.dt = self.clock.exact_time().dt();
@@ -288,13 +283,13 @@ impl Simulation {
             report.tick = self.frame.tick;
             report.alpha = self.frame.alpha;
             report.time = self.frame.time;
+            lead = 0.0;
         } else {
             if self.physics.pairs.is_resynced() {
                 self.clock.display_state(None);
             }
             report.tick = self.clock.tick();
-            report.alpha = self.clock.alpha();
-            report.time = self.clock.displayed_time();
+            (report.alpha, report.time, lead) = self.clock.picture();
             if report.steps == 0 && self.clock.is_stopped() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
@@ -303,6 +298,7 @@ impl Simulation {
             self.physics.unlist_resting();
         }
         self.frame = report;
+        Some(lead)
     }
 
     /// Lends the state to another thread, which runs the current step: exchanges it for a spare one. Until it returns,

@@ -81,9 +81,11 @@ impl Simulation {
         if !self.knows_physics() {
             self.take_over();
         }
-        let edits = std::mem::take(&mut self.physics.past_edits);
-        let tick = self.physics.first_known_tick();
-        self.run.past.apply_edits(edits, tick);
+        if !self.physics.past_edits.is_empty() {
+            let edits = std::mem::take(&mut self.physics.past_edits);
+            let tick = self.physics.first_known_tick();
+            self.run.past.apply_edits(edits, tick);
+        }
         self.pass_settings();
     }
 

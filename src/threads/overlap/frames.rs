@@ -101,7 +101,7 @@ impl Overlap {
     /// Sends the physics to the thread for a step, which has begun here.
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         let mut clock = self.simulation.clock().clone();
-        clock.next_step();
+        clock.count_step();
         let under_way = Lent::Away(UnderWay {
             step,
             clock,

@@ -67,17 +67,19 @@ impl Clock {
     /// [`alpha`](Self::alpha) of the last step.
     #[must_use]
     pub fn displayed_time(&self) -> Duration {
-        self.now.earlier(self.position().lag).duration()
+        self.picture().1
     }
 
-    /// Returns how far ahead of the last state a frame displays extrapolated bodies, in seconds.
-    pub(crate) fn lead(&self) -> f32 {
-        let Position { lead, alpha, .. } = self.position();
+    /// Returns the moment that a frame displays: [`alpha`](Self::alpha), [`displayed_time`](Self::displayed_time), and
+    /// how far ahead of the last state extrapolated bodies are displayed, in seconds.
+    pub(crate) fn picture(&self) -> (f32, Duration, f32) {
+        let Position { lag, lead, alpha } = self.position();
         let part = match self.anchor {
             None => alpha,
             Some(_) => fraction(lead, self.step_length()),
         };
-        part * self.used.rate.dt()
+        let time = self.now.earlier(lag).duration();
+        (alpha, time, part * self.used.rate.dt())
     }
 
     /// Returns the displayed moment. If it is the last thing before the end of a frame, that frame displays it.
@@ -116,7 +118,7 @@ impl Clock {
 
     /// Returns how far ahead of the last state extrapolated bodies are displayed.
     pub(super) fn displayed_lead(&self) -> u128 {
-        self.position().lead
+        self.displayed().lead()
     }
 
     /// Displays the last state until the next step, and extrapolates no body, because the clock stops at that state.
@@ -160,27 +162,48 @@ impl Clock {
 
 impl DisplayedMoment {
     fn position(&self) -> Position {
-        let (length, last) = (units_per_step(self.rate), self.state.last());
-        let Some(Anchor { overstep, position }) = self.anchor else {
+        let (length, last, lead) = (self.length(), self.state.last(), self.lead());
+        let Some(anchor) = self.anchor else {
             let left = length.saturating_sub(self.overstep);
             return Position {
                 lag: scaled(last, left, length),
-                lead: self.overstep.min(length),
+                lead,
                 alpha: fraction(self.overstep, length).min(LARGEST_ALPHA),
             };
         };
-        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves
-        // then.
-        let whole = length.saturating_sub(overstep);
-        let gone = self.overstep.saturating_sub(overstep).min(whole);
+        let position = anchor.position;
+        let (gone, whole) = self.gone_since(anchor);
         let lag = position.lag - scaled(position.lag, gone, whole);
-        let behind = length.saturating_sub(position.lead);
         Position {
             lag,
-            lead: position.lead.saturating_add(scaled(behind, gone, whole)),
+            lead,
             alpha: fraction(last.saturating_sub(lag), last)
                 .max(position.alpha)
                 .min(1.0),
         }
+    }
+
+    /// Returns how far extrapolated bodies are ahead of the last state.
+    fn lead(&self) -> u128 {
+        let length = self.length();
+        let Some(anchor) = self.anchor else {
+            return self.overstep.min(length);
+        };
+        let lead = anchor.position.lead;
+        let (gone, whole) = self.gone_since(anchor);
+        lead.saturating_add(scaled(length.saturating_sub(lead), gone, whole))
+    }
+
+    /// Returns which part of the rest of the step is gone, and the rest at the anchor.
+    fn gone_since(&self, anchor: Anchor) -> (u128, u128) {
+        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves
+        // then.
+        let whole = self.length().saturating_sub(anchor.overstep);
+        let gone = self.overstep.saturating_sub(anchor.overstep);
+        (gone.min(whole), whole)
+    }
+
+    fn length(&self) -> u128 {
+        units_per_step(self.rate)
     }
 }

@@ -59,13 +59,21 @@ impl Clock {
     /// Returns the next step that is due in this frame and counts it as run, or returns `None` if no step is due.
     pub fn next_step(&mut self) -> Option<Step> {
         let step = self.peek()?;
-        let due = self.due?;
-        let length = self.length(due);
+        self.count_step();
+        Some(step)
+    }
+
+    /// Counts the next step that is due as run.
+    pub(crate) fn count_step(&mut self) {
+        let Some(due) = self.due.filter(|due| due.end > self.tick) else {
+            return;
+        };
+        let (length, is_last) = (self.length(due), self.due() == 1);
+        self.step_start = self.real_end(due).max(self.step_start);
         self.now = self.after(length);
         self.tick += 1;
-        self.step_start = step.real_end;
         let lead = due.lead.saturating_sub(length);
-        self.due = (!step.is_last).then(|| Due {
+        self.due = (!is_last).then(|| Due {
             units: due.units.saturating_sub(length),
             is_whole: false,
             is_handed_out: false,
@@ -73,7 +81,6 @@ impl Clock {
             ..due
         });
         self.display_new_state(lead);
-        Some(step)
     }
 
     /// Returns the step that [`next_step`](Self::next_step) will return.
@@ -149,12 +156,11 @@ impl Clock {
     }
 
     fn count_aborted(&mut self, aborted: u64) -> Dropped {
-        let dropped = Dropped {
+        self.dropped.aborted = self.dropped.aborted.saturating_add(aborted);
+        Dropped {
             aborted,
             ..Dropped::default()
-        };
-        self.dropped += dropped;
-        dropped
+        }
     }
 
     /// Ends the frame at the last state, and pauses. The time of steps that are still due is held for the next frame in
