@@ -17,6 +17,9 @@ use evenstep::{BodyKey, Rate, Simulation};
 
 const FRAME: Duration = Duration::from_millis(16);
 
+/// Slightly more than a step, so every such frame has one step.
+const STEP: Duration = Duration::from_nanos(16_666_667);
+
 type Fill = fn(&mut Simulation, usize) -> Vec<BodyKey>;
 
 fn scene(fill: Fill, bodies: usize) -> Simulation {
@@ -110,6 +113,54 @@ fn rollbacks(c: &mut Criterion) {
     }
 }
 
+/// Measures what a game with rollback netcode does in each frame, when input is always eight ticks late: one step, and a
+/// rollback of eight, compared with nine bare steps.
+fn netcode(c: &mut Criterion) {
+    const STEPS: u64 = 8;
+    let fills: [(&str, Fill); 3] = [
+        ("free", scenes::spinners),
+        ("stacks", scenes::pile),
+        ("heap", scenes::heap),
+    ];
+    let mut lines = Vec::new();
+    for (name, fill) in fills {
+        let simulation = scene(fill, 200);
+        let mut bare = std::mem::take(simulation.clone().physics.rapier_mut());
+        for interval in [1, 4, 8] {
+            let mut running = simulation.clone();
+            running.keep(Kept {
+                ticks: STEPS + 1,
+                interval,
+                ..Kept::default()
+            });
+            for _ in 0..4 * STEPS {
+                running.advance(STEP, |_, _| ());
+            }
+            let frame = || {
+                running.advance(STEP, |_, _| ());
+                let tick = running.physics.tick() - STEPS;
+                running.resimulate(tick, |_, _| ()).expect("it is kept");
+                running.confirm(tick);
+            };
+            let result = compare(
+                c,
+                &format!("netcode: {name}, interval {interval}"),
+                ("step and rollback", frame),
+                ("bare steps", || (0..=STEPS).for_each(|_| bare.step())),
+            );
+            lines.extend(result.map(|(time, ratio)| {
+                let time = 1e3 * time.as_secs_f64();
+                format!("| {name} | {interval} | {time:.2} ms | {ratio:.2} |")
+            }));
+        }
+    }
+    println!("| scene | interval | frame | × nine bare steps |");
+    println!("| --- | --- | --- | --- |");
+    for line in lines {
+        println!("{line}");
+    }
+}
+
 /// Compares two frames that predict eight steps. One predicts a few bodies in a second simulation, and runs one step of
 /// all bodies. The other predicts all bodies.
 fn partial(c: &mut Criterion) {
@@ -147,6 +198,6 @@ fn partial(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = compare::config();
-    targets = rollbacks, partial
+    targets = rollbacks, netcode, partial
 }
 criterion_main!(benches);

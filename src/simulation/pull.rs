@@ -134,7 +134,8 @@ impl Simulation {
                 self.physics.resources.check_whole();
             }
             self.physics.detect_edits();
-            (self.run.past).begin_step(step, self.end_of_next_step(), &self.physics);
+            let (end, requested) = (self.end_of_next_step(), self.requested_tick());
+            (self.run.past).begin_step(step, end, &self.physics, requested);
         }
         self.physics.begin_step(step);
         if self.run.redo.is_none() {
@@ -160,6 +161,11 @@ impl Simulation {
             None if self.open.is_none() => None,
             None => self.clock.peek(),
         }
+    }
+
+    /// Returns the tick to which the unfinished rollback was to go back, if there is one.
+    fn requested_tick(&self) -> Option<u64> {
+        self.run.redo.as_ref().map(|redo| redo.requested)
     }
 
     /// Returns the simulated time at the end of the next step.
@@ -207,7 +213,8 @@ impl Simulation {
             0 => step.is_last,
             left => left == 1,
         };
-        let are_kept = self.run.past.needs_poses(step.tick + 1);
+        let requested = self.requested_tick();
+        let are_kept = self.run.past.needs_poses(step.tick + 1, requested);
         if are_kept {
             self.physics.list_movers();
             self.run.past.keep_teleported(&self.physics.pairs);

@@ -122,6 +122,29 @@ impl Simulation {
         self.run.past.kept()
     }
 
+    /// Tells that no rollback will go back to before `tick`, because all inputs before it are known. States that are no
+    /// longer needed are discarded, which frees memory.
+    ///
+    /// The last state at or before `tick` stays, because a rollback to `tick` begins there. A later tick than the
+    /// present counts as the present. Poses for [`pose_at`](Self::pose_at) stay. The call is about the states that are
+    /// kept now, and has no effect on later ones.
+    ///
+    /// ```
+    /// # use evenstep::rewind::Kept;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.keep(Kept { ticks: 60, interval: 4, ..Kept::default() });
+    /// simulation.advance(Duration::from_millis(200), |_, _| ());
+    /// assert_eq!(simulation.rewindable(), 0..12);
+    /// simulation.confirm(6);
+    /// assert_eq!(simulation.rewindable(), 4..12);
+    /// ```
+    pub fn confirm(&mut self, tick: u64) {
+        self.take_over_physics();
+        self.run.past.confirm(tick, self.physics.tick());
+    }
+
     /// Returns the ticks of the kept states, to which a [rollback](Self::roll_back) can go back. After a
     /// [rewind](Self::rewind) and until the next step, they include later ticks, which only `rewind` can go to.
     #[must_use]

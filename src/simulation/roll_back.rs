@@ -104,14 +104,14 @@ impl Simulation {
         let kept = self.run.past.rewindable();
         let kept = kept.start..kept.end.min(here.saturating_add(1));
         let nearest = self.run.past.nearest(tick);
-        let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
+        let Some(nearest) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
         self.end_finished_rollback();
         if matches!(self.physics.stage, Stage::After(_)) {
             self.leave_step();
         }
-        self.make_due_again(tick);
+        self.make_due_again(nearest, tick);
         Ok(())
     }
 
@@ -303,6 +303,8 @@ pub(super) struct Redo {
     /// How many of them have been resimulated.
     done: usize,
     pub former: Former,
+    /// The earliest tick to which the game has requested to go back.
+    pub requested: u64,
     /// The events of the frame up to the rollback.
     pub events: SharedEvents,
 }
@@ -339,11 +341,12 @@ impl Former {
 }
 
 impl Redo {
-    pub fn new(former: Former, events: SharedEvents) -> Self {
+    pub fn new(former: Former, events: SharedEvents, requested: u64) -> Self {
         Self {
             steps: VecDeque::new(),
             done: 0,
             former,
+            requested,
             events,
         }
     }

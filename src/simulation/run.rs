@@ -169,8 +169,9 @@ impl Simulation {
         self.run.redo.is_some()
     }
 
-    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
-    pub(super) fn make_due_again(&mut self, tick: u64) {
+    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again. The game has
+    /// `requested` that tick or a later one.
+    pub(super) fn make_due_again(&mut self, tick: u64, requested: u64) {
         self.physics.resources.check_whole();
         let oldest = self.run.past.rewindable().start;
         // The current step of a frame has not run, so it is not a recorded step.
@@ -187,9 +188,11 @@ impl Simulation {
             Box::new(Redo::new(
                 Former::new(former, oldest),
                 std::mem::take(events),
+                requested,
             ))
         };
         let redo = self.run.redo.get_or_insert_with(new);
+        redo.requested = redo.requested.min(requested);
         redo.go_back(tick, later);
         self.clock.take_back_step();
         // If only the current step is begun again, no recorded step is due.

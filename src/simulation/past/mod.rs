@@ -5,6 +5,7 @@ mod poses;
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::events::{Events, SharedEvents};
 use crate::key::BodyKey;
@@ -45,8 +46,6 @@ fn advice(kept: &Range<u64>) -> String {
 pub(super) struct Past {
     kept: Kept,
     entries: VecDeque<Entry>,
-    /// The size of all snapshots together.
-    bytes: usize,
     /// Whether no step leads to the next state: its snapshot is then kept at any tick.
     is_detached: bool,
     /// The first tick after a shift of the origin in the last step that was begun.
@@ -93,11 +92,25 @@ impl Default for Kept {
 /// A tick, and the step that ran from there.
 struct Entry {
     tick: u64,
-    /// The state before the step, and its size in bytes.
-    snapshot: Option<(Physics, usize)>,
+    snapshot: Option<Box<Snapshot>>,
     motion: Motion,
     /// `None` for the state that a rewind has left.
     record: Option<Record>,
+}
+
+/// The state before a step.
+struct Snapshot {
+    state: Physics,
+    /// Whether no step led to it.
+    is_detached: bool,
+    /// Its size, once somebody has asked for it.
+    bytes: OnceLock<usize>,
+}
+
+impl Snapshot {
+    fn bytes(&self) -> usize {
+        *self.bytes.get_or_init(|| self.state.bytes())
+    }
 }
 
 /// A step as it ran.
@@ -145,14 +158,17 @@ impl Past {
     }
 
     /// Returns whether the poses of this tick will be needed.
-    pub fn needs_poses(&self, tick: u64) -> bool {
-        self.keeps_poses() || self.has_snapshot_due(tick)
+    pub fn needs_poses(&self, tick: u64, requested: Option<u64>) -> bool {
+        self.keeps_poses() || self.has_snapshot_due(tick, requested)
     }
 
     /// Returns whether a snapshot is due at this tick. The interval is at most the limit in ticks.
-    fn has_snapshot_due(&self, tick: u64) -> bool {
+    ///
+    /// While steps are resimulated after a rollback to the `requested` tick, one is also due there, because the next
+    /// rollback probably goes to that tick or to a later one.
+    fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
-        self.keeps_snapshots() && tick.is_multiple_of(interval)
+        self.keeps_snapshots() && (tick.is_multiple_of(interval) || requested == Some(tick))
     }
 
     /// Discards the oldest snapshots and poses that the limits do not allow at tick `here`, and steps without either.
@@ -160,12 +176,28 @@ impl Past {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
             let left = self.entries.len() - next.unwrap_or(self.entries.len());
-            if (left as u64) < self.kept.ticks && self.bytes <= self.kept.bytes {
+            let is_too_large = || self.kept.bytes < usize::MAX && self.bytes() > self.kept.bytes;
+            if (left as u64) < self.kept.ticks && !is_too_large() {
                 break;
             }
-            let snapshot = self.entries[oldest].snapshot.take();
-            self.bytes -= snapshot.map_or(0, |(_, bytes)| bytes);
+            self.entries[oldest].snapshot = None;
         }
+        self.drop_unused(here);
+    }
+
+    /// Discards all snapshots before the last one at or before this tick. The present tick is `here`.
+    pub fn confirm(&mut self, tick: u64, here: u64) {
+        let Some(nearest) = self.nearest(tick.min(here)) else {
+            return;
+        };
+        for entry in self.entries.iter_mut().take_while(|it| it.tick < nearest) {
+            entry.snapshot = None;
+        }
+        self.drop_unused(here);
+    }
+
+    /// Discards the oldest entries without a snapshot whose poses are not kept at tick `here`.
+    fn drop_unused(&mut self, here: u64) {
         let old = self.cut_poses(here);
         let unused = self.first_snapshot(0).unwrap_or(old).min(old);
         self.entries.drain(..unused);
@@ -187,13 +219,18 @@ impl Past {
 
     /// Returns the estimated size of all snapshots.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        let snapshots = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.snapshot.as_ref());
+        // A state that was read may claim any size.
+        snapshots.fold(0, |sum: usize, it| sum.saturating_add(it.bytes()))
     }
 
     /// Returns the snapshot of that tick.
     pub fn snapshot(&self, tick: u64) -> Option<&Physics> {
-        let (state, _) = self.entry(tick)?.snapshot.as_ref()?;
-        Some(state)
+        let snapshot = self.entry(tick)?.snapshot.as_ref()?;
+        Some(&snapshot.state)
     }
 
     /// Returns the tick of the last snapshot up to this tick.
@@ -208,15 +245,23 @@ impl Past {
 impl Past {
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.bytes = 0;
     }
 
-    /// Begins a step. The game may have begun it before and not finished it.
-    pub fn begin_step(&mut self, step: Step, end: ExactTime, state: &Physics) {
+    /// Begins a step. The game may have begun it before and not finished it. After a rollback it went back to the
+    /// `requested` tick.
+    pub fn begin_step(
+        &mut self,
+        step: Step,
+        end: ExactTime,
+        state: &Physics,
+        requested: Option<u64>,
+    ) {
         let tick = step.tick;
         self.shifted = None;
-        let is_first = std::mem::take(&mut self.is_detached) || self.first_snapshot(0).is_none();
-        let is_due = is_first || self.snapshot(tick).is_some() || self.has_snapshot_due(tick);
+        let is_due = self.is_detached
+            || self.first_snapshot(0).is_none()
+            || self.snapshot(tick).is_some()
+            || self.has_snapshot_due(tick, requested);
         let record = Record {
             step,
             end,
@@ -241,15 +286,16 @@ impl Past {
             self.clear();
         }
         let snapshot = has_snapshot.then(|| {
-            // A state that was read may claim any size.
-            let bytes = state.bytes().min(usize::MAX - self.bytes);
-            self.bytes += bytes;
-            let mut copy = state.clone();
+            let mut state = state.clone();
             if record.is_some() {
                 // The step receives all pending forces. In the copy they wait for it, even during a pause.
-                copy.forces.end_frame();
+                state.forces.end_frame();
             }
-            (copy, bytes)
+            Box::new(Snapshot {
+                state,
+                is_detached: std::mem::take(&mut self.is_detached),
+                bytes: OnceLock::new(),
+            })
         });
         let known = state.pairs_of_step().filter(|_| self.keeps_poses());
         self.entries.push_back(Entry {
@@ -280,18 +326,15 @@ impl Past {
     /// Takes the steps from `tick` up to the `present`, to be resimulated, and the state before the first of them.
     pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<Record>)> {
         let mut taken = self.take_from(tick);
-        let (state, _) = taken.front_mut()?.snapshot.take()?;
+        let first = taken.front_mut()?.snapshot.take()?;
         let steps = taken.into_iter().filter(|entry| entry.tick < present);
-        // The state may have replaced another one.
-        self.is_detached = true;
-        Some((state, steps.filter_map(|entry| entry.record).collect()))
+        let steps = steps.filter_map(|entry| entry.record).collect();
+        self.is_detached = first.is_detached;
+        Some((first.state, steps))
     }
 
     fn take_from(&mut self, tick: u64) -> VecDeque<Entry> {
-        let taken = self.entries.split_off(self.place(tick));
-        let snapshots = taken.iter().filter_map(|entry| entry.snapshot.as_ref());
-        self.bytes -= snapshots.map(|(_, bytes)| bytes).sum::<usize>();
-        taken
+        self.entries.split_off(self.place(tick))
     }
 
     /// Returns the tick after the newest entry.

@@ -155,6 +155,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::rewindable", cells: "wwwww-w wwwwwwwww ------", call: |it| some(!it.simulation.rewindable().is_empty()) },
     Method { name: "Simulation::rewind_bytes", cells: "wwwww-w wwwwwwwww ------", call: |it| some(it.simulation.rewind_bytes() > 0) },
     Method { name: "Simulation::keep", cells: ALWAYS, call: |it| { it.simulation.keep(Kept { ticks: 0, bytes: 0, ..it.simulation.kept() }); 'w' } },
+    Method { name: "Simulation::confirm", cells: ALWAYS, call: |it| { it.simulation.confirm(u64::MAX); 'w' } },
     Method { name: "Simulation::kept", cells: ALWAYS, call: |it| done(it.simulation.kept()) },
     Method { name: "Simulation::world_at", cells: ALWAYS, call: |it| rewound(it.simulation.world_at(it.simulation.physics.tick(), 1.0)) },
     Method { name: "Simulation::pose_at", cells: ALWAYS, call: |it| some(it.simulation.pose_at(it.ball, it.simulation.physics.tick(), 1.0).is_some()) },

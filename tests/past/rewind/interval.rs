@@ -150,19 +150,78 @@ fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     simulation.run_step();
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (41, 9));
-    // After that tick, a rollback returns to the state again.
+    // After that tick, whose state is kept now, a rollback returns to it.
     for _ in 0..5 {
         simulation.next_step().unwrap();
         simulation.run_step();
     }
     simulation.roll_back(45).unwrap();
-    assert_eq!(at(&simulation), (40, 10));
+    assert_eq!(at(&simulation), (45, 5));
     // The steps of later ticks are due already.
     simulation.roll_back(48).unwrap();
-    assert_eq!(at(&simulation), (40, 10));
+    assert_eq!(at(&simulation), (45, 5));
     simulation.begin_frame(MS(0));
     while simulation.next_step().is_some() {
         simulation.run_step();
     }
-    assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
+    assert_eq!(simulation.end_frame().resimulated, 1 + 5 + 5);
+    // The next rollback begins at the state of the last one, or at an earlier one.
+    assert_eq!(simulation.rewindable().end, 50);
+    for (tick, from) in [(46, 45), (47, 46), (46, 40), (46, 46), (41, 40), (39, 32)] {
+        simulation.roll_back(tick).unwrap();
+        assert_eq!(at(&simulation), (from, 50 - from), "{tick}");
+        simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    }
+}
+
+#[test]
+fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
+    let (mut simulation, key) = flyer_with_states(20);
+    simulation.keep(Kept {
+        interval: 4,
+        poses: 12,
+        ..simulation.kept()
+    });
+    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    let bytes = simulation.rewind_bytes();
+    assert_eq!(simulation.rewindable(), 8..30);
+    let pose = simulation.pose_at(key, 20, 0.5);
+    assert!(pose.is_some());
+    simulation.confirm(22);
+    assert_eq!(simulation.rewindable(), 20..30);
+    assert!(simulation.rewind_bytes() < bytes);
+    assert_eq!(simulation.pose_at(key, 20, 0.5), pose);
+    // An earlier tick changes nothing, and a later one is the present.
+    simulation.confirm(0);
+    assert_eq!(simulation.rewindable(), 20..30);
+    assert!(simulation.roll_back(19).is_err());
+    simulation.roll_back(21).unwrap();
+    assert_eq!(simulation.physics.tick(), 20);
+    simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    simulation.confirm(u64::MAX);
+    assert_eq!(simulation.rewindable(), 28..30);
+    // The limits still hold for later states.
+    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    assert_eq!(simulation.rewindable(), 40..60);
+}
+
+#[test]
+fn a_failed_step_of_a_rollback_leaves_a_state_to_go_back_to() {
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.keep(Kept {
+        interval: 8,
+        ..simulation.kept()
+    });
+    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    assert_eq!(simulation.rewindable(), 8..30);
+    // Each rollback stops before its tick. The oldest state stays, and all ticks from there on can be reached.
+    for tick in [13, 22, 21, 20, 10, 9, 8] {
+        simulation.roll_back(tick).unwrap();
+        simulation.next_step().unwrap();
+        simulation.run_step();
+        assert_eq!(simulation.rewindable().start, 8, "{tick}");
+        simulation.roll_back(8).unwrap();
+        assert_eq!(simulation.physics.tick(), 8);
+        simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    }
 }
