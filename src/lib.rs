@@ -180,7 +180,7 @@ pub use nalgebra;
 pub use physics::{Physics, Resources, VectorError};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, ErrorDecay, Smoothing};
+pub use pose::{Correction, DecayCurve, ErrorDecay, Smoothing};
 pub use rapier;
 pub use simulation::{Frame, Hooks, Simulation};
 pub use time::{clock::Step, rate::Rate, stepping::Stepping};

@@ -87,12 +87,14 @@ impl Physics {
         self.pairs.remove(key);
         self.targets.remove(key);
         self.forget_smoothing(key);
+        self.log.smoothings.remove(&key);
         self.log.removed.push(key);
     }
 
     /// Records a teleport of the body, which clears its visual error.
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
         self.log.errors.push(ErrorChange::Clear(key));
+        self.log.drop_path(key);
     }
 
     /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step, in which they
@@ -109,7 +111,10 @@ impl Physics {
 impl Physics {
     /// Takes the log for a reader whose last displayed state is `displayed`.
     pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
+        self.log.apply_smoothings();
+        let smoothings = std::mem::take(&mut self.log.smoothings);
         let mut log = std::mem::take(&mut self.log);
+        self.log.smoothings = smoothings;
         log.epoch = Some(self.epoch.number());
         if log.epoch == displayed {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
@@ -130,7 +135,8 @@ impl Physics {
     /// Detects edits, and sets both poses of each body to the current one, unless the last step was captured.
     pub(crate) fn update_poses(&mut self) {
         self.detect_edits();
-        (self.pairs).resync_if_outdated(&self.world, self.tick, &self.smoothing);
+        let Self { world, log, .. } = self;
+        (self.pairs).resync_if_outdated(world, self.tick, &self.smoothing, log);
     }
 
     /// Ends a frame: takes bodies that came to rest off the movers.
@@ -138,16 +144,27 @@ impl Physics {
         self.pairs.unlist_resting(&self.world, &mut self.log);
     }
 
-    /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept.
+    /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept, and
+    /// of the state's own log only what the game has asked for since.
     pub(crate) fn continue_log(
         &mut self,
         left: PoseLog,
         errors: impl IntoIterator<Item = ErrorChange>,
     ) {
-        self.log = PoseLog {
+        let left = PoseLog {
             rest: Vec::new(),
             ..left
         };
+        let own = std::mem::replace(&mut self.log, left);
+        // The differences of the poses include changes that have been applied since, or were undone.
+        self.log
+            .smoothings
+            .retain(|_, change| change.path.is_some());
+        let waiting = own.smoothings.iter().filter(|(_, it)| it.path.is_none());
+        for (key, change) in waiting {
+            self.log.change_smoothing(*key, change.before);
+        }
         self.log.errors.extend(errors);
+        self.log.errors.extend(own.into_beginnings());
     }
 }

@@ -1,7 +1,9 @@
 //! Everything that the next step depends on, as a value.
 
-// Bodies and their keys, and their smoothing.
+// Bodies and their keys.
 mod bodies;
+// The smoothing of single bodies.
+mod smoothing;
 // Teleports, targets and shifts of the origin.
 mod placing;
 // Forces for one step, lasting forces, and gravity.

@@ -96,8 +96,13 @@ impl Physics {
 
     /// Turns the visual error of a body that was turned together with its motion.
     fn turn_error(&mut self, key: BodyKey, by: &Pose) {
-        let turn = ErrorChange::Turn(key, by.rotation);
-        self.log.errors.push(turn);
+        self.log
+            .errors
+            .push(ErrorChange::Turn(key, *by, self.origin));
+        let change = self.log.smoothings.get_mut(&key);
+        if let Some(path) = change.and_then(|change| change.path.as_mut()) {
+            path.turn(by.rotation);
+        }
     }
 
     /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the edge of a world that
@@ -332,6 +337,8 @@ impl Physics {
             self.past_edits.previous.push((key, pair.previous));
         }
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
+        // The path that is displayed from now on has the new smoothing already.
+        self.log.smoothings.remove(&key);
         let Self { pairs, world, .. } = self;
         pairs.start_in_motion(key, handle, world, smoothing, dt);
         Ok(())
@@ -344,7 +351,7 @@ impl Physics {
 }
 
 /// Returns a finite pose with a rotation of unit length.
-fn checked(key: BodyKey, pose: Pose) -> Result<Pose, BodyError> {
+pub(super) fn checked(key: BodyKey, pose: Pose) -> Result<Pose, BodyError> {
     if !pose.is_finite() {
         return Err(BodyError::NotFinite(key));
     }

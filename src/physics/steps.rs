@@ -48,7 +48,7 @@ impl Physics {
         if is_captured {
             span!("take_poses");
             self.list_movers();
-            (self.pairs).begin_step(&self.world, step.tick, step.dt);
+            (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.log);
         }
         let pauses = matches!(self.stage, Stage::Before(at_hand) if at_hand.pauses);
         self.stage = Stage::Poisoned;
@@ -61,7 +61,8 @@ impl Physics {
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
         if is_captured {
-            (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
+            let Self { world, log, .. } = self;
+            (self.pairs).end_step(world, self.tick, step.dt, &self.smoothing, log);
         } else {
             self.pairs.align_awake(&self.world);
         }

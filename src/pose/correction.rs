@@ -1,25 +1,28 @@
-//! The visual error of a body after a rollback, which decays.
+//! The visual error of a body, which decays.
 
 use std::time::Duration;
 
 use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
-/// How the visual error after a rollback decays. Set it for all bodies with
-/// [`Simulation::correction`](crate::Simulation::correction), or for one body with
-/// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
+/// How visual errors decay. Set it for all bodies with [`Simulation::correction`](crate::Simulation::correction), or
+/// for one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
-/// so the picture does not jump, and soon displays the corrected state. Position and rotation decay separately.
-/// However, if the position's correction is too large to be smoothed, the rotation jumps too.
+/// so the picture does not jump, and soon displays the corrected state. The same happens after a change of a body's
+/// [`Smoothing`](crate::Smoothing), and after [`Physics::show_from`](crate::Physics::show_from). Position and rotation
+/// decay separately. However, if the position's correction is too large to be smoothed, the rotation jumps too.
 ///
 /// ```
-/// # use evenstep::{Correction, Simulation};
+/// # use evenstep::{Correction, DecayCurve, Simulation};
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
+/// simulation.correction = Correction::half_life(Duration::from_millis(100));
+/// simulation.correction = Correction::linear(Duration::from_millis(150));
+///
 /// let mut correction = Correction::default();
-/// correction.position.half_life = Duration::from_millis(100);
-/// correction.rotation.half_life = Duration::from_millis(80);
+/// correction.position.max = 5.0;
+/// correction.rotation.curve = DecayCurve::HalfLife(Duration::from_millis(80));
 /// simulation.correction = correction;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,19 +36,47 @@ pub struct Correction {
 }
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
-///
-/// The error halves in each half-life of real time, at any frame rate, not counting pauses and times at speed 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
-    /// The time in which the error halves: 200 ms by default. With zero, the error is gone in the next frame.
-    pub half_life: Duration,
+    /// The remaining error over time: it halves in each 200 ms by default.
+    pub curve: DecayCurve,
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
     /// A larger correction is not smoothed: the body jumps. Smaller ones add up to at most this limit. It is 2 m or a
-    /// quarter turn by default, and `f32::MAX` is no limit. If `min` or `max` is NaN, no error is displayed.
+    /// quarter turn by default, and `f32::MAX` is no limit. With zero, or if `min` or `max` is NaN, no error is
+    /// displayed. [`Physics::show_from`](crate::Physics::show_from) begins with an error of any size.
     pub max: f32,
+}
+
+/// The curve on which a visual error decays, in real time and at any frame rate. Pauses and times at speed 0 do not
+/// count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum DecayCurve {
+    /// The error halves in each half-life. With zero, it is gone in the next frame.
+    ///
+    /// Use it for corrections that may follow each other at any time. The error shrinks fast at first, then slowly.
+    HalfLife(Duration),
+    /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
+    ///
+    /// Use it where the error has to end, such as before the next throw. If another correction comes before the end,
+    /// the errors add up, and the remaining time is the average of both, weighted by their sizes. So many small
+    /// corrections do not prolong a large one.
+    Linear(Duration),
+}
+
+/// The visual error of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct VisualError {
+    /// The [`difference`] of the displayed pose from the body's own.
+    pub pose: Pose,
+    /// The remaining time of each part, or `None` if the part has not begun to decay linearly.
+    position_left: Option<Duration>,
+    rotation_left: Option<Duration>,
 }
 
 impl Correction {
@@ -55,36 +86,75 @@ impl Correction {
         rotation: ErrorDecay::up_to(0.0),
     };
 
+    const DEFAULT: Self = Self {
+        position: ErrorDecay::up_to(2.0),
+        rotation: ErrorDecay::up_to(std::f32::consts::FRAC_PI_2),
+    };
+
+    /// Returns the default with another half-life, for position and rotation.
+    #[must_use]
+    pub const fn half_life(half_life: Duration) -> Self {
+        Self::DEFAULT.on(DecayCurve::HalfLife(half_life))
+    }
+
+    /// Returns the default with errors that shrink at a constant speed, for position and rotation, and are gone after
+    /// `duration`.
+    #[must_use]
+    pub const fn linear(duration: Duration) -> Self {
+        Self::DEFAULT.on(DecayCurve::Linear(duration))
+    }
+
+    const fn on(mut self, curve: DecayCurve) -> Self {
+        (self.position.curve, self.rotation.curve) = (curve, curve);
+        self
+    }
+
     /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large to be
     /// smoothed. A smaller addition never makes it jump, even if the sum is at its limit.
-    pub(crate) fn added(&self, error: &Pose, by: &Pose) -> (Pose, bool) {
+    pub(crate) fn added(&self, error: &VisualError, by: &Pose) -> (VisualError, bool) {
         let is_near = by.is_finite() && distance(by) <= self.position.max;
         if !is_near {
-            return (Pose::IDENTITY, true);
+            return (VisualError::default(), true);
         }
-        let mut sum = with_error(error, by);
+        let mut sum = with_error(&error.pose, by);
+        let (far, turn) = (distance(&error.pose), angle(error.pose.rotation));
         let is_turned_far = angle(by.rotation) > self.rotation.max;
         if is_turned_far {
             sum.rotation = Rotation::IDENTITY;
         }
-        (self.shown(&sum), is_turned_far)
+        // An error that the game has begun may be larger than the limit.
+        let limits = [self.position.max.max(far), self.rotation.max.max(turn)];
+        let sum = VisualError {
+            pose: self.shown(&sum, limits),
+            position_left: (self.position).left(error.position_left, far, distance(by)),
+            rotation_left: (self.rotation).left(error.rotation_left, turn, angle(by.rotation)),
+        };
+        (sum, is_turned_far)
     }
 
-    /// Returns the part of an error that is displayed.
-    fn shown(&self, error: &Pose) -> Pose {
+    /// Returns the beginning of an error that may have any size.
+    pub(crate) fn begun(&self, error: &Pose) -> VisualError {
+        VisualError {
+            pose: self.shown(error, [f32::INFINITY; 2]),
+            ..VisualError::default()
+        }
+    }
+
+    /// Returns the part of an error that is displayed, up to these limits of the position and the rotation.
+    fn shown(&self, error: &Pose, limits: [f32; 2]) -> Pose {
         let mut shown = Pose::IDENTITY;
         if !error.is_finite() {
             return shown;
         }
         let ErrorDecay { min, max, .. } = self.position;
         if distance(error) >= min && max > 0.0 {
-            shown.translation = error.translation.clamp_length_max(max);
+            shown.translation = error.translation.clamp_length_max(limits[0]);
         }
         let (angle, ErrorDecay { min, max, .. }) = (angle(error.rotation), self.rotation);
         if angle >= min && max > 0.0 {
-            shown.rotation = if angle > max {
+            shown.rotation = if angle > limits[1] {
                 let whole = Pose::from_rotation(error.rotation);
-                interpolate(&Pose::IDENTITY, &whole, max / angle).rotation
+                interpolate(&Pose::IDENTITY, &whole, limits[1] / angle).rotation
             } else {
                 error.rotation
             };
@@ -93,38 +163,73 @@ impl Correction {
     }
 
     /// Returns the remaining error after `elapsed`.
-    pub(crate) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
-        let whole = Pose::from_rotation(error.rotation);
-        let rest = self.rotation.rest(elapsed);
+    pub(crate) fn decayed(&self, error: &VisualError, elapsed: Duration) -> VisualError {
+        let whole = Pose::from_rotation(error.pose.rotation);
+        let (rest, rotation_left) = self.rotation.rest(error.rotation_left, elapsed);
         let rotation = interpolate(&Pose::IDENTITY, &whole, rest).rotation;
-        let translation = error.translation * self.position.rest(elapsed);
-        self.shown(&Pose::from_parts(translation, rotation))
+        let (rest, position_left) = self.position.rest(error.position_left, elapsed);
+        let translation = error.pose.translation * rest;
+        let pose = Pose::from_parts(translation, rotation);
+        VisualError {
+            pose: self.shown(&pose, [f32::INFINITY; 2]),
+            position_left,
+            rotation_left,
+        }
     }
 }
 
 impl Default for Correction {
     fn default() -> Self {
-        Self {
-            position: ErrorDecay::up_to(2.0),
-            rotation: ErrorDecay::up_to(std::f32::consts::FRAC_PI_2),
-        }
+        Self::DEFAULT
     }
 }
 
 impl ErrorDecay {
     const fn up_to(max: f32) -> Self {
         Self {
-            half_life: Duration::from_millis(200),
+            curve: DecayCurve::HalfLife(Duration::from_millis(200)),
             min: 1e-5,
             max,
         }
     }
 
-    /// Returns the fraction of an error that remains after `elapsed`.
-    fn rest(&self, elapsed: Duration) -> f32 {
-        let half_lives = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
-        // Zero divided by zero is NaN, whose maximum with 0 is 0, so the error stays for that frame.
-        libm::exp2f(-half_lives.max(0.0))
+    /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay, which
+    /// was `left` before.
+    fn rest(&self, left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
+        match self.curve {
+            DecayCurve::HalfLife(half_life) => {
+                let half_lives = elapsed.as_secs_f32() / half_life.as_secs_f32();
+                // Zero divided by zero is NaN, whose maximum with 0 is 0, so the error stays for that frame.
+                (libm::exp2f(-half_lives.max(0.0)), None)
+            }
+            DecayCurve::Linear(duration) => {
+                let before = left.map_or(duration, |left| left.min(duration));
+                let after = before.saturating_sub(elapsed);
+                let rest = if elapsed.is_zero() {
+                    1.0
+                } else if after.is_zero() {
+                    0.0
+                } else {
+                    after.as_secs_f32() / before.as_secs_f32()
+                };
+                (rest, Some(after))
+            }
+        }
+    }
+
+    /// Returns the remaining time of a linear decay after an addition to an error that had `left`: the average of both,
+    /// weighted by their sizes.
+    fn left(&self, left: Option<Duration>, error: f32, addition: f32) -> Option<Duration> {
+        let DecayCurve::Linear(duration) = self.curve else {
+            return None;
+        };
+        let rest = left.map_or(duration, |left| left.min(duration));
+        let share = addition / (error + addition);
+        // Without either, the share is NaN, and the time begins.
+        let share = if share <= 1.0 { share } else { 1.0 };
+        let more = (duration - rest).as_secs_f32() * share;
+        let more = Duration::try_from_secs_f32(more).unwrap_or(duration);
+        Some(rest.saturating_add(more).min(duration))
     }
 }
 
@@ -161,12 +266,19 @@ mod tests {
             .prop_map(|[x, y, z, turn]| pose(vector(x, y, z), spin(0.0, 0.0, turn)))
     }
 
+    const CURVES: [fn(Duration) -> DecayCurve; 2] = [DecayCurve::HalfLife, DecayCurve::Linear];
+
     fn part(max: f32) -> impl Strategy<Value = ErrorDecay> {
-        (0..2_000_u64, 0.0..0.1_f32).prop_map(move |(ms, min)| ErrorDecay {
-            half_life: Duration::from_millis(ms),
+        let curve = prop::sample::select(&CURVES[..]);
+        (curve, 0..2_000_u64, 0.0..0.1_f32).prop_map(move |(curve, ms, min)| ErrorDecay {
+            curve: curve(Duration::from_millis(ms)),
             min,
             max,
         })
+    }
+
+    fn only(error: &Pose, correction: &Correction) -> VisualError {
+        correction.added(&VisualError::default(), error).0
     }
 
     fn correction() -> impl Strategy<Value = Correction> {
@@ -180,16 +292,16 @@ mod tests {
         fn a_visual_error_never_grows_and_decays_to_zero(
             correction in correction(), error in error(), ms in prop::collection::vec(1..50_u64, 1..20),
         ) {
-            let mut error = correction.shown(&error);
+            let mut error = only(&error, &correction);
             for ms in ms {
                 let left = correction.decayed(&error, Duration::from_millis(ms));
-                prop_assert!(distance(&left) <= distance(&error));
-                prop_assert!(angle(left.rotation) <= angle(error.rotation) + 1e-6);
-                prop_assert_eq!(correction.shown(&left), left);
+                prop_assert!(distance(&left.pose) <= distance(&error.pose));
+                prop_assert!(angle(left.pose.rotation) <= angle(error.pose.rotation) + 1e-6);
+                prop_assert_eq!(correction.decayed(&left, Duration::ZERO), left);
                 error = left;
             }
             let left = correction.decayed(&error, Duration::from_secs(60));
-            prop_assert_eq!(left, Pose::IDENTITY);
+            prop_assert_eq!(left.pose, Pose::IDENTITY);
         }
 
         #[test]
@@ -197,7 +309,9 @@ mod tests {
             corrections in [correction(), correction()], errors in [error(), error()], ms in 0..500_u64,
         ) {
             let parts = |poses: [Pose; 2]| Pose::from_parts(poses[0].translation, poses[1].rotation);
-            let left = |of: Correction, error: Pose| of.decayed(&error, Duration::from_millis(ms));
+            let left = |of: Correction, error: Pose| {
+                of.decayed(&only(&error, &of), Duration::from_millis(ms)).pose
+            };
             let [one, other] = [0, 1].map(|i| left(corrections[i], errors[i]));
             let both = Correction { position: corrections[0].position, rotation: corrections[1].rotation };
             prop_assert_eq!(left(both, parts(errors)), parts([one, other]));
@@ -209,11 +323,30 @@ mod tests {
         ) {
             (correction.position.min, correction.rotation.min) = (0.0, 0.0);
             let whole = Duration::from_millis(100);
-            let once = correction.decayed(&error, whole);
+            let error = only(&error, &correction);
+            let once = correction.decayed(&error, whole).pose;
             let first = correction.decayed(&error, whole.mul_f64(cut));
-            let twice = correction.decayed(&first, whole.mul_f64(1.0 - cut));
+            let twice = correction.decayed(&first, whole.mul_f64(1.0 - cut)).pose;
             prop_assert!(distance(&difference(&once, &twice)) < 1e-5);
             prop_assert!(angle(difference(&once, &twice).rotation) < 1e-5);
+        }
+
+        #[test]
+        fn a_linear_decay_ends_after_its_time_at_the_latest(
+            errors in prop::collection::vec((error(), 0..300_u64), 1..20), duration in 0..500_u64,
+        ) {
+            let duration = Duration::from_millis(duration);
+            let correction = Correction::linear(duration);
+            let mut error = VisualError::default();
+            for (by, ms) in errors {
+                let before = error;
+                error = correction.added(&error, &by).0;
+                prop_assert!(error.position_left <= Some(duration));
+                prop_assert!(error.position_left >= before.position_left);
+                error = correction.decayed(&error, Duration::from_millis(ms));
+            }
+            let left = correction.decayed(&error, duration.max(Duration::from_nanos(1)));
+            prop_assert_eq!(left.pose, Pose::IDENTITY);
         }
     }
 
@@ -236,10 +369,9 @@ mod tests {
             let limits = HOSTILE
                 .into_iter()
                 .flat_map(|min| HOSTILE.map(|max| (min, max)));
-            limits.map(move |(min, max)| ErrorDecay {
-                half_life,
-                min,
-                max,
+            limits.flat_map(move |(min, max)| {
+                let curves = CURVES.map(|curve| curve(half_life));
+                curves.map(|curve| ErrorDecay { curve, min, max })
             })
         })
     }
@@ -252,16 +384,19 @@ mod tests {
                 position: decay,
                 rotation: decay,
             };
-            let shown = correction.shown(&error);
-            for elapsed in [Duration::ZERO, Duration::from_millis(16), Duration::MAX] {
-                let left = correction.decayed(&shown, elapsed);
-                assert!(left.is_finite(), "{decay:?}");
-                assert!(distance(&left) <= distance(&shown), "{decay:?}");
-                let angles = [left, shown].map(|it| angle(it.rotation));
-                assert!(angles[0] <= angles[1], "{decay:?}");
+            for shown in [only(&error, &correction), correction.begun(&error)] {
+                for elapsed in [Duration::ZERO, Duration::from_millis(16), Duration::MAX] {
+                    let left = correction.decayed(&shown, elapsed).pose;
+                    assert!(left.is_finite(), "{decay:?}");
+                    assert!(distance(&left) <= distance(&shown.pose), "{decay:?}");
+                    let angles = [left, shown.pose].map(|it| angle(it.rotation));
+                    assert!(angles[0] <= angles[1], "{decay:?}");
+                }
+                let left = correction.decayed(&shown, Duration::ZERO);
+                assert_eq!(left.pose, shown.pose, "{decay:?}");
+                let (twice, _) = correction.added(&left, &error);
+                assert!(twice.pose.is_finite(), "{decay:?}");
             }
-            let left = correction.decayed(&error, Duration::ZERO);
-            assert_eq!(left, shown, "{decay:?}");
         }
     }
 
@@ -270,6 +405,47 @@ mod tests {
         let mut correction = Correction::default();
         correction.position.max = f32::INFINITY;
         let beyond = Pose::from_translation(vector(f32::INFINITY, 0.0, 0.0));
-        assert_eq!(correction.shown(&beyond), Pose::IDENTITY);
+        assert_eq!(only(&beyond, &correction).pose, Pose::IDENTITY);
+        assert_eq!(correction.begun(&beyond).pose, Pose::IDENTITY);
+    }
+
+    fn along_x(x: f32) -> Pose {
+        Pose::from_translation(vector(x, 0.0, 0.0))
+    }
+
+    #[test]
+    fn a_sum_is_held_at_the_limit_and_only_a_large_addition_jumps() {
+        let correction = Correction::default(); // up to 2 m
+        let mut error = VisualError::default();
+        for x in [1.5, 2.0, 2.0, 2.0] {
+            let jumps;
+            (error, jumps) = correction.added(&error, &along_x(1.5));
+            assert_eq!((error.pose, jumps), (along_x(x), false));
+        }
+        let (sum, jumps) = correction.added(&error, &along_x(2.5));
+        assert_eq!((sum.pose, jumps), (Pose::IDENTITY, true));
+    }
+
+    #[test]
+    fn an_error_that_the_game_begins_may_be_larger_than_the_limit() {
+        let correction = Correction::linear(Duration::from_millis(100));
+        let error = correction.begun(&along_x(8.0));
+        let error = correction.decayed(&error, Duration::from_millis(25));
+        assert_eq!(error.pose, along_x(6.0));
+        let (sum, jumps) = correction.added(&error, &along_x(0.5));
+        assert_eq!((sum.pose, jumps), (along_x(6.0), false));
+        let (sum, _) = correction.added(&error, &along_x(-0.5));
+        assert_eq!(sum.pose, along_x(5.5));
+    }
+
+    #[test]
+    fn small_corrections_do_not_prolong_a_large_one() {
+        let correction = Correction::linear(Duration::from_millis(100));
+        let mut error = correction.begun(&along_x(1.0));
+        for _ in 0..50 {
+            let left = correction.decayed(&error, Duration::from_millis(2));
+            error = correction.added(&left, &along_x(0.000_1)).0;
+        }
+        assert!(distance(&error.pose) < 0.02, "{error:?}");
     }
 }

@@ -1,11 +1,15 @@
 //! What the next picture needs besides the motion of moving bodies: changes of other bodies, and events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rapier::math::{Pose, Rotation};
+use rapier::math::Pose;
 
 use crate::events::EventQueue;
 use crate::key::BodyKey;
+
+use super::correction::VisualError;
+use super::motion::{Smoothing, Trajectory};
+use super::origin::Origin;
 
 /// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a
 /// body writes to the log. One reader takes it: the frame that displays the changes, or the publisher that sends them
@@ -22,24 +26,42 @@ pub(crate) struct PoseLog {
     /// Bodies that were removed, by any means.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
+    /// Changes of the smoothing of moving bodies, which no reader has taken yet.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    pub smoothings: BTreeMap<BodyKey, SmoothingChange>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: EventQueue,
 }
 
 /// A change of the visual error of a body.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum ErrorChange {
     /// A correction moved the body: the error grows by the old pose relative to the new one.
     Add(BodyKey, Pose),
-    /// The body was turned together with its motion.
-    Turn(BodyKey, Rotation),
+    /// Another screen has displayed the body with this error.
+    Set(BodyKey, VisualError),
+    /// The next picture begins at this pose, in the coordinates of this origin.
+    ShowFrom(BodyKey, Pose, Origin),
+    /// The body got another smoothing. With the old one, it would have moved along this path in the last step.
+    Smooth(BodyKey, Box<Trajectory>),
+    /// The body was moved by an isometry of the world together with its motion, in the coordinates of this origin.
+    Turn(BodyKey, Pose, Origin),
     /// The body was teleported, so it has no error any more.
     Clear(BodyKey),
     /// The key now belongs to another body, which does not continue the motion of the first one.
     Renew(BodyKey),
     /// No body has an error any more.
     ClearAll,
+}
+
+/// A change of the smoothing of a body, which the next captured step applies.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SmoothingChange {
+    pub before: Smoothing,
+    /// The path in the last captured step with the smoothing before, or `None` until a step applies the change.
+    pub path: Option<Trajectory>,
 }
 
 impl PoseLog {
@@ -53,9 +75,15 @@ impl PoseLog {
     #[cfg(feature = "serde")]
     pub fn is_finite(&self) -> bool {
         self.errors.iter().all(|change| match change {
-            ErrorChange::Add(_, by) => by.is_finite(),
-            ErrorChange::Turn(_, by) => by.is_finite(),
-            ErrorChange::Clear(_) | ErrorChange::Renew(_) | ErrorChange::ClearAll => true,
+            ErrorChange::Add(_, pose)
+            | ErrorChange::ShowFrom(_, pose, _)
+            | ErrorChange::Turn(_, pose, _) => pose.is_finite(),
+            ErrorChange::Set(_, error) => error.pose.is_finite(),
+            // The screen checks the poses on a path.
+            ErrorChange::Smooth(..)
+            | ErrorChange::Clear(_)
+            | ErrorChange::Renew(_)
+            | ErrorChange::ClearAll => true,
         })
     }
 
@@ -87,6 +115,42 @@ impl PoseLog {
         if !self.rest.is_empty() && !removed.is_empty() {
             let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
             self.rest.retain(|(key, _)| !removed.contains(key));
+        }
+    }
+
+    /// Returns the poses from which the game lets bodies begin.
+    pub fn into_beginnings(self) -> impl Iterator<Item = ErrorChange> {
+        let errors = self.errors.into_iter();
+        errors.filter(|change| matches!(change, ErrorChange::ShowFrom(..)))
+    }
+}
+
+/// # Changes of the smoothing
+impl PoseLog {
+    /// Records that a moving body gets another smoothing than `before`.
+    pub fn change_smoothing(&mut self, key: BodyKey, before: Smoothing) {
+        let change = SmoothingChange { before, path: None };
+        self.smoothings.entry(key).or_insert(change);
+    }
+
+    /// Drops the changes that a step has applied to a body, because the body jumps.
+    pub fn drop_path(&mut self, key: BodyKey) {
+        if self
+            .smoothings
+            .get(&key)
+            .is_some_and(|it| it.path.is_some())
+        {
+            self.smoothings.remove(&key);
+        }
+    }
+
+    /// Moves the changes that a step has applied to the other changes of errors. The rest wait for the next step.
+    pub fn apply_smoothings(&mut self) {
+        for (key, change) in std::mem::take(&mut self.smoothings) {
+            match change.path {
+                Some(path) => self.errors.push(ErrorChange::Smooth(key, Box::new(path))),
+                None => self.change_smoothing(key, change.before),
+            }
         }
     }
 }

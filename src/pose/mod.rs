@@ -5,7 +5,7 @@
 mod paths;
 // The trajectory of a body from one state to the next, and how it is smoothed.
 mod motion;
-// Visual errors after a rollback.
+// Visual errors, which decay.
 mod correction;
 // The position of the origin of the world.
 mod origin;
@@ -20,12 +20,12 @@ mod pairs;
 // Interpolated values of the game.
 mod interpolated;
 
-pub use correction::{Correction, ErrorDecay};
-pub(crate) use correction::{turned, with_error};
+pub use correction::{Correction, DecayCurve, ErrorDecay};
+pub(crate) use correction::{VisualError, difference, turned, with_error};
 pub use interpolated::Interpolated;
 pub(crate) use log::{ErrorChange, PoseLog};
 pub use motion::Smoothing;
-pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings};
+pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings, Trajectory};
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;

@@ -81,6 +81,12 @@ impl Smoothing {
         Self::Extrapolate,
         Self::Latest,
     ];
+
+    /// Returns whether frames display the body at another time than with `other`.
+    pub(crate) fn has_other_time(self, other: Self) -> bool {
+        let is_between = |it| matches!(it, Self::Interpolate | Self::Hermite);
+        self != other && !(is_between(self) && is_between(other))
+    }
 }
 
 /// The last two states of a body, and the displayed poses between them.
@@ -137,7 +143,7 @@ impl Pair {
         self.weighted(&Weights::new(alpha, None))
     }
 
-    pub(super) fn weighted(&self, weights: &Weights) -> Pose {
+    pub fn weighted(&self, weights: &Weights) -> Pose {
         let plain = weights.blend.one(&self.previous, &self.current);
         let Some(trajectory) = self.trajectory else {
             return plain;

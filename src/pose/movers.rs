@@ -10,6 +10,7 @@ use crate::key::BodyKey;
 use crate::key::Id;
 use crate::step::World;
 
+use super::log::SmoothingChange;
 use super::motion::{Motions, Pair, Smoothing, Trajectory};
 use super::paths::Weights;
 use super::shared;
@@ -173,7 +174,13 @@ impl Movers {
     }
 
     /// Reads the poses right after a step. The awake bodies are at the front.
-    pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
+    pub fn end_step(
+        &mut self,
+        world: &World,
+        smoothing: impl Fn(BodyKey) -> Smoothing,
+        changes: &mut BTreeMap<BodyKey, SmoothingChange>,
+        dt: f32,
+    ) {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
         shared::for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
@@ -194,6 +201,10 @@ impl Movers {
             {
                 let trajectory = &mut self.trajectories[index];
                 let has_moved = self.previous[index] != self.current[index];
+                if let Some(change) = changes.get_mut(&self.keys[index]) {
+                    let path = change.path.insert(*trajectory);
+                    path.end(body, change.before, dt, has_moved);
+                }
                 trajectory.end(body, smoothing(self.keys[index]), dt, has_moved);
                 self.use_trajectory[index] = !trajectory.is_plain();
                 if trajectory.is_plain() {
@@ -324,13 +335,24 @@ impl Movers {
 
     /// Reads the poses after a step that was not captured, when `tick` steps have run. Bodies are displayed there, and
     /// extrapolated bodies beyond.
-    pub fn resync(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, tick: u64) {
+    pub fn resync(
+        &mut self,
+        world: &World,
+        smoothing: impl Fn(BodyKey) -> Smoothing,
+        changes: &mut BTreeMap<BodyKey, SmoothingChange>,
+        tick: u64,
+    ) {
         self.begin_step(world, 0, 0.0, tick);
         for index in 0..self.keys.len() {
             if self.use_trajectory[index]
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
-                self.trajectories[index].resync(body, smoothing(self.keys[index]), tick);
+                let trajectory = &mut self.trajectories[index];
+                if let Some(change) = changes.get_mut(&self.keys[index]) {
+                    let path = change.path.insert(*trajectory);
+                    path.resync(body, change.before, tick);
+                }
+                trajectory.resync(body, smoothing(self.keys[index]), tick);
             }
         }
     }

@@ -12,7 +12,7 @@ use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Real, Vector};
 
 use super::correction::difference;
-use super::log::PoseLog;
+use super::log::{PoseLog, SmoothingChange};
 use super::motion::Pair;
 use super::motion::{Smoothing, SmoothingSettings, finite_velocity};
 use super::movers::Movers;
@@ -235,7 +235,8 @@ impl Pairs {
     ///
     /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
     /// those that were [detected](Self::detect_edit) in another position.
-    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real) {
+    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, log: &PoseLog) {
+        self.recheck_changed(&log.smoothings);
         let mut known = self.movers.awake();
         if self.is_outdated(tick) {
             self.align_awake(world);
@@ -245,9 +246,20 @@ impl Pairs {
     }
 
     /// Reads the poses right after a captured step. `tick` steps have run, including this one.
-    pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
+    pub fn end_step(
+        &mut self,
+        world: &World,
+        tick: u64,
+        dt: Real,
+        settings: &SmoothingSettings,
+        log: &mut PoseLog,
+    ) {
         self.align_awake(world);
-        self.movers.end_step(world, |key| settings.of(key), dt);
+        let changes = &mut log.smoothings;
+        changes.retain(|key, change| change.before.has_other_time(settings.of(*key)));
+        (self.movers).end_step(world, |key| settings.of(key), changes, dt);
+        // For all other bodies, which rest, nothing changes.
+        changes.retain(|_, change| change.path.is_some());
         self.tick = tick;
         self.is_resynced = false;
         self.teleported.clear();
@@ -277,17 +289,33 @@ impl Pairs {
     }
 
     /// Calls [`resync`](Self::resync), unless these are the pairs of the last step.
-    pub fn resync_if_outdated(&mut self, world: &World, tick: u64, settings: &SmoothingSettings) {
+    pub fn resync_if_outdated(
+        &mut self,
+        world: &World,
+        tick: u64,
+        settings: &SmoothingSettings,
+        log: &mut PoseLog,
+    ) {
         if self.is_outdated(tick) {
-            self.resync(world, tick, settings);
+            self.resync(world, tick, settings, log);
         }
     }
 
     /// Reads the latest poses and discards the earlier ones, because the frame ended before its last step. `tick` steps
     /// have run.
-    fn resync(&mut self, world: &World, tick: u64, settings: &SmoothingSettings) {
+    fn resync(
+        &mut self,
+        world: &World,
+        tick: u64,
+        settings: &SmoothingSettings,
+        log: &mut PoseLog,
+    ) {
         self.align_awake(world);
-        (self.movers).resync(world, |key| settings.of(key), tick);
+        let changes = &mut log.smoothings;
+        self.recheck_changed(changes);
+        changes.retain(|key, change| change.before.has_other_time(settings.of(*key)));
+        (self.movers).resync(world, |key| settings.of(key), changes, tick);
+        changes.retain(|_, change| change.path.is_some());
         self.teleported.clear();
         self.tick = tick;
         self.is_resynced = true;
@@ -326,6 +354,15 @@ impl Pairs {
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let index = self.list(key, handle);
         self.movers.recheck(index);
+    }
+
+    /// Rechecks moving bodies whose smoothing changes, because their paths with the smoothing before are displayed once.
+    fn recheck_changed(&mut self, changes: &BTreeMap<BodyKey, SmoothingChange>) {
+        for key in changes.keys() {
+            if let Some(index) = self.mover(*key) {
+                self.movers.recheck(index);
+            }
+        }
     }
 
     /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.

@@ -21,10 +21,9 @@ use rapier::math::{Pose, Vector};
 
 use key_log::KeyLog;
 
-use crate::pose::ErrorChange;
-use crate::pose::Origin;
-use crate::pose::SmoothingSettings;
-use crate::pose::{turned, with_error};
+use crate::pose::{ErrorChange, Movers, Origin, Pair, SmoothingSettings};
+use crate::pose::{Trajectory, VisualError, Weights};
+use crate::pose::{difference, turned, with_error};
 
 /// The displayed bodies of a simulation, or of its view on another thread.
 ///
@@ -42,9 +41,12 @@ pub struct Screen {
     /// The order of the movers that `shown` is in, or `None` if the movers may be different.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
-    /// The visual errors of bodies after a rollback.
+    /// The visual errors of bodies.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
+    /// What the next frame adds to the errors, once it knows the poses.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    beginnings: BTreeMap<BodyKey, Beginning>,
     moved: Moved,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
@@ -103,8 +105,18 @@ impl Moved {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Offset {
-    error: Pose,
+    error: VisualError,
     shown: Pose,
+}
+
+/// How the next frame begins the motion of a body to its own pose.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Beginning {
+    /// It displays the body at this pose, in the coordinates of this origin.
+    At(Pose, Origin),
+    /// It displays the body on the path that it would have had with its smoothing before.
+    On(Box<Trajectory>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -260,6 +272,7 @@ impl Screen {
             self.unlist(index);
         }
         self.errors.remove(&key);
+        self.beginnings.remove(&key);
         self.removed.push(key);
         self.removals.grow(self.bodies.len() + 1);
         self.removals.push(self.number, key);
@@ -335,12 +348,12 @@ fn as_index(len: usize) -> u32 {
 
 impl Screen {
     pub fn error(&self, key: BodyKey) -> Option<&Pose> {
-        let error = &self.errors.get(&key)?.error;
+        let error = &self.errors.get(&key)?.error.pose;
         (*error != Pose::IDENTITY).then_some(error)
     }
 
     /// Returns all visual errors.
-    pub fn errors(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+    pub(crate) fn errors(&self) -> impl Iterator<Item = (BodyKey, VisualError)> {
         self.errors.iter().map(|(key, offset)| (*key, offset.error))
     }
 
@@ -352,30 +365,42 @@ impl Screen {
     pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
         match change {
             ErrorChange::Add(key, by) => {
-                let correction = settings.correction_of(key);
-                let before = self.error(key).copied().unwrap_or_default();
-                let (error, jumps) = correction.added(&before, &by);
-                if jumps {
-                    self.note_jump(key);
-                }
-                self.set_error(key, error);
+                self.add_error(key, &by, settings);
             }
-            ErrorChange::Turn(key, by) => {
+            ErrorChange::Set(key, error) => self.set_error(key, error),
+            ErrorChange::ShowFrom(key, pose, origin) => {
+                self.beginnings.insert(key, Beginning::At(pose, origin));
+            }
+            ErrorChange::Smooth(key, path) => {
+                self.beginnings.entry(key).or_insert(Beginning::On(path));
+            }
+            ErrorChange::Turn(key, by, origin) => {
                 self.note_jump(key);
-                if let Some(error) = self.error(key) {
-                    self.set_error(key, turned(error, by));
+                match self.beginnings.get_mut(&key) {
+                    Some(Beginning::At(pose, before)) => {
+                        *pose = by * pose.append_translation(-origin.from(before));
+                        *before = origin;
+                    }
+                    Some(Beginning::On(path)) => path.turn(by.rotation),
+                    None => (),
+                }
+                if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
+                    error.pose = turned(&error.pose, by.rotation);
+                    self.set_error(key, error);
                 }
             }
             ErrorChange::Clear(key) => {
                 self.note_jump(key);
+                self.beginnings.remove(&key);
                 if self.errors.contains_key(&key) {
-                    self.set_error(key, Pose::IDENTITY);
+                    self.set_error(key, VisualError::default());
                 }
             }
             ErrorChange::Renew(key) => {
                 self.note_jump(key);
+                self.beginnings.remove(&key);
                 if self.bodies.contains_key(key) {
-                    self.set_error(key, Pose::IDENTITY);
+                    self.set_error(key, VisualError::default());
                     let index = self.list(key);
                     self.marks[index].is_unreported = true;
                 }
@@ -384,21 +409,78 @@ impl Screen {
                 if let Some(data) = &mut self.render_data {
                     data.jump_all();
                 }
+                self.beginnings.clear();
                 let keys: Vec<_> = self.errors.keys().copied().collect();
                 for key in keys {
-                    self.set_error(key, Pose::IDENTITY);
+                    self.set_error(key, VisualError::default());
                 }
             }
         }
     }
 
+    /// Adds to a visual error, or lets the body jump.
+    fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
+        let before = self.errors.get(&key).map(|it| it.error);
+        let correction = settings.correction_of(key);
+        let (error, jumps) = correction.added(&before.unwrap_or_default(), by);
+        if jumps {
+            self.note_jump(key);
+        }
+        self.set_error(key, error);
+    }
+
+    /// Begins the motions of bodies to their own poses, which are now known.
+    fn begin_errors(&mut self, movers: &Movers, weights: &Weights, moment: &Moment) {
+        for (key, beginning) in std::mem::take(&mut self.beginnings) {
+            let (pair, is_new) = match self.bodies.get(key) {
+                Some(Displayed::Moving(index)) => {
+                    (movers.pair(*index), self.marks[*index].is_unreported)
+                }
+                Some(Displayed::Resting { pose, .. }) => (Pair::at_rest(*pose), false),
+                None => continue,
+            };
+            let own = pair.weighted(weights);
+            match beginning {
+                Beginning::At(pose, origin) => {
+                    let pose = pose.append_translation(-moment.origin.from(&origin));
+                    let correction = moment.smoothing.correction_of(key);
+                    self.set_error(key, correction.begun(&difference(&pose, &own)));
+                }
+                // No frame has displayed a new body on the path before.
+                Beginning::On(_) if is_new => (),
+                Beginning::On(path) => {
+                    let trajectory = Some(*path);
+                    let before = Pair { trajectory, ..pair }.weighted(weights);
+                    self.add_error(key, &difference(&before, &own), moment.smoothing);
+                }
+            }
+            self.show_error_at_rest(key);
+        }
+    }
+
+    /// Displays a body at rest with its visual error, which has changed in this frame.
+    fn show_error_at_rest(&mut self, key: BodyKey) {
+        if let (Some(Displayed::Resting { pose, .. }), Some(offset)) =
+            (self.bodies.get(key), self.errors.get_mut(&key))
+        {
+            let now = with_error(&offset.error.pose, pose);
+            let before = std::mem::replace(&mut offset.shown, now);
+            if now != before {
+                if let Some(data) = &mut self.render_data {
+                    data.add_override(key, now);
+                }
+                self.report_resting(key, before, now);
+            }
+        }
+    }
+
     /// Sets the visual error. A body at rest keeps its displayed pose until the next frame.
-    fn set_error(&mut self, key: BodyKey, error: Pose) {
+    fn set_error(&mut self, key: BodyKey, error: VisualError) {
         let Some(shown) = self.pose(key) else {
             return;
         };
         if let Some(Displayed::Moving(index)) = self.bodies.get(key) {
-            self.marks[*index].has_error = error != Pose::IDENTITY;
+            self.marks[*index].has_error = error.pose != Pose::IDENTITY;
         }
         self.errors.insert(key, Offset { error, shown });
     }
@@ -426,13 +508,13 @@ impl Screen {
             };
             let correction = moment.smoothing.correction_of(key);
             let left = correction.decayed(&error, moment.elapsed);
-            let has_error = left != Pose::IDENTITY;
+            let has_error = left.pose != Pose::IDENTITY;
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;
                     shown
                 }
-                Displayed::Resting { pose, .. } if has_error => with_error(&left, pose),
+                Displayed::Resting { pose, .. } if has_error => with_error(&left.pose, pose),
                 Displayed::Resting { pose, .. } => *pose,
             };
             if has_error {

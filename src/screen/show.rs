@@ -8,7 +8,8 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Displayed, Marks, Moment, Moved, Screen, as_index};
+use super::{Beginning, Displayed, Marks, Moment, Moved, Screen, as_index};
+use crate::pose::ErrorChange;
 use crate::pose::Movers;
 use crate::pose::Origin;
 use crate::pose::PoseLog;
@@ -23,6 +24,7 @@ impl Screen {
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
         self.begin(moment);
         self.events.show(&mut log.events);
+        let is_cut = (log.errors.iter()).any(|it| matches!(it, ErrorChange::ClearAll));
         for change in log.errors.drain(..) {
             self.change_error(change, moment.smoothing);
         }
@@ -31,6 +33,11 @@ impl Screen {
         self.decay(moment);
         self.let_rest(movers, log.rest);
         let weights = Weights::new(moment.alpha, Some(moment.lead));
+        if is_cut {
+            // The picture jumps to another state, whose paths it has not displayed.
+            (self.beginnings).retain(|_, it| matches!(it, Beginning::At(..)));
+        }
+        self.begin_errors(movers, &weights, moment);
         if let Some(data) = &mut self.render_data {
             data.show(movers, moment.alpha);
         }
@@ -256,7 +263,12 @@ impl Screen {
             Displayed::Resting { pose, .. } => Some(pose),
             Displayed::Moving(_) => None,
         });
-        let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
+        let errors = self.errors.values();
+        let errors = errors.flat_map(|it| [&it.error.pose, &it.shown]);
+        let beginnings = self.beginnings.values().filter_map(|it| match it {
+            Beginning::At(pose, _) => Some(pose),
+            Beginning::On(_) => None,
+        });
         let len = self.shown.len();
         self.marks.len() == len
             && self.shown.iter().enumerate().all(is_listed)
@@ -265,6 +277,7 @@ impl Screen {
             && resting
                 .chain(self.shown.iter().map(|(_, pose)| pose))
                 .chain(errors)
+                .chain(beginnings)
                 .all(Pose::is_finite)
     }
 }

@@ -124,7 +124,12 @@ impl Simulation {
 
     /// Replaces the state with another one. Returns the previous state.
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
-        let left = std::mem::replace(&mut self.physics, physics);
+        let mut left = std::mem::replace(&mut self.physics, physics);
+        if self.run.redo.is_some() {
+            // The log of the present waits in the redo queue, without what the game has asked for since.
+            let log = left.log.take();
+            self.physics.log.errors.extend(log.into_beginnings());
+        }
         self.adopt();
         self.pass_settings();
         left

@@ -124,7 +124,7 @@ fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
     simulation.adopt();
     let errors = screen
         .errors()
-        .map(|(key, error)| ErrorChange::Add(key, error));
+        .map(|(key, error)| ErrorChange::Set(key, error));
     log.errors.push(ErrorChange::ClearAll);
     log.errors.extend(errors);
 }

@@ -10,6 +10,8 @@ mod scenes;
 
 // The poses before and after a step.
 mod pairs;
+// Pictures that begin at another pose.
+mod show_from;
 // Hermite, extrapolation, and changes of the smoothing.
 mod smoothing;
 // Displayed poses are fixed when a frame ends.

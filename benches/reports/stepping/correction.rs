@@ -42,9 +42,7 @@ pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn with_half_life(millis: u64) -> Correction {
-    let mut correction = Correction::default();
-    correction.position.half_life = Duration::from_millis(millis);
-    correction
+    Correction::half_life(Duration::from_millis(millis))
 }
 
 /// Returns the sideways position in each frame, for a body that rollbacks move sideways.

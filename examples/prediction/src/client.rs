@@ -77,9 +77,7 @@ impl Client {
             poses: KEPT,
             ..Kept::default()
         });
-        let mut correction = Correction::default();
-        correction.position.half_life = Duration::from_millis(100);
-        simulation.correction = correction;
+        simulation.correction = Correction::half_life(Duration::from_millis(100));
         let paths = bodies.iter().filter_map(|key| {
             let body = simulation.physics.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);

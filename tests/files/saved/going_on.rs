@@ -2,6 +2,7 @@
 
 use super::*;
 use evenstep::rewind::Kept;
+use evenstep::{Correction, DecayCurve};
 
 /// A state continues bit for bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
 #[cfg(feature = "enhanced-determinism")]
@@ -171,10 +172,10 @@ fn a_loaded_state_has_the_same_poses_and_keys_but_no_past() {
         .map(|_| simulation.physics.insert(flying.clone(), ball()))
         .collect();
     simulation.smoothing = Smoothing::Hermite;
-    let mut correction = Correction::default();
-    correction.position.half_life = MS(30);
+    let mut correction = Correction::linear(MS(300));
+    correction.position.curve = DecayCurve::HalfLife(MS(30));
     simulation.correction = correction;
-    correction.rotation.half_life = MS(50);
+    correction.rotation.curve = DecayCurve::HalfLife(MS(50));
     let own = Some(correction);
     simulation
         .physics

@@ -62,9 +62,7 @@ fn rich() -> Value {
         .physics
         .insert_force_generator(key, drag)
         .unwrap();
-    let mut correction = Correction::default();
-    correction.position.half_life = MS(50);
-    let own = Some(correction);
+    let own = Some(Correction::half_life(MS(50)));
     simulation.physics.set_body_correction(key, own).unwrap();
     simulation.physics.insert_body(RigidBodyBuilder::fixed());
     simulation.advance(MS(40), |_, _| ());

@@ -284,6 +284,7 @@ pub(super) const METHODS: &[Method] = &[
     // What belongs to a body, and to the game.
     Method { name: "Physics::body_smoothing", cells: NEVER, call: |it| some(it.simulation.physics.body_smoothing(it.ball).is_some()) },
     Method { name: "Physics::set_body_smoothing", cells: ALWAYS, call: |it| some(it.simulation.physics.set_body_smoothing(it.ball, Some(Smoothing::Latest)).is_ok()) },
+    Method { name: "Physics::show_from", cells: ALWAYS, call: |it| some(it.simulation.physics.show_from(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
     Method { name: "Physics::body_correction", cells: NEVER, call: |it| some(it.simulation.physics.body_correction(it.ball).is_some()) },
     Method { name: "Physics::set_body_correction", cells: ALWAYS, call: |it| some(it.simulation.physics.set_body_correction(it.ball, Some(Correction::OFF)).is_ok()) },
     Method { name: "Physics::resources", cells: ALWAYS, call: |it| some(it.simulation.physics.resources().get::<Score>().is_some()) },

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn changing_the_smoothing_causes_no_jump() {
+fn changing_the_smoothing_changes_no_pose_before_the_next_step() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     for (from, to) in [
         (Interpolate, Hermite),
@@ -15,6 +15,7 @@ fn changing_the_smoothing_causes_no_jump() {
         for one in [false, true] {
             let mut simulation = space(10);
             simulation.smoothing = from;
+            simulation.correction = Correction::OFF;
             let key = thrown_hammer(&mut simulation);
             advance(&mut simulation, 240);
             let pair = (
@@ -53,7 +54,7 @@ fn changing_the_smoothing_causes_no_jump() {
 }
 
 #[test]
-fn changing_the_smoothing_skips_only_the_difference_in_latency() {
+fn without_correction_a_change_of_smoothing_skips_only_the_difference_in_latency() {
     use Smoothing::{Extrapolate, Hermite, Interpolate};
     // At 10 m/s a step is 0.1 m and a frame 0.04 m. `skipped` is the distance skipped in addition, in any frame.
     for (from, to, skipped) in [
@@ -64,6 +65,7 @@ fn changing_the_smoothing_skips_only_the_difference_in_latency() {
     ] {
         let mut simulation = space(100);
         simulation.smoothing = from;
+        simulation.correction = Correction::OFF;
         let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
         let key = simulation.physics.insert(fly, ball());
         advance(&mut simulation, 101);
@@ -85,6 +87,7 @@ fn changing_the_smoothing_skips_only_the_difference_in_latency() {
 fn the_smoothing_of_one_body_does_not_affect_others() {
     let mut simulation = space(10);
     simulation.smoothing = Smoothing::Latest;
+    simulation.correction = Correction::OFF;
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let [one, other] = [(); 2].map(|()| simulation.physics.insert(fly(), ball()));
     let smoothing = Some(Smoothing::Extrapolate);

@@ -1,6 +1,7 @@
 //! Displayed poses between two states, and beyond the last one, compared with the true motion.
 
 mod changes;
+mod eased;
 mod hermite;
 mod listed;
 mod trajectories;
@@ -13,7 +14,8 @@ use crate::scenes::{MS, advance, ball, shown_x, space};
 use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
-use evenstep::{BodyError, BodyKey, Physics, Simulation, Smoothing};
+use evenstep::rewind::Kept;
+use evenstep::{BodyError, BodyKey, Correction, Physics, Simulation, Smoothing};
 use std::time::Duration;
 
 /// Creates a body whose mass is 1 m from its origin, flying along x and turning fast.

@@ -394,8 +394,7 @@ fn a_change_of_host_does_not_shorten_a_visual_error() {
 fn a_body_correction_decays_at_its_half_life_in_every_host() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
-        let mut own = Correction::default();
-        own.position.half_life = MS(40);
+        let own = Correction::half_life(MS(40));
         simulation.correction = Correction::OFF;
         simulation
             .physics

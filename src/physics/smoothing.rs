@@ -1,0 +1,165 @@
+//! How single bodies are displayed.
+
+use std::sync::Arc;
+
+use crate::key::{BodyError, BodyKey};
+use crate::pose::{Correction, ErrorChange, GeneralSmoothing, Smoothing, SmoothingSettings};
+use rapier::math::Pose;
+
+use super::placing::checked;
+use super::{Physics, Stage};
+
+/// # Smoothing of single bodies
+///
+/// Set smoothing and correction where you insert the body, because they belong to the body. A rollback to before the
+/// insertion undoes them, and the resimulated steps set them again.
+impl Physics {
+    /// Returns the smoothing that was set for this body, or `None` if there is none or the body was removed.
+    #[must_use]
+    pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
+        self.handle(key)?;
+        self.smoothing.body(key).smoothing
+    }
+
+    /// Sets how a frame between two steps displays a body. With `None` it follows the [general
+    /// setting](crate::Simulation::smoothing) again.
+    ///
+    /// The change takes effect with the next step. If the body is then displayed at another time, such as one step
+    /// earlier, the difference is a visual error, which [decays](Self::set_body_correction), so the picture does not
+    /// jump. The same happens after a change of the general setting.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_smoothing(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        let handle = self.try_handle(key)?;
+        let before = self.smoothing.of(key);
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).smoothing = smoothing;
+        let is_later = before.has_other_time(self.smoothing.of(key));
+        if is_later && self.has_moved_before(key) {
+            self.log.change_smoothing(key, before);
+        }
+        self.pairs.recheck(key, handle);
+        Ok(())
+    }
+
+    /// Returns the correction that was set for this body, or `None` if there is none or the body was removed.
+    #[must_use]
+    pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
+        self.handle(key)?;
+        self.smoothing.body(key).correction
+    }
+
+    /// Sets how the visual error of a body decays. With `None` it follows the [general
+    /// setting](crate::Simulation::correction) again.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_correction(
+        &mut self,
+        key: BodyKey,
+        correction: Option<Correction>,
+    ) -> Result<(), BodyError> {
+        self.try_handle(key)?;
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).correction = correction;
+        Ok(())
+    }
+
+    /// Displays a body at `pose` in the next picture, from where it moves to its own pose as its visual error
+    /// [decays](Self::set_body_correction). The state does not change.
+    ///
+    /// Use it if you have drawn a body elsewhere until now, and hand it over to the physics: an object that was drawn at
+    /// the player's hand and is thrown, a body after a cut-scene, or a body whose state came from a server. Call it in
+    /// the hook or between two frames, after the edits of the body. (To hand over without a difference to smooth, set
+    /// the body's position instead.) It costs nothing once the error has decayed.
+    ///
+    /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error, and may be at any
+    /// distance: [`max`](crate::ErrorDecay::max) does not apply. With [`Correction::OFF`] there is no visual error, and
+    /// the call has no effect. Bodies at rest and fixed bodies move, too. A later teleport of the body cancels the call,
+    /// and a later portal or shift of the origin moves `pose` with it.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::{Correction, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// simulation.correction = Correction::linear(Duration::from_millis(100));
+    /// let hand = Pose::from_translation(Vector::Y * 8.0); // 8 m above the ball
+    /// simulation.physics.show_from(ball, hand)?;
+    /// for height in [8.0, 6.0, 4.0, 2.0, 0.0, 0.0] {
+    ///     simulation.advance(Duration::from_millis(25), |_, _| ());
+    ///     let shown = simulation.pose(ball).unwrap().translation.y;
+    ///     assert!((shown - height).abs() < 1e-5);
+    /// }
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    ///
+    /// The call belongs to the picture, not to the state: a resimulated step ignores it, because what was displayed
+    /// then decays already, and a clone of the `Physics` does not hold it. During an unfinished rollback it waits for
+    /// the next new picture.
+    ///
+    /// On threads it acts in the first picture of the view that displays this state. That is later by the delay of the
+    /// view, so give the pose at which you will draw the body by then, such as the hand's pose plus its velocity times
+    /// the delay.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
+    /// invalid `pose`. If the body is removed before the picture, the call is ignored.
+    pub fn show_from(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
+        self.try_handle(key)?;
+        let pose = checked(key, pose)?;
+        // Earlier edits of its position must not be detected after this call.
+        self.detect_edits();
+        let is_resimulated = matches!(
+            self.stage,
+            Stage::Before(at_hand) | Stage::After(at_hand) if at_hand.step.is_resimulated
+        );
+        if !is_resimulated {
+            let change = ErrorChange::ShowFrom(key, pose, self.origin);
+            self.log.errors.push(change);
+        }
+        Ok(())
+    }
+
+    /// Returns the settings of all bodies.
+    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
+        &self.smoothing
+    }
+
+    /// Adopts the settings of the loop. If the smoothing changed, the paths of all bodies are checked again.
+    pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
+        if self.smoothing.general != general {
+            let before = self.smoothing.general.smoothing;
+            if before != general.smoothing {
+                self.pairs.recheck_all();
+            }
+            if before.has_other_time(general.smoothing) {
+                for key in self.pairs.movers().keys() {
+                    let is_its = self.smoothing.body(*key).smoothing.is_none();
+                    if is_its && self.has_moved_before(*key) {
+                        self.log.change_smoothing(*key, before);
+                    }
+                }
+            }
+            Arc::make_mut(&mut self.smoothing).general = general;
+        }
+    }
+
+    /// Returns whether a body may have moved in a displayed step. A new body has no path that could change.
+    fn has_moved_before(&self, key: BodyKey) -> bool {
+        let birth = self.world.keys.birth(key);
+        birth.is_some_and(|born| born < self.pairs.tick())
+    }
+
+    pub(super) fn forget_smoothing(&mut self, key: BodyKey) {
+        if self.smoothing.has(key) {
+            Arc::make_mut(&mut self.smoothing).remove(key);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Copies, saved states, rollbacks and assigned states.
+
+use super::*;
+
+fn keep(simulation: &mut Simulation) {
+    let kept = simulation.kept();
+    simulation.keep(Kept { ticks: 30, ..kept });
+}
+
+#[test]
+fn a_clone_of_the_simulation_begins_at_the_pose_and_a_clone_of_the_state_does_not() {
+    let (mut simulation, key) = flight();
+    simulation.physics.show_from(key, hand()).unwrap();
+    let mut copy = simulation.clone();
+    let mut other = Simulation::default();
+    other.physics = simulation.physics.clone();
+    for simulation in [&mut simulation, &mut copy, &mut other] {
+        advance(simulation, 4);
+    }
+    assert_at(&simulation, key, hand());
+    assert_at(&copy, key, hand());
+    assert_eq!(other.visual_error(key), None);
+    // The rest of the decay is copied, too.
+    let mut copy = simulation.clone();
+    for simulation in [&mut simulation, &mut copy] {
+        advance(simulation, 40);
+    }
+    assert_eq!(simulation.pose(key), copy.pose(key));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_saved_simulation_continues_with_the_call_and_the_decay() {
+    let (mut simulation, key) = flight();
+    simulation.smoothing = Smoothing::Extrapolate;
+    simulation.physics.show_from(key, hand()).unwrap();
+    for ms in [4, 3, 30, 30, 60] {
+        let mut loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+        for simulation in [&mut simulation, &mut loaded] {
+            advance(simulation, ms);
+        }
+        assert_eq!(simulation.pose(key), loaded.pose(key));
+        if ms == 4 {
+            assert_at(&loaded, key, hand());
+        }
+    }
+    // A state alone does not hold the call.
+    simulation.physics.show_from(key, hand()).unwrap();
+    simulation.physics = Physics::load(&simulation.physics.save().unwrap()).unwrap();
+    advance(&mut simulation, 4);
+    assert_eq!(simulation.visual_error(key), None);
+}
+
+#[test]
+fn a_resimulated_step_does_not_begin_again() {
+    let (mut simulation, key) = flight();
+    keep(&mut simulation);
+    let release = |physics: &mut Physics, tick| {
+        if tick == 7 {
+            physics.show_from(key, hand()).unwrap();
+        }
+    };
+    // The step of tick 7 runs in the first frame.
+    for ms in [30, 20, 20] {
+        simulation.advance(MS(ms), |physics, step| release(physics, step.tick));
+        let before = simulation.pose(key);
+        simulation
+            .resimulate(6, |physics, step| release(physics, step.tick))
+            .unwrap();
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.pose(key), before);
+    }
+}
+
+#[test]
+fn a_rollback_in_the_frame_of_the_call_keeps_the_call() {
+    let (mut simulation, key) = flight();
+    keep(&mut simulation);
+    let aside = translation(0.0, -0.5, 0.0);
+    simulation.begin_frame(MS(40));
+    while let Some(step) = simulation.next_step() {
+        if step.tick == 6 && !step.is_resimulated {
+            simulation.physics.show_from(key, hand()).unwrap();
+        }
+        simulation.run_step();
+        if step.tick == 7 && !step.is_resimulated {
+            simulation.roll_back(6).unwrap();
+            simulation.physics.teleport_by(key, aside).unwrap();
+        }
+    }
+    simulation.end_frame();
+    assert_at(&simulation, key, hand());
+    assert!((own(&simulation, key).translation.y + 0.5).abs() < 1e-5);
+}
+
+#[test]
+fn a_held_frame_waits_with_the_call() {
+    for is_before in [true, false] {
+        let (mut simulation, key) = flight();
+        keep(&mut simulation);
+        advance(&mut simulation, 50);
+        let before = simulation.pose(key);
+        if is_before {
+            simulation.physics.show_from(key, hand()).unwrap();
+        }
+        simulation.roll_back(8).unwrap();
+        if !is_before {
+            // It is not within a resimulated step.
+            simulation.physics.show_from(key, hand()).unwrap();
+            simulation.roll_back(7).unwrap();
+        }
+        for _ in 0..3 {
+            // The rollback is not finished in these frames.
+            simulation.begin_frame(MS(30));
+            simulation.end_frame();
+            assert_eq!(simulation.pose(key), before);
+        }
+        advance(&mut simulation, 4);
+        assert_at(&simulation, key, hand());
+        advance(&mut simulation, 50);
+        assert!((simulation.pose(key).unwrap().translation.y - 3.5).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn an_assigned_state_moves_smoothly_from_where_its_body_was_displayed() {
+    for is_assigned_first in [true, false] {
+        let (mut simulation, key) = flight();
+        let mut server = simulation.physics.clone();
+        server.teleport(key, hand()).unwrap();
+        let displayed = simulation.pose(key).unwrap();
+        if is_assigned_first {
+            simulation.physics = server;
+            simulation.physics.show_from(key, displayed).unwrap();
+        } else {
+            server.show_from(key, displayed).unwrap();
+            simulation.physics = server;
+        }
+        advance(&mut simulation, 4);
+        assert_at(&simulation, key, displayed);
+        advance(&mut simulation, 50);
+        assert!((simulation.pose(key).unwrap().translation.y - 3.5).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn a_corrected_state_may_begin_elsewhere() {
+    let (mut simulation, key) = flight();
+    keep(&mut simulation);
+    let mut state = simulation.physics.clone();
+    state.teleport(key, translation(0.0, 50.0, 0.0)).unwrap();
+    state.show_from(key, hand()).unwrap();
+    simulation.correct(state).unwrap();
+    advance(&mut simulation, 4);
+    // Without the call, a correction of 50 m would jump.
+    assert_at(&simulation, key, hand());
+}

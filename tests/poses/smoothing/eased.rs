@@ -1,0 +1,226 @@
+//! A change of the smoothing to one that displays another time does not jump.
+
+use super::*;
+
+/// The smoothings that display different times, and one beside `Interpolate`.
+const ALL: [Smoothing; 4] = [
+    Smoothing::Interpolate,
+    Smoothing::Hermite,
+    Smoothing::Extrapolate,
+    Smoothing::Latest,
+];
+
+/// Creates free space at 100 Hz, where errors end after 100 ms.
+fn eased_space(smoothing: Smoothing) -> Simulation {
+    let mut simulation = space(100);
+    simulation.smoothing = smoothing;
+    simulation.correction = Correction::linear(MS(100));
+    simulation
+}
+
+fn set(simulation: &mut Simulation, one: Option<BodyKey>, to: Smoothing) {
+    match one {
+        Some(key) => simulation
+            .physics
+            .set_body_smoothing(key, Some(to))
+            .unwrap(),
+        None => simulation.smoothing = to,
+    }
+}
+
+#[test]
+fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
+    for (from, to) in ALL.iter().flat_map(|from| ALL.map(|to| (*from, to))) {
+        for (own, ms) in [(false, 13), (true, 13), (false, 47), (true, 2)] {
+            let mut simulation = eased_space(from);
+            let key = thrown_hammer(&mut simulation);
+            advance(&mut simulation, 235);
+            let mut before = simulation.clone();
+            set(&mut simulation, own.then_some(key), to);
+            let mut after = simulation.clone();
+            after.correction = Correction::OFF;
+            for simulation in [&mut simulation, &mut before, &mut after] {
+                while advance(simulation, ms).steps == 0 {}
+            }
+            let shown = simulation.pose(key).unwrap();
+            let continued = before.pose(key).unwrap();
+            let is_eased = !matches!(
+                [from, to],
+                [
+                    Smoothing::Interpolate | Smoothing::Hermite,
+                    Smoothing::Interpolate | Smoothing::Hermite
+                ] | [Smoothing::Latest, Smoothing::Latest]
+                    | [Smoothing::Extrapolate, Smoothing::Extrapolate]
+            );
+            let expected = if is_eased {
+                continued
+            } else {
+                after.pose(key).unwrap()
+            };
+            let off = (shown.translation - expected.translation).length();
+            let angle = angle_between(shown.rotation, expected.rotation);
+            assert!(off < 1e-5 && angle < 1e-5, "{off} m, {from:?} to {to:?}");
+            // The error ends.
+            for simulation in [&mut simulation, &mut after] {
+                advance(simulation, 60);
+                advance(simulation, 60);
+            }
+            assert_eq!(simulation.pose(key), after.pose(key), "{from:?} to {to:?}");
+        }
+    }
+}
+
+/// Returns the largest deviation from an even motion in a frame, in metres.
+fn most_uneven(simulation: &mut Simulation, key: BodyKey, frames: u64) -> f32 {
+    let mut last = shown_x(simulation, key);
+    let mut most: f32 = 0.0;
+    for _ in 0..frames {
+        advance(simulation, 4);
+        let x = shown_x(simulation, key);
+        most = most.max((x - last - 0.04).abs());
+        last = x;
+    }
+    most
+}
+
+fn flyer_at_10(simulation: &mut Simulation) -> BodyKey {
+    let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let key = simulation.physics.insert(fly, ball());
+    advance(simulation, 101);
+    key
+}
+
+#[test]
+fn several_changes_within_a_frame_are_one() {
+    let mut simulation = eased_space(Smoothing::Interpolate);
+    simulation.keep(Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
+    let key = flyer_at_10(&mut simulation);
+    let last = shown_x(&simulation, key);
+    simulation.advance(MS(40), |physics, step| {
+        let smoothing = ALL[step.tick as usize % 4];
+        let now = Some(smoothing);
+        physics.set_body_smoothing(key, now).unwrap();
+    });
+    assert!((shown_x(&simulation, key) - last - 0.4).abs() < 1e-5);
+    // A change that is taken back is none.
+    advance(&mut simulation, 200);
+    let own = simulation.physics.body_smoothing(key);
+    set(&mut simulation, Some(key), Smoothing::Extrapolate);
+    simulation.physics.set_body_smoothing(key, own).unwrap();
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.visual_error(key), None);
+}
+
+#[test]
+fn a_new_body_and_a_body_at_rest_have_no_error() {
+    let mut simulation = eased_space(Smoothing::Interpolate);
+    advance(&mut simulation, 55);
+    let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let new = simulation.physics.insert(fly(), ball());
+    let rest = simulation
+        .physics
+        .insert(fly().sleeping(true).translation(Vector::Y), ball());
+    set(&mut simulation, Some(new), Smoothing::Extrapolate);
+    // A frame without a step has displayed it.
+    advance(&mut simulation, 2);
+    let bullet = simulation
+        .physics
+        .insert(fly().translation(Vector::Y * 9.0), ball());
+    set(&mut simulation, Some(bullet), Smoothing::Extrapolate);
+    simulation.physics.start_in_motion(bullet).unwrap();
+    set(&mut simulation, Some(rest), Smoothing::Extrapolate);
+    for _ in 0..4 {
+        advance(&mut simulation, 4);
+        for key in [new, rest, bullet] {
+            assert_eq!(simulation.visual_error(key), None);
+        }
+    }
+    // It wakes long after the change.
+    let physics = &mut simulation.physics;
+    physics.apply_impulse(rest, Vector::X).unwrap();
+    advance(&mut simulation, 14);
+    assert_eq!(simulation.visual_error(rest), None);
+}
+
+#[test]
+fn a_rollback_over_a_change_of_smoothing_does_not_jump() {
+    // The steps that run again begin before the change, or after it.
+    for (back, is_in_hook) in [(1, false), (5, false), (1, true), (5, true)] {
+        let mut simulation = eased_space(Smoothing::Extrapolate);
+        simulation.keep(Kept {
+            ticks: 30,
+            ..simulation.kept()
+        });
+        let key = flyer_at_10(&mut simulation);
+        let change = |physics: &mut Physics, tick| {
+            if tick == 11 && is_in_hook {
+                let to = Some(Smoothing::Interpolate);
+                physics.set_body_smoothing(key, to).unwrap();
+            }
+        };
+        if !is_in_hook {
+            simulation.smoothing = Smoothing::Interpolate;
+        }
+        let mut last = shown_x(&simulation, key);
+        for frame in 0..20 {
+            if frame % 4 == 3 {
+                let to = simulation.physics.tick() - back;
+                simulation
+                    .resimulate(to, |physics, step| change(physics, step.tick))
+                    .unwrap();
+            }
+            simulation.advance(MS(14), |physics, step| change(physics, step.tick));
+            let x = shown_x(&simulation, key);
+            // A step is 0.1 m. The error shrinks by a seventh of that in a frame.
+            let off = (x - last - 0.14).abs();
+            assert!(off < 0.04, "{off} m in frame {frame}, {back} steps back");
+            last = x;
+        }
+        assert_eq!(simulation.visual_error(key), None);
+    }
+}
+
+#[test]
+fn a_change_of_smoothing_is_eased_after_an_aborted_frame_a_portal_and_a_copy() {
+    let mut simulation = eased_space(Smoothing::Interpolate);
+    let key = flyer_at_10(&mut simulation);
+    let last = shown_x(&simulation, key);
+    simulation.smoothing = Smoothing::Extrapolate;
+    simulation.physics.shift_origin(Vector::Y).unwrap();
+    let mut simulation = simulation.clone();
+    // The frame ends before its last step, and displays the state after the first one.
+    simulation.begin_frame(MS(20));
+    simulation.next_step().unwrap();
+    simulation.run_step();
+    let by = translation(0.0, 5.0, 0.0);
+    simulation.physics.teleport_by(key, by).unwrap();
+    simulation.end_frame();
+    let x = shown_x(&simulation, key);
+    assert!((0.0..0.2).contains(&(x - last)), "{x} after {last}");
+    assert!(most_uneven(&mut simulation, key, 40) < 0.03);
+    #[cfg(feature = "serde")]
+    {
+        simulation.smoothing = Smoothing::Interpolate;
+        advance(&mut simulation, 1);
+        let mut simulation = Simulation::load(&simulation.save().unwrap()).unwrap();
+        assert!(most_uneven(&mut simulation, key, 20) < 0.005);
+    }
+}
+
+#[test]
+fn a_change_of_smoothing_is_even_where_it_jumped_by_a_step() {
+    for (from, to) in [
+        (Smoothing::Interpolate, Smoothing::Extrapolate),
+        (Smoothing::Extrapolate, Smoothing::Interpolate),
+    ] {
+        let mut simulation = eased_space(from);
+        let key = flyer_at_10(&mut simulation);
+        simulation.smoothing = to;
+        let most = most_uneven(&mut simulation, key, 40);
+        // The step of 0.1 m is spread over 100 ms: 4 mm in a frame of 4 ms.
+        assert!(most < 0.004_1, "{most} m");
+    }
+}
