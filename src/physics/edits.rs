@@ -111,10 +111,16 @@ impl Physics {
 impl Physics {
     /// Takes the log for a reader whose last displayed state is `displayed`.
     pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
-        self.log.apply_smoothings();
-        let smoothings = std::mem::take(&mut self.log.smoothings);
         let mut log = std::mem::take(&mut self.log);
-        self.log.smoothings = smoothings;
+        for (key, change) in std::mem::take(&mut log.smoothings) {
+            let Some(path) = change.path else {
+                self.log.change_smoothing(key, change.before);
+                continue;
+            };
+            log.errors.push(ErrorChange::Smooth(key, Box::new(path)));
+            // The game may have set another smoothing since that step.
+            self.expect_smoothing(key);
+        }
         log.epoch = Some(self.epoch.number());
         if log.epoch == displayed {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
@@ -156,7 +162,7 @@ impl Physics {
             ..left
         };
         let own = std::mem::replace(&mut self.log, left);
-        // The differences of the poses include changes that have been applied since, or were undone.
+        // The old log knows which changes no picture has displayed.
         self.log
             .smoothings
             .retain(|_, change| change.path.is_some());

@@ -36,12 +36,11 @@ impl Physics {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
-        let before = self.smoothing.of(key);
+        let displayed = self.displayed_smoothing(key);
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
-        let is_later = before.has_other_time(self.smoothing.of(key));
-        if is_later && self.has_moved_before(key) {
-            self.log.change_smoothing(key, before);
+        if let Some(displayed) = displayed {
+            self.log.change_smoothing(key, displayed);
         }
         self.pairs.recheck(key, handle);
         Ok(())
@@ -142,8 +141,8 @@ impl Physics {
             if before.has_other_time(general.smoothing) {
                 for key in self.pairs.movers().keys() {
                     let is_its = self.smoothing.body(*key).smoothing.is_none();
-                    if is_its && self.has_moved_before(*key) {
-                        self.log.change_smoothing(*key, before);
+                    if let Some(displayed) = self.displayed_smoothing(*key).filter(|_| is_its) {
+                        self.log.change_smoothing(*key, displayed);
                     }
                 }
             }
@@ -151,10 +150,21 @@ impl Physics {
         }
     }
 
-    /// Returns whether a body may have moved in a displayed step. A new body has no path that could change.
-    fn has_moved_before(&self, key: BodyKey) -> bool {
-        let birth = self.world.keys.birth(key);
-        birth.is_some_and(|born| born < self.pairs.tick())
+    /// Returns the smoothing with which a moving body is displayed until the next step. A new body has none that could
+    /// change.
+    fn displayed_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
+        let birth = self.world.keys.birth(key)?;
+        let is_old = birth < self.pairs.tick();
+        (self.pairs.smoothing(key, self.smoothing.of(key))).filter(|_| is_old)
+    }
+
+    /// Expects that the next step displays a body with another smoothing, if it has another one by now.
+    pub(super) fn expect_smoothing(&mut self, key: BodyKey) {
+        let setting = self.smoothing.of(key);
+        let displayed = self.displayed_smoothing(key);
+        if let Some(displayed) = displayed.filter(|it| it.has_other_time(setting)) {
+            self.log.change_smoothing(key, displayed);
+        }
     }
 
     pub(super) fn forget_smoothing(&mut self, key: BodyKey) {

@@ -196,18 +196,18 @@ impl ErrorDecay {
     /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay, which
     /// was `left` before.
     fn rest(&self, left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
+        if elapsed.is_zero() {
+            return (1.0, left);
+        }
         match self.curve {
             DecayCurve::HalfLife(half_life) => {
                 let half_lives = elapsed.as_secs_f32() / half_life.as_secs_f32();
-                // Zero divided by zero is NaN, whose maximum with 0 is 0, so the error stays for that frame.
-                (libm::exp2f(-half_lives.max(0.0)), None)
+                (libm::exp2f(-half_lives), None)
             }
             DecayCurve::Linear(duration) => {
                 let before = left.map_or(duration, |left| left.min(duration));
                 let after = before.saturating_sub(elapsed);
-                let rest = if elapsed.is_zero() {
-                    1.0
-                } else if after.is_zero() {
+                let rest = if after.is_zero() {
                     0.0
                 } else {
                     after.as_secs_f32() / before.as_secs_f32()

@@ -143,14 +143,4 @@ impl PoseLog {
             self.smoothings.remove(&key);
         }
     }
-
-    /// Moves the changes that a step has applied to the other changes of errors. The rest wait for the next step.
-    pub fn apply_smoothings(&mut self) {
-        for (key, change) in std::mem::take(&mut self.smoothings) {
-            match change.path {
-                Some(path) => self.errors.push(ErrorChange::Smooth(key, Box::new(path))),
-                None => self.change_smoothing(key, change.before),
-            }
-        }
-    }
 }

@@ -157,6 +157,31 @@ impl Pair {
         motions.at(trajectory.smoothing, weights)[0]
     }
 
+    pub fn smoothing(&self) -> Smoothing {
+        (self.trajectory).map_or(Smoothing::Interpolate, |it| it.smoothing)
+    }
+
+    /// Returns the pair with another smoothing. The last step, of length `dt`, has left the body as it is.
+    pub fn with_smoothing(self, smoothing: Smoothing, body: &RigidBody, dt: Real) -> Self {
+        if self.previous == self.current || !self.smoothing().has_other_time(smoothing) {
+            return self;
+        }
+        let trajectory = self.trajectory.unwrap_or_else(|| Trajectory {
+            after: finite_velocity(body),
+            dt,
+            ..Trajectory::default()
+        });
+        let trajectory = Trajectory {
+            smoothing,
+            center: center_of(body, smoothing),
+            ..trajectory
+        };
+        Self {
+            trajectory: Some(trajectory),
+            ..self
+        }
+    }
+
     pub fn is_finite(&self) -> bool {
         self.previous.is_finite() && self.current.is_finite()
     }
@@ -182,11 +207,7 @@ impl Trajectory {
 
     /// Reads the body right after the step. `has_moved` is whether its pose has changed.
     pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
-        self.center = if smoothing == Smoothing::Interpolate && is_led(body) {
-            Vector::ZERO
-        } else {
-            finite_center(body)
-        };
+        self.center = center_of(body, smoothing);
         self.after = finite_velocity(body);
         if stands(body, has_moved) {
             // A body at rest must not overshoot its pose.
@@ -322,6 +343,15 @@ pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
+}
+
+/// Returns the point that moves in a straight line with this smoothing, and about which the body turns.
+fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
+    if smoothing == Smoothing::Interpolate && is_led(body) {
+        Vector::ZERO
+    } else {
+        finite_center(body)
+    }
 }
 
 /// Returns whether a body was at rest in the last step. If a body that is kinematic by position does not move, Rapier

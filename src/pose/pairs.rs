@@ -137,13 +137,59 @@ impl Pairs {
         })
     }
 
+    /// Returns the pair of a moving body as another smoothing would display it. The last step had the length `dt`.
+    fn with_smoothing(
+        &self,
+        key: BodyKey,
+        smoothing: Smoothing,
+        world: &World,
+        dt: Real,
+    ) -> Option<Pair> {
+        let pair = self.movers.pair(self.mover(key)?);
+        Some(pair.with_smoothing(smoothing, world.get(key)?, dt))
+    }
+
+    /// Returns the smoothing with which a moving body is displayed, or `None` if it has not moved since it was set to
+    /// `setting`.
+    pub fn smoothing(&self, key: BodyKey, setting: Smoothing) -> Option<Smoothing> {
+        let pair = self.movers.pair(self.mover(key)?);
+        let smoothing = pair.smoothing();
+        let is_known = pair.previous != pair.current || !smoothing.has_other_time(setting);
+        is_known.then_some(smoothing)
+    }
+
+    /// Returns the bodies that another state of the same step displays with a smoothing of another time, and their
+    /// paths in this state with that smoothing. `log` has the changes that no picture has displayed.
+    pub fn smoothings_before(
+        &self,
+        before: &Self,
+        log: &PoseLog,
+        world: &World,
+        dt: Real,
+    ) -> BTreeMap<BodyKey, SmoothingChange> {
+        let changes = self.movers.keys().iter().filter_map(|key| {
+            let now = self.get(*key)?.smoothing();
+            let before = match log.smoothings.get(key).filter(|it| it.path.is_some()) {
+                Some(change) => change.before,
+                None => before.movers.pair(before.mover(*key)?).smoothing(),
+            };
+            let path = self.with_smoothing(*key, before, world, dt)?.trajectory;
+            let is_change = before.has_other_time(now) && path.is_some();
+            is_change.then_some((*key, SmoothingChange { before, path }))
+        });
+        changes.collect()
+    }
+
     /// Returns the bodies whose pose at `alpha` differs from their pose in another state of the same step, with the
-    /// difference. This origin is `shift` away from that of the other state.
+    /// difference as the smoothing of the other state displays it. This origin is `shift` away from that of the other
+    /// state. The last step had the length `dt`.
     pub fn differences(
         &self,
         before: &Self,
         alpha: f32,
         shift: Vector,
+        world: &World,
+        dt: Real,
     ) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(move |(key, index)| {
             let was = before.places.get(key)?;
@@ -153,8 +199,15 @@ impl Pairs {
             {
                 return None;
             }
+            let is = match before.mover(key) {
+                Some(mover) => {
+                    let smoothing = before.movers.pair(mover).smoothing();
+                    self.with_smoothing(key, smoothing, world, dt)
+                }
+                None => None,
+            };
+            let is = is.or_else(|| self.get(key))?.at(alpha);
             let was = before.get(key)?.at(alpha).append_translation(-shift);
-            let is = self.get(key)?.at(alpha);
             (was != is).then(|| (key, difference(&was, &is)))
         })
     }

@@ -429,7 +429,21 @@ impl Screen {
         self.set_error(key, error);
     }
 
+    /// Changes the errors for the next frame. This is apart from the loops over all bodies, which most frames need alone.
+    #[inline(never)]
+    fn change_errors(&mut self, changes: Vec<ErrorChange>, settings: &SmoothingSettings) {
+        let is_cut = (changes.iter()).any(|it| matches!(it, ErrorChange::ClearAll));
+        for change in changes {
+            self.change_error(change, settings);
+        }
+        if is_cut {
+            // The picture jumps to another state, whose paths it has not displayed.
+            (self.beginnings).retain(|_, it| matches!(it, Beginning::At(..)));
+        }
+    }
+
     /// Begins the motions of bodies to their own poses, which are now known.
+    #[inline(never)]
     fn begin_errors(&mut self, movers: &Movers, weights: &Weights, moment: &Moment) {
         for (key, beginning) in std::mem::take(&mut self.beginnings) {
             let (pair, is_new) = match self.bodies.get(key) {

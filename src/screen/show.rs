@@ -9,7 +9,6 @@ use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
 use super::{Beginning, Displayed, Marks, Moment, Moved, Screen, as_index};
-use crate::pose::ErrorChange;
 use crate::pose::Movers;
 use crate::pose::Origin;
 use crate::pose::PoseLog;
@@ -24,20 +23,17 @@ impl Screen {
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
         self.begin(moment);
         self.events.show(&mut log.events);
-        let is_cut = (log.errors.iter()).any(|it| matches!(it, ErrorChange::ClearAll));
-        for change in log.errors.drain(..) {
-            self.change_error(change, moment.smoothing);
+        if !log.errors.is_empty() {
+            self.change_errors(std::mem::take(&mut log.errors), moment.smoothing);
         }
         self.remove_gone(movers, &mut log);
         self.align(movers);
         self.decay(moment);
         self.let_rest(movers, log.rest);
         let weights = Weights::new(moment.alpha, Some(moment.lead));
-        if is_cut {
-            // The picture jumps to another state, whose paths it has not displayed.
-            (self.beginnings).retain(|_, it| matches!(it, Beginning::At(..)));
+        if !self.beginnings.is_empty() {
+            self.begin_errors(movers, &weights, moment);
         }
-        self.begin_errors(movers, &weights, moment);
         if let Some(data) = &mut self.render_data {
             data.show(movers, moment.alpha);
         }

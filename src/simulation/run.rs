@@ -262,13 +262,20 @@ impl Simulation {
         };
         let shift = self.physics.origin.from(&former.origin);
         let others = former.others(&self.physics.world, first);
-        let differences = (self.physics.pairs).differences(&former.pairs, alpha, shift);
+        let (world, dt) = (&self.physics.world, self.physics.dt());
+        let smoothings =
+            (self.physics.pairs).smoothings_before(&former.pairs, &former.log, world, dt);
+        let differences = (self.physics.pairs).differences(&former.pairs, alpha, shift, world, dt);
         let errors: Vec<_> = differences
             .filter(|(key, _)| !others.contains(key))
             .map(|(key, difference)| ErrorChange::Add(key, difference))
             .collect();
         let renewed = others.iter().map(|key| ErrorChange::Renew(*key));
         let errors: Vec<_> = renewed.chain(errors).collect();
-        self.physics.continue_log(former.log, errors);
+        let log = PoseLog {
+            smoothings,
+            ..former.log
+        };
+        self.physics.continue_log(log, errors);
     }
 }

@@ -66,7 +66,8 @@ impl<'de> Deserialize<'de> for Simulation {
                 "the parts of the simulation contradict each other",
             ));
         }
-        let physics = written.physics.into_owned();
+        let mut physics = written.physics.into_owned();
+        physics.log = written.log.into_owned();
         let mut simulation = Self {
             clock: written.clock.into_owned(),
             frame: written.frame,
@@ -77,7 +78,6 @@ impl<'de> Deserialize<'de> for Simulation {
             ..Self::default()
         };
         simulation.replace_physics(physics);
-        simulation.physics.log = written.log.into_owned();
         simulation.run.resimulated = written.resimulated;
         simulation.follow_tick();
         Ok(simulation)

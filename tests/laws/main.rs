@@ -9,6 +9,8 @@
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
+//! - `displayed`: the displayed time never goes back, and bodies are on their paths at that time.
+//! - `errors`: visual errors of random games begin, add up and decay as computed in f64.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
 //! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` scales
@@ -34,5 +36,7 @@ mod golden;
 mod displayed;
 // Displayed events.
 mod events;
+// Visual errors, compared with arithmetic in f64.
+mod errors;
 // All methods in all states.
 mod states;
