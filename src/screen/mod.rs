@@ -474,17 +474,19 @@ impl Screen {
 
     /// Displays a body at rest with its visual error, which has changed in this frame.
     fn show_error_at_rest(&mut self, key: BodyKey) {
-        if let (Some(Displayed::Resting { pose, .. }), Some(offset)) =
-            (self.bodies.get(key), self.errors.get_mut(&key))
-        {
-            let now = with_error(&offset.error.pose, pose);
-            let before = std::mem::replace(&mut offset.shown, now);
-            if now != before {
-                if let Some(data) = &mut self.render_data {
-                    data.add_override(key, now);
-                }
-                self.report_resting(key, before, now);
+        let Some(Displayed::Resting { pose, .. }) = self.bodies.get(key) else {
+            return;
+        };
+        let now = self.with_error(key, *pose);
+        let Some(offset) = self.errors.get_mut(&key) else {
+            return;
+        };
+        let before = std::mem::replace(&mut offset.shown, now);
+        if now != before {
+            if let Some(data) = &mut self.render_data {
+                data.add_override(key, now);
             }
+            self.report_resting(key, before, now);
         }
     }
 

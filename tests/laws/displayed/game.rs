@@ -40,6 +40,10 @@ pub struct Game {
     pub stands_still: bool,
     /// Whether a step has asked to pause.
     pub has_stopped: bool,
+    /// Whether the last step of the frame so far was resimulated.
+    reacts_to_resimulated: bool,
+    /// The bodies that begin the next picture at a position, relative to the landmark.
+    pub beginnings: BTreeMap<usize, Vector>,
     /// Whether the origin was shifted between two steps since the last picture.
     pub has_shifted: bool,
 }
@@ -66,6 +70,8 @@ impl Game {
             is_fixed: true,
             stands_still: false,
             has_stopped: false,
+            reacts_to_resimulated: false,
+            beginnings: BTreeMap::new(),
             has_shifted: false,
         };
         simulation.smoothing = smoothing;
@@ -86,6 +92,7 @@ impl Game {
         self.script = script.clone();
         self.begun = 0;
         self.has_stopped = false;
+        self.reacts_to_resimulated = false;
     }
 
     /// Returns how many steps of the frame have begun.
@@ -103,6 +110,7 @@ impl Game {
         self.is_free |= std::mem::take(&mut self.is_overstep_set);
         if std::mem::take(&mut self.is_tick_set) && simulation.steps_to_resimulate() > 0 {
             // The state stays at an earlier time.
+            self.beginnings.clear();
             self.is_free = true;
             self.is_replaced = true;
             self.paths.go_to(&simulation.physics);
@@ -214,7 +222,11 @@ impl Game {
             Action::Deed(Deed::ShiftOrigin(_))
                 if std::mem::replace(&mut self.has_shifted, true) => {}
             Action::Deed(deed) => {
-                self.carry_out(&mut simulation.physics, deed);
+                // The game acts before the current step, or after the last one.
+                let step = simulation.physics.current_step();
+                let is_resimulated =
+                    step.map_or(self.reacts_to_resimulated, |it| it.is_resimulated);
+                self.carry_out(&mut simulation.physics, deed, is_resimulated);
                 if let Deed::Teleport(..) = deed {
                     // A rollback would undo it.
                     simulation.keep(Kept::default());
@@ -225,6 +237,7 @@ impl Game {
     }
 
     fn replace(&mut self, simulation: &Simulation) {
+        self.beginnings.clear();
         self.is_free = true;
         self.is_replaced = true;
         // The other state has no step that could ask to pause.
@@ -246,7 +259,7 @@ impl Game {
     #[cfg(not(feature = "serde"))]
     fn load(&mut self, _: &mut Simulation) {}
 
-    fn carry_out(&mut self, physics: &mut Physics, deed: Deed) {
+    fn carry_out(&mut self, physics: &mut Physics, deed: Deed, is_resimulated: bool) {
         match deed {
             Deed::Teleport(body, x) => {
                 let key = self.paths.key(body);
@@ -255,6 +268,17 @@ impl Game {
                 pose.translation.x = landmark.translation().x + x;
                 physics.teleport(key, pose).unwrap();
                 self.paths.teleport(physics, body);
+                self.beginnings.remove(&body);
+            }
+            Deed::ShowFrom(body, x, y) => {
+                let landmark = physics.body(self.paths.landmark).unwrap().translation();
+                let at = Vector::X * x + Vector::Y * y;
+                let pose = Pose::from_translation(landmark + at);
+                physics.show_from(self.paths.key(body), pose).unwrap();
+                self.beginnings.remove(&body);
+                if !is_resimulated {
+                    self.beginnings.insert(body, at);
+                }
             }
             Deed::ShiftOrigin(x) => physics.shift_origin(Vector::X * x).unwrap(),
             Deed::Smoothing(body, smoothing) => {
@@ -278,7 +302,7 @@ impl Game {
         let deeds = self.deeds.get(&step.tick).cloned().unwrap_or_default();
         for deed in &deeds[when] {
             self.has_stopped |= matches!(deed, Deed::PauseAfterStep) && !step.is_resimulated;
-            self.carry_out(physics, *deed);
+            self.carry_out(physics, *deed, step.is_resimulated);
         }
     }
 }
@@ -313,6 +337,7 @@ impl Hooks for Game {
     }
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        self.reacts_to_resimulated = step.is_resimulated;
         self.paths
             .end_step(physics, self.general, step.is_resimulated);
         self.carry_out_all(physics, step, 1);

@@ -61,12 +61,7 @@ struct Display {
 
 /// Plays a script in a single thread, and checks each frame.
 pub fn play(script: &Script, kind: Kind) {
-    let correction = if script.jumps {
-        Correction::OFF
-    } else {
-        Correction::default()
-    };
-    let (mut simulation, mut game) = start(script, correction);
+    let (mut simulation, mut game) = start(script, script.correction);
     let mut display = Display {
         frame: Frame::default(),
         poses: BTreeMap::new(),
@@ -203,6 +198,19 @@ impl Display {
         };
         game.paths.check(&picture).unwrap();
         self.check_history(simulation, game);
+        self.check_beginnings(simulation, game);
+    }
+
+    /// Checks that bodies begin where the game has asked for.
+    fn check_beginnings(&self, simulation: &Simulation, game: &mut Game) {
+        let landmark = self.poses[&game.paths.landmark].translation;
+        for (body, at) in std::mem::take(&mut game.beginnings) {
+            if simulation.correction != Correction::OFF {
+                let shown = self.poses[&game.paths.key(body)].translation - landmark;
+                let off = (shown - at).length();
+                assert!(off < 1e-4 * (1.0 + landmark.length()), "{shown}, not {at}");
+            }
+        }
     }
 
     /// Checks that the frame can be displayed again.

@@ -1,13 +1,12 @@
 //! The commands of each frame.
 
-use evenstep::{Rate, Smoothing, Stepping};
+use evenstep::{Correction, Rate, Smoothing, Stepping};
 use proptest::prelude::*;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// Whether bodies jump to corrected poses.
-    pub jumps: bool,
+    pub correction: Correction,
     pub smoothing: Smoothing,
     pub rate: Rate,
     /// The slack of an overlap.
@@ -79,6 +78,8 @@ pub enum Deed {
     Teleport(usize, f32),
     ShiftOrigin(f32),
     Smoothing(usize, Option<Smoothing>),
+    /// Begins the next picture of a body at this position relative to the landmark.
+    ShowFrom(usize, f32, f32),
     PauseAfterStep,
 }
 
@@ -130,6 +131,7 @@ fn edit() -> impl Strategy<Value = Deed> {
         2 => (0..OTHERS, -9.0..9.0f32).prop_map(|(body, x)| Deed::Teleport(body, x)),
         1 => (-9..9i8).prop_map(|x| Deed::ShiftOrigin(x.into())),
         2 => (0..OTHERS, prop::option::of(smoothing())).prop_map(|(body, it)| Deed::Smoothing(body, it)),
+        2 => (0..=OTHERS, -9.0..9.0f32, -9.0..9.0f32).prop_map(|(body, x, y)| Deed::ShowFrom(body, x, y)),
     ]
 }
 
@@ -248,10 +250,18 @@ fn frames() -> impl Strategy<Value = Vec<FrameScript>> {
     ]
 }
 
+fn correction() -> impl Strategy<Value = Correction> {
+    prop_oneof![
+        2 => Just(Correction::OFF),
+        1 => Just(Correction::default()),
+        1 => (0..500u64).prop_map(|ms| Correction::linear(Duration::from_millis(ms))),
+    ]
+}
+
 pub fn script() -> impl Strategy<Value = Script> {
-    (any::<bool>(), smoothing(), rate(), 0.0..=1.0f32, frames()).prop_map(
-        |(jumps, smoothing, rate, slack, frames)| Script {
-            jumps,
+    (correction(), smoothing(), rate(), 0.0..=1.0f32, frames()).prop_map(
+        |(correction, smoothing, rate, slack, frames)| Script {
+            correction,
             smoothing,
             rate,
             slack,

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 
 use evenstep::rapier::prelude::*;
 use evenstep::time::FrameTime;
-use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 
 use super::MS;
 use super::hosts::{Host, caught, start};
@@ -151,6 +151,8 @@ fn edit(edit: Edit, physics: &mut Physics) {
         Edit::Remove(number)
         | Edit::RemoveThroughRapier(number)
         | Edit::Teleport(number)
+        | Edit::ShowFrom(number)
+        | Edit::Latest(number, _)
         | Edit::Push(number) => {
             let Some(key) = any(number) else {
                 return;
@@ -167,6 +169,17 @@ fn edit(edit: Edit, physics: &mut Physics) {
                     let to = translation(f32::from(number) - 8.0, 3.0, 0.0);
                     physics.teleport(key, to).expect("it is alive");
                     Memory::of(physics).forget(key);
+                }
+                Edit::ShowFrom(number) => {
+                    let from = translation(2.0, f32::from(number) - 8.0, 0.0);
+                    physics.show_from(key, from).expect("it is alive");
+                }
+                Edit::Latest(_, is_latest) => {
+                    let smoothing = is_latest.then_some(Smoothing::Latest);
+                    physics
+                        .set_body_smoothing(key, smoothing)
+                        .expect("it is alive");
+                    Memory::of(physics).smooth(key);
                 }
                 _ => {
                     let by = vector(0.1, 0.3, 0.0);
@@ -190,6 +203,7 @@ fn set(setting: Setting, simulation: &mut Simulation) {
         Setting::Stepping(stepping) => settings.set_stepping(stepping),
         Setting::Smooth(true) => simulation.correction = Correction::default(),
         Setting::Smooth(false) => simulation.correction = Correction::OFF,
+        Setting::Linear(ms) => simulation.correction = Correction::linear(MS(ms.into())),
         Setting::Tick(tick) => simulation.set_tick(tick.into()),
         Setting::Overstep(ms) => simulation.set_overstep(MS(ms.into())),
         Setting::MaxSteps(most) => settings.set_max_steps_per_frame(most),

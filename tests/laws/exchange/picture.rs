@@ -18,6 +18,8 @@ pub struct Memory {
     next: BTreeMap<BodyKey, Pose>,
     /// The simulated time before the next step.
     time: Duration,
+    /// The bodies whose smoothing has changed. They may be displayed at another time.
+    smoothed: BTreeSet<BodyKey>,
 }
 
 impl Memory {
@@ -46,6 +48,10 @@ impl Memory {
     pub fn forget(&mut self, key: BodyKey) {
         self.last.remove(&key);
         self.next.remove(&key);
+    }
+
+    pub fn smooth(&mut self, key: BodyKey) {
+        self.smoothed.insert(key);
     }
 
     pub fn shift_origin(&mut self, by: Vector) {
@@ -217,6 +223,7 @@ impl Picture {
     fn check_path(&self, simulation: &Simulation, key: BodyKey) {
         let physics = &simulation.physics;
         let memory = physics.resources().get::<Memory>();
+        let memory = memory.filter(|memory| !memory.smoothed.contains(&key));
         let before = memory.and_then(|memory| memory.before(physics, key));
         let (Some(before), Some(body)) = (before, physics.body(key)) else {
             return;

@@ -93,6 +93,9 @@ pub enum Edit {
     RemoveThroughRapier(u8),
     Teleport(u8),
     Push(u8),
+    ShowFrom(u8),
+    /// Displays a body at the latest state, or no longer.
+    Latest(u8, bool),
     ShiftOrigin(i8),
 }
 
@@ -107,6 +110,8 @@ pub enum Setting {
     Stepping(Stepping),
     /// Whether corrections are displayed smoothly.
     Smooth(bool),
+    /// Whether corrections end after this time in milliseconds.
+    Linear(u8),
     Tick(u8),
     /// The overstep in milliseconds.
     Overstep(u8),
@@ -122,6 +127,8 @@ fn edit() -> impl Strategy<Value = Edit> {
         1 => body().prop_map(Edit::RemoveThroughRapier),
         2 => body().prop_map(Edit::Teleport),
         2 => body().prop_map(Edit::Push),
+        3 => body().prop_map(Edit::ShowFrom),
+        1 => (body(), any::<bool>()).prop_map(|(number, is_latest)| Edit::Latest(number, is_latest)),
         1 => (-9..9i8).prop_map(Edit::ShiftOrigin),
     ]
 }
@@ -141,6 +148,7 @@ fn setting() -> impl Strategy<Value = Setting> {
         2 => prop::sample::select(&[0, 1, 2, 2, 4][..]).prop_map(Setting::Speed),
         2 => prop::sample::select(STEPPINGS).prop_map(Setting::Stepping),
         1 => any::<bool>().prop_map(Setting::Smooth),
+        1 => (0..90u8).prop_map(Setting::Linear),
         2 => (0..30u8).prop_map(Setting::Tick),
         1 => (0..5u8).prop_map(Setting::Overstep),
         1 => prop::option::of(1..4u32).prop_map(Setting::MaxSteps),

@@ -2,13 +2,14 @@
 
 use evenstep::rapier::prelude::*;
 use evenstep::time::FrameTime;
-use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plain::{Body, Model, Reach, Shown, at_previous};
-use super::reference::Way;
+use super::reference::{Way, are_near};
 use super::script::{Action, Cut, Drive, FrameScript};
 use crate::scenes::renderer::Renderer;
+use crate::scenes::testing::exact;
 use crate::scenes::{MS, collider_pose, with_floor};
 
 /// The game's part in a frame.
@@ -133,9 +134,15 @@ impl Hooks for Game<'_> {
     }
 }
 
-/// Plays a game of these frames. Returns a count of its steps and actions.
-pub fn play(script: &[FrameScript]) -> u64 {
+/// Plays a game of these frames, in which changes of the smoothing are eased or jump. Returns a count of its steps and
+/// actions.
+pub fn play(script: &[FrameScript], is_eased: bool) -> u64 {
     let mut simulation = with_floor(Rate::hz(100));
+    simulation.correction = if is_eased {
+        Correction::linear(MS(100))
+    } else {
+        Correction::OFF
+    };
     // With several CCD substeps, a body may still move in the step in which it falls asleep.
     simulation
         .physics
@@ -205,7 +212,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     check_moved(model, simulation);
     check_moved_since(model, simulation);
     check_removed(model, simulation);
-    remember(model, frame);
+    remember(model, simulation, frame);
     check_history(model, simulation, frame);
 }
 
@@ -231,7 +238,29 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             [previous, shown].iter().all(Pose::is_finite),
             "{previous:?} {shown:?}"
         );
+        let begins_at = body.begins_at.take();
         if body.is_lost {
+            continue;
+        }
+        if let Some(pose) = begins_at.filter(|_| simulation.correction != Correction::OFF) {
+            let scale = 1.0 + pose.translation.length() + shown.translation.length();
+            assert!(are_near(&shown, &exact::pose(pose), scale), "{shown:?}");
+        }
+        let error = simulation.visual_error(*key);
+        if error.is_some() || before.visual_error(*key).is_some() {
+            // The sum of the pose and the error is rounded.
+            let error = error.unwrap_or_default();
+            let rotation = error.rotation.inverse() * shown.rotation;
+            let own = Pose::from_parts(shown.translation - error.translation, rotation);
+            let scale = error.translation.length() + shown.translation.length();
+            assert!(
+                body.way
+                    .shows_about(frame.alpha, model.lead.seconds, &own, scale),
+                "{own:?} at {} and {} s of {:?}, with the error {error:?}",
+                frame.alpha,
+                model.lead.seconds,
+                body.way
+            );
             continue;
         }
         let shows_previous = body.way.shows_previous() && !model.is_at_state;
@@ -345,10 +374,13 @@ fn check_removed(model: &mut Model, simulation: &Simulation) {
     }
 }
 
-fn remember(model: &mut Model, frame: Frame) {
+fn remember(model: &mut Model, simulation: &Simulation, frame: Frame) {
     let mut poses = model.screens.last().unwrap().clone();
     let is_at_alpha = |way: &Way| way.smoothing != Smoothing::Extrapolate || !model.lead.is_apart;
-    poses.retain(|key, _| !model.bodies[key].is_altered && is_at_alpha(&model.bodies[key].way));
+    poses.retain(|key, _| {
+        let body = &model.bodies[key];
+        !body.is_altered && is_at_alpha(&body.way) && simulation.visual_error(*key).is_none()
+    });
     model.frames.push(Shown {
         tick: frame.tick,
         alpha: frame.alpha,

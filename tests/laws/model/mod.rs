@@ -14,8 +14,8 @@ proptest! {
 
     #[test]
     fn every_frame_displays_the_poses_of_the_plain_map(
-        script in prop::collection::vec(frame(), 1..40),
+        script in prop::collection::vec(frame(), 1..40), is_eased in any::<bool>(),
     ) {
-        play(&script);
+        play(&script, is_eased);
     }
 }

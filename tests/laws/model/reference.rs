@@ -98,16 +98,34 @@ impl Way {
         ways.any(|way| way.shows_it(alpha, lead, pose))
     }
 
+    /// Returns whether `pose` is near the displayed pose. Its numbers are rounded at this `scale` in metres.
+    pub fn shows_about(&self, alpha: f32, lead: f64, pose: &Pose, scale: f32) -> bool {
+        let is_near = |way: &Self| {
+            let expected = match way.exactly(alpha, lead) {
+                Some(expected) => Some(exact::pose(expected)),
+                None => way.curve(alpha.into(), lead),
+            };
+            let scale = scale + way.scale();
+            expected.is_none_or(|expected| are_near(pose, &expected, scale))
+        };
+        let or_waking = self.before_waking.map(|before| Self { before, ..*self });
+        let mut ways = [*self].into_iter().chain(or_waking);
+        ways.any(|way| is_near(&way))
+    }
+
+    fn scale(&self) -> f32 {
+        let scale = [self.previous.translation, self.current.translation];
+        let scale: f32 = scale.iter().map(|vector| vector.length()).sum();
+        let velocities = self.before.linear.length() + self.after.linear.length();
+        1.0 + scale + self.center.length() + self.dt * velocities
+    }
+
     fn shows_it(&self, alpha: f32, lead: f64, pose: &Pose) -> bool {
         match self.exactly(alpha, lead) {
             Some(expected) => expected == *pose,
-            None => self.curve(alpha.into(), lead).is_none_or(|expected| {
-                let scale = [self.previous.translation, self.current.translation];
-                let scale: f32 = scale.iter().map(|vector| vector.length()).sum();
-                let velocities = self.before.linear.length() + self.after.linear.length();
-                let scale = 1.0 + scale + self.center.length() + self.dt * velocities;
-                are_near(pose, &expected, scale)
-            }),
+            None => self
+                .curve(alpha.into(), lead)
+                .is_none_or(|expected| are_near(pose, &expected, self.scale())),
         }
     }
 

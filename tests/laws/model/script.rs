@@ -57,6 +57,7 @@ pub enum Deed {
     SetNext(f32),
     SetPreviousFromVelocity,
     SetSmoothing(Option<Smoothing>),
+    ShowFrom(f32),
     AddCollider(f32),
     RemoveCollider,
 }
@@ -176,6 +177,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => x().prop_map(Deed::SetNext),
         2 => Just(Deed::SetPreviousFromVelocity),
         3 => prop::option::of(smoothing()).prop_map(Deed::SetSmoothing),
+        2 => x().prop_map(Deed::ShowFrom),
         1 => x().prop_map(Deed::AddCollider),
         1 => Just(Deed::RemoveCollider),
     ]

@@ -26,6 +26,7 @@ impl Model {
             lost_until: None,
             is_rounded: false,
             is_altered: false,
+            begins_at: None,
         };
         self.bodies.insert(key, body);
     }
@@ -131,6 +132,7 @@ impl Model {
         let body = self.bodies.get_mut(&key).unwrap();
         body.way.transform(by);
         body.left_at = by * body.left_at;
+        body.begins_at = body.begins_at.map(|pose| by * pose);
         self.forget_current(key, tick);
     }
 
@@ -215,6 +217,7 @@ impl Model {
                 body.way.before_waking = None;
                 body.way.after = Velocity::default();
                 body.was_teleported = true;
+                body.begins_at = None;
                 self.forget_current(key, physics.tick());
             }
             Deed::TeleportBy(x) => {
@@ -231,6 +234,7 @@ impl Model {
                 }
             }
             Deed::Put(part, x, how) => {
+                self.bodies.get_mut(&key).unwrap().begins_at = None;
                 let body = access(physics, key, how);
                 // Half of these edits do not wake the body, so only the loop's own check can detect them.
                 match part {
@@ -257,7 +261,8 @@ impl Model {
             Deed::NanPosition => {
                 let body = physics.body_mut(key).unwrap();
                 body.set_position(Pose::from_translation(Vector::NAN), true);
-                self.bodies.get_mut(&key).unwrap().is_lost = true;
+                let body = self.bodies.get_mut(&key).unwrap();
+                (body.is_lost, body.begins_at) = (true, None);
             }
             Deed::SetType(i) => {
                 let types = [
@@ -287,6 +292,13 @@ impl Model {
                 physics.set_body_smoothing(key, smoothing).unwrap();
                 self.bodies.get_mut(&key).unwrap().smoothing = smoothing;
                 assert_eq!(physics.body_smoothing(key), smoothing);
+            }
+            Deed::ShowFrom(x) => {
+                if !self.is_outdated {
+                    self.detect_edits(physics);
+                }
+                physics.show_from(key, to(x)).unwrap();
+                self.bodies.get_mut(&key).unwrap().begins_at = Some(to(x));
             }
             Deed::AddCollider(x) => {
                 let ball = ColliderBuilder::ball(0.2).translation(vector(0.0, 0.0, 0.1 * x));

@@ -44,6 +44,8 @@ pub struct Body {
     pub is_rounded: bool,
     /// Whether it was teleported since the last step.
     pub is_altered: bool,
+    /// The pose at which the next picture begins, if the game has asked for one.
+    pub begins_at: Option<Pose>,
 }
 
 /// The moment that frames display extrapolated bodies at.
