@@ -235,3 +235,28 @@ fn an_edit_between_frames_precedes_the_same_step_as_on_one_thread() {
         }
     }
 }
+
+#[test]
+fn a_hook_lets_a_body_begin_at_a_pose_with_its_step() {
+    for when in [Before, After] {
+        let (mut simulation, key) = flyer_in_space();
+        simulation.correction = Correction::linear(MS(40));
+        let hand = translation(0.0, 4.0, 0.0);
+        let mut game = Game::once(when, 9, move |physics| {
+            physics.show_from(key, hand).unwrap()
+        });
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut heights = Vec::new();
+        for _ in 0..200 {
+            overlap.frame(MS(1), &mut game).unwrap();
+            let pose = overlap.view().pose(key);
+            heights.push(pose.map_or(0.0, |pose| pose.translation.y));
+        }
+        let first = heights.iter().position(|y| *y > 0.0).unwrap();
+        for (i, y) in heights[first..].iter().enumerate() {
+            let left = (4.0 - 0.1 * i as f32).max(0.0);
+            assert!((y - left).abs() < 1e-4, "{y}, not {left}, {when:?}");
+        }
+        assert_eq!(overlap.stop(&mut game).0.visual_error(key), None);
+    }
+}

@@ -189,7 +189,8 @@ fn the_time_of_the_view_matches_its_poses_after_a_rewind() {
 
 #[test]
 fn a_smoothing_set_by_a_call_applies_to_the_next_steps() {
-    let (simulation, key) = flyer();
+    let (mut simulation, key) = flyer();
+    simulation.correction = Correction::OFF;
     let mut both = Both::new(simulation, Idle);
     let shown = |both: &mut Both<Idle>, ms| {
         both.in_time(MS(ms));
@@ -293,8 +294,25 @@ impl Host {
         }
     }
 
+    /// Acts between two frames.
+    fn act(&mut self, act: impl FnOnce(&mut Simulation) + Send + 'static) {
+        match self {
+            Self::Loop(simulation) => act(simulation),
+            Self::Overlap(overlap) => act(overlap.simulation(&mut Idle).unwrap()),
+            Self::Runner(both, now) => {
+                both.call(|simulation, _| act(simulation));
+                both.in_time(*now);
+            }
+        }
+    }
+
     /// Returns where the body is displayed after a frame of this length, and at which simulated time.
     fn frame(&mut self, frame_time: Duration, key: BodyKey) -> (f32, Option<f64>) {
+        let (pose, time) = self.pose(frame_time, key);
+        (pose.translation.x, time)
+    }
+
+    fn pose(&mut self, frame_time: Duration, key: BodyKey) -> (Pose, Option<f64>) {
         let (pose, time) = match self {
             Self::Loop(simulation) => {
                 simulation.advance(frame_time, |_, _| ());
@@ -311,7 +329,7 @@ impl Host {
                 (view.pose(key), Some(view.time().as_secs_f64()))
             }
         };
-        (pose.unwrap().translation.x, time)
+        (pose.unwrap(), time)
     }
 }
 
@@ -414,6 +432,87 @@ fn a_body_correction_decays_at_its_half_life_in_every_host() {
         let error = host.stop().visual_error(key).unwrap();
         let y = error.translation.y;
         assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_body_begins_at_a_pose_once_its_state_is_displayed_in_every_host() {
+    for kind in 0..3 {
+        for body in [0, 1] {
+            let (mut simulation, flyer) = flyer();
+            let fixed = RigidBodyBuilder::fixed().translation(Vector::Y * 4.0);
+            let fixed = simulation.physics.insert(fixed, ColliderBuilder::ball(0.1));
+            let key = [flyer, fixed][body];
+            simulation.correction = Correction::linear(MS(60));
+            let mut host = Host::new(simulation, kind);
+            for _ in 0..20 {
+                host.frame(MS(3), key);
+            }
+            let own = host.pose(MS(0), key).0.translation.y;
+            let there = translation(0.0, own + 6.0, 0.0);
+            host.act(move |simulation| simulation.physics.show_from(key, there).unwrap());
+            let mut heights = Vec::new();
+            for _ in 0..40 {
+                heights.push(host.pose(MS(3), key).0.translation.y - own);
+            }
+            let first = heights.iter().position(|y| *y != 0.0).unwrap();
+            // A view may still display the state before.
+            assert!(first < 8, "{heights:?} of {kind}");
+            for (i, y) in heights[first..].iter().enumerate() {
+                let left = (6.0 - 0.3 * i as f32).max(0.0);
+                assert!((y - left).abs() < 1e-4, "{y}, not {left} of {kind}");
+            }
+            let simulation = host.stop();
+            assert_eq!(simulation.visual_error(key), None);
+        }
+    }
+}
+
+#[test]
+fn a_change_of_the_smoothing_does_not_jump_in_any_host() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::linear(MS(120));
+        let mut host = Host::new(simulation, kind);
+        let mut last = 0.0;
+        for i in 0..240 {
+            match i {
+                60 => host.act(|simulation| simulation.smoothing = Smoothing::Extrapolate),
+                120 => host.act(move |simulation| {
+                    let own = Some(Smoothing::Interpolate);
+                    simulation.physics.set_body_smoothing(key, own).unwrap();
+                }),
+                180 => host.act(move |simulation| {
+                    simulation.physics.set_body_smoothing(key, None).unwrap();
+                }),
+                _ => (),
+            }
+            let (x, _) = host.frame(MS(3), key);
+            if i > 30 {
+                // A frame is 0.3 m, and a step of 1 m is spread over 40 frames. A view is up to two steps behind.
+                let off = (x - last - 0.3).abs();
+                assert!(off < 0.08, "{off} m in frame {i} of {kind}");
+            }
+            last = x;
+        }
+    }
+}
+
+#[test]
+fn a_pose_that_no_view_has_displayed_goes_back_with_the_screen() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::linear(MS(60));
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(3), key);
+        }
+        let there = translation(6.0, 6.0, 0.0);
+        host.act(move |simulation| simulation.physics.show_from(key, there).unwrap());
+        let mut host = Host::new(host.stop(), kind + 1);
+        let y = (0..8).map(|_| host.pose(MS(3), key).0.translation.y);
+        let most = y.fold(0.0, f32::max);
+        assert!((most - 6.0).abs() < 1e-4, "{most} of {kind}");
     }
 }
 
