@@ -40,7 +40,7 @@ pub struct Correction {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
-    /// The remaining error over time: it halves in each 200 ms by default.
+    /// The remaining error over time: it halves every 200 ms by default.
     pub curve: DecayCurve,
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
@@ -227,7 +227,7 @@ impl ErrorDecay {
         let share = addition / (error + addition);
         // Without either, the share is NaN, and the time begins.
         let share = if share <= 1.0 { share } else { 1.0 };
-        let more = (duration - rest).as_secs_f32() * share;
+        let more = duration.saturating_sub(rest).as_secs_f32() * share;
         let more = Duration::try_from_secs_f32(more).unwrap_or(duration);
         Some(rest.saturating_add(more).min(duration))
     }

@@ -8,7 +8,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Beginning, Displayed, Marks, Moment, Moved, Screen, as_index};
+use super::{Displayed, Marks, Moment, Moved, Screen, as_index};
 use crate::pose::Movers;
 use crate::pose::Origin;
 use crate::pose::PoseLog;
@@ -262,8 +262,8 @@ impl Screen {
         let errors = self.errors.values();
         let errors = errors.flat_map(|it| [&it.error.pose, &it.shown]);
         let beginnings = self.beginnings.values().filter_map(|it| match it {
-            Beginning::At(pose, _) => Some(pose),
-            Beginning::On(_) => None,
+            super::Beginning::At(pose, _) => Some(pose),
+            super::Beginning::On(_) => None,
         });
         let len = self.shown.len();
         self.marks.len() == len

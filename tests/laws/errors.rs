@@ -78,7 +78,7 @@ impl Error {
     };
 
     fn add(&mut self, x: f64, fade: Fade) {
-        let length = self.at[0].hypot(self.at[1]);
+        let length = libm::hypot(self.at[0], self.at[1]);
         if let Fade::Linear(ms) = fade
             && x != 0.0
         {
@@ -90,7 +90,7 @@ impl Error {
             self.left = None;
         }
         self.at[0] += x;
-        let sum = self.at[0].hypot(self.at[1]);
+        let sum = libm::hypot(self.at[0], self.at[1]);
         // The limit is 2 m. An error that the game begins may be larger.
         let most = length.max(2.0);
         if sum > most {
@@ -106,7 +106,7 @@ impl Error {
             Fade::Off => 0.0,
             Fade::HalfLife(ms) => {
                 self.left = None;
-                (-seconds / (ms as f64 / 1e3)).exp2()
+                libm::exp2(-seconds / (ms as f64 / 1e3))
             }
             Fade::Linear(ms) => {
                 let whole = ms as f64 / 1e3;
@@ -117,7 +117,7 @@ impl Error {
             }
         };
         self.at = self.at.map(|it| it * rest);
-        if self.at[0].hypot(self.at[1]) < 1e-5 {
+        if libm::hypot(self.at[0], self.at[1]) < 1e-5 {
             self.at = [0.0; 2];
         }
     }
@@ -291,7 +291,8 @@ impl Model {
             let at = shown.translation - landmark;
             let own = self.own(body, body.applied);
             let expected = [own + body.error.at[0], body.y + body.error.at[1]];
-            let off = (f64::from(at.x) - expected[0]).hypot(f64::from(at.y) - expected[1]);
+            let [x, y] = [f64::from(at.x) - expected[0], f64::from(at.y) - expected[1]];
+            let off = libm::hypot(x, y);
             assert!(
                 off < 3e-4,
                 "body {i} is at {at}, not at {expected:?}, with the error {:?}",
