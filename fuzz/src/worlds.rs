@@ -6,7 +6,7 @@ use std::time::Duration;
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::parry::utils::Array2;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
+use evenstep::{BodyKey, Correction, Physics, Rate, Simulation, Smoothing};
 
 const FRAME: Duration = Duration::from_millis(17);
 
@@ -192,6 +192,24 @@ fn ours() -> Simulation {
         .set_body_smoothing(keys[2], Some(Smoothing::Hermite))
         .expect("the body exists");
     simulation.advance(FRAME * 3, |_, _| ());
+    // A visual error, one that begins with the next picture, and a smoothing that changes with the next step.
+    simulation.correction = Correction::linear(FRAME * 9);
+    for (key, height) in [(keys[2], 3.0), (lift, 5.0)] {
+        let from = Pose::translation(0.0, height, 3.0);
+        simulation
+            .physics
+            .show_from(key, from)
+            .expect("the body exists");
+        simulation.advance(FRAME / 4, |_, _| ());
+    }
+    simulation
+        .physics
+        .show_from(keys[0], Pose::translation(0.0, 4.0, 3.0))
+        .expect("the body exists");
+    simulation
+        .physics
+        .set_body_smoothing(keys[2], Some(Smoothing::Latest))
+        .expect("the body exists");
     simulation
         .clock_settings_mut()
         .set_rate(Rate::fraction(60_000, 1_001));

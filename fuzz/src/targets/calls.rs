@@ -37,7 +37,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     match seed[0] % 8 {
         0..3 => {
             let script = one(prop::collection::vec(script::frame(), 1..40), &mut runner);
-            tally.operations += frames::play(&script);
+            tally.operations += frames::play(&script, seed[1] % 2 == 0);
         }
         3..6 => clock(
             &one(prop::collection::vec(call(), 1..200), &mut runner),
