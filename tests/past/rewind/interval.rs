@@ -182,7 +182,9 @@ fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
         poses: 12,
         ..simulation.kept()
     });
-    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    for _ in 0..3 {
+        advance(&mut simulation, 100);
+    }
     let bytes = simulation.rewind_bytes();
     assert_eq!(simulation.rewindable(), 8..30);
     let pose = simulation.pose_at(key, 20, 0.5);
@@ -201,7 +203,9 @@ fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
     simulation.confirm(u64::MAX);
     assert_eq!(simulation.rewindable(), 28..30);
     // The limits still hold for later states.
-    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    for _ in 0..3 {
+        advance(&mut simulation, 100);
+    }
     assert_eq!(simulation.rewindable(), 40..60);
 }
 
@@ -212,7 +216,9 @@ fn a_failed_step_of_a_rollback_leaves_a_state_to_go_back_to() {
         interval: 8,
         ..simulation.kept()
     });
-    (0..3).for_each(|_| drop(advance(&mut simulation, 100)));
+    for _ in 0..3 {
+        advance(&mut simulation, 100);
+    }
     assert_eq!(simulation.rewindable(), 8..30);
     // Each rollback stops before its tick. The oldest state stays, and all ticks from there on can be reached.
     for tick in [13, 22, 21, 20, 10, 9, 8] {
