@@ -6,8 +6,11 @@ mod far_worlds;
 mod moving_walls;
 mod others;
 mod paths;
+mod paused;
 mod platform;
 mod vehicle;
+#[cfg(feature = "hecs")]
+mod worlds;
 
 use crate::scenes::{space, with_floor};
 use evenstep::rapier::control::{

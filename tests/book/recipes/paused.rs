@@ -1,0 +1,132 @@
+//! A part of the world that is paused: what continues exactly, and what does not.
+
+use super::*;
+
+/// How the game pauses bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pause {
+    Never,
+    Fixed,
+    Disabled,
+    Asleep,
+}
+
+/// The paused bodies, as they were.
+#[derive(Default)]
+struct Paused(Vec<(BodyKey, RigidBody)>);
+
+impl Paused {
+    fn pause(physics: &mut Physics, keys: &[BodyKey], how: Pause) -> Self {
+        let bodies = keys.iter().map(|key| {
+            let body = physics.body_mut(*key).unwrap();
+            let before = body.clone();
+            match how {
+                Pause::Never => {}
+                Pause::Fixed => body.set_body_type(RigidBodyType::Fixed, false),
+                Pause::Disabled => body.set_enabled(false),
+                Pause::Asleep => body.sleep(),
+            }
+            (*key, before)
+        });
+        Self(bodies.collect())
+    }
+
+    fn resume(self, physics: &mut Physics, how: Pause) {
+        for (key, before) in self.0 {
+            let body = physics.body_mut(key).unwrap();
+            match how {
+                Pause::Never => return,
+                Pause::Fixed => body.set_body_type(before.body_type(), true),
+                Pause::Disabled => body.set_enabled(true),
+                Pause::Asleep => body.wake_up(true),
+            }
+            body.set_linvel(before.linvel(), true);
+            body.set_angvel(before.angvel(), true);
+        }
+    }
+}
+
+/// Cubes that fall onto each other, or one that flies.
+fn build(simulation: &mut Simulation, is_pile: bool) -> Vec<BodyKey> {
+    let cubes = if is_pile { 0..10u8 } else { 0..1 };
+    let keys = cubes.map(|i| {
+        let place = Vector::new(0.05 * f32::from(i % 3), 0.6 + 1.1 * f32::from(i), 0.0);
+        let up = if is_pile { 0.0 } else { 20.0 };
+        let body = RigidBodyBuilder::dynamic()
+            .translation(place)
+            .linvel(Vector::Y * up)
+            .angvel(Vector::new(0.3, 0.5, 0.1));
+        let cube = ColliderBuilder::cuboid(0.5, 0.5, 0.5);
+        simulation.physics.insert(body, cube)
+    });
+    keys.collect()
+}
+
+/// Returns the poses before step 120, without the steps of the pause.
+fn run(how: Pause, is_pile: bool, frames_per_second: u32) -> Vec<Pose> {
+    let mut simulation = with_floor(Rate::hz(60));
+    let keys = build(&mut simulation, is_pile);
+    let mut paused = Paused::default();
+    let steps = if how == Pause::Never { 0 } else { 60 };
+    let hook = |physics: &mut Physics, step: Step| {
+        if step.tick == 40 {
+            paused = Paused::pause(physics, &keys, how);
+        }
+        if step.tick == 40 + steps {
+            std::mem::take(&mut paused).resume(physics, how);
+        }
+    };
+    let poses = |physics: &Physics| keys.iter().map(|key| position(physics, *key)).collect();
+    at_tick(120 + steps, frames_per_second, simulation, hook, poses)
+}
+
+/// Returns the largest distance between the same bodies, in metres.
+fn difference(a: &[Pose], b: &[Pose]) -> f32 {
+    let pairs = a.iter().zip(b);
+    let distances = pairs.map(|(a, b)| a.translation.distance(b.translation));
+    distances.fold(0.0, f32::max)
+}
+
+#[test]
+fn a_paused_body_in_flight_continues_bit_for_bit() {
+    let never = run(Pause::Never, false, 60);
+    for how in [Pause::Fixed, Pause::Disabled, Pause::Asleep] {
+        for frames_per_second in [30, 60, 144] {
+            assert_eq!(run(how, false, frames_per_second), never, "{how:?}");
+        }
+    }
+}
+
+#[test]
+fn a_paused_pile_continues_bit_for_bit_only_if_it_slept() {
+    let never = run(Pause::Never, true, 60);
+    assert_eq!(run(Pause::Asleep, true, 144), never);
+    for how in [Pause::Fixed, Pause::Disabled] {
+        let off = difference(&run(how, true, 60), &never);
+        assert!(off > 0.004 && off < 0.006, "{how:?}: {off} m");
+    }
+}
+
+#[test]
+fn a_body_that_runs_into_a_paused_one_wakes_it_stops_or_passes_through() {
+    // Where the paused ball and the running one are after a second. They begin at 0 and -2 m.
+    let run = |how| {
+        let mut simulation = space(60);
+        let [paused, running] = [0.0, -2.0].map(|x| {
+            let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+            let body = body.linvel(Vector::X * if x < 0.0 { 4.0 } else { 0.0 });
+            simulation.physics.insert(body, ColliderBuilder::ball(0.5))
+        });
+        let _ = Paused::pause(&mut simulation.physics, &[paused], how);
+        let hook = |_: &mut Physics, _| ();
+        let x =
+            |physics: &Physics| [paused, running].map(|key| position(physics, key).translation.x);
+        at_tick(60, 60, simulation, hook, x)
+    };
+    let [paused, running] = run(Pause::Asleep);
+    assert!(paused > 0.5 && running < paused, "{paused} m, {running} m");
+    let [paused, running] = run(Pause::Fixed);
+    assert!(paused == 0.0 && running < -0.9, "{paused} m, {running} m");
+    let [paused, running] = run(Pause::Disabled);
+    assert!(paused == 0.0 && running > 1.9, "{paused} m, {running} m");
+}
