@@ -3,6 +3,8 @@
 
 mod character;
 mod far_worlds;
+#[cfg(feature = "hecs")]
+mod filters;
 mod moving_walls;
 mod others;
 mod paths;
