@@ -5,6 +5,7 @@ mod character;
 mod far_worlds;
 #[cfg(feature = "hecs")]
 mod filters;
+mod fixed_update;
 mod moving_walls;
 mod others;
 mod paths;

@@ -1,0 +1,78 @@
+//! An engine with its own fixed update: its former loop, and the loop with evenstep.
+
+use super::*;
+
+const SPEED: f32 = 300.0; // pixels per second
+const STEP: f32 = 1.0 / 60.0; // s
+
+/// Returns the drawn positions of an engine that accumulates frame times and draws the last step.
+fn former_loop(frames_per_second: u16) -> Vec<f32> {
+    let mut simulation = space(60);
+    let world = simulation.physics.rapier_mut();
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED);
+    let (body, _) = world.insert(body, ColliderBuilder::ball(1.0));
+    let mut accumulator = 0.0;
+    let frames = (0..frames_per_second * 2).map(|_| {
+        accumulator += 1.0 / f32::from(frames_per_second);
+        while accumulator >= STEP {
+            world.step();
+            accumulator -= STEP;
+        }
+        world.bodies[body].translation().x
+    });
+    frames.collect()
+}
+
+/// Returns the drawn positions, and the ticks of the fixed updates with the position before each.
+fn evensteps_loop(frames_per_second: u16) -> (Vec<f32>, Vec<(u64, f32)>) {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED);
+    let body = simulation.physics.insert(body, ColliderBuilder::ball(1.0));
+    let mut updates = Vec::new();
+    let frames = (0..frames_per_second * 2).map(|_| {
+        simulation.begin_frame(SECOND / u32::from(frames_per_second));
+        while let Some(step) = simulation.next_step() {
+            updates.push((step.tick, position(&simulation.physics, body).translation.x));
+            simulation.run_step();
+        }
+        simulation.end_frame();
+        simulation.pose(body).unwrap().translation.x
+    });
+    (frames.collect(), updates)
+}
+
+/// Returns how far the drawn motion per frame is off the even motion, in pixels (RMS).
+fn uneven(drawn: &[f32], frames_per_second: u16) -> f32 {
+    let even = SPEED / f32::from(frames_per_second);
+    let drawn = &drawn[usize::from(frames_per_second)..];
+    let off = drawn.windows(2).map(|pair| pair[1] - pair[0] - even);
+    (off.map(|off| off * off).sum::<f32>() / drawn.len() as f32).sqrt()
+}
+
+#[test]
+fn a_body_is_drawn_evenly_with_next_step_in_place_of_an_accumulator() {
+    for (frames_per_second, former) in [(75, 2.0), (120, 2.5), (144, 2.5)] {
+        let off = uneven(&former_loop(frames_per_second), frames_per_second);
+        assert!(
+            (off - former).abs() < 0.05,
+            "{off} px at {frames_per_second}"
+        );
+        let (drawn, _) = evensteps_loop(frames_per_second);
+        let off = uneven(&drawn, frames_per_second);
+        assert!(off < 1e-3, "{off} px at {frames_per_second}");
+    }
+}
+
+#[test]
+fn fixed_updates_see_the_same_steps_at_every_frame_rate() {
+    let updates = |frames_per_second| {
+        let (_, mut updates) = evensteps_loop(frames_per_second);
+        updates.truncate(119);
+        updates
+    };
+    let reference = updates(60);
+    assert_eq!(reference.len(), 119);
+    for frames_per_second in [30, 75, 144, 240] {
+        assert_eq!(updates(frames_per_second), reference);
+    }
+}
