@@ -6,6 +6,7 @@ mod far_worlds;
 #[cfg(feature = "hecs")]
 mod filters;
 mod fixed_update;
+mod headset;
 mod moving_walls;
 mod others;
 mod paths;
