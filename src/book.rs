@@ -65,6 +65,9 @@ struct Answers;
 #[doc = include_str!("../docs/book/src/threads.md")]
 struct Threads;
 
+#[doc = include_str!("../docs/book/src/browser.md")]
+struct Browser;
+
 #[cfg(feature = "serde")]
 #[doc = include_str!("../docs/book/src/states.md")]
 struct States;

@@ -38,7 +38,7 @@ struct Swing(f32);
 impl Swing {
     fn hand(self, time: f32) -> Vector {
         let angle = 0.75 * PI + TURN * (self.0 - time);
-        Vector::new(ARM * angle.cos(), SHOULDER + ARM * angle.sin(), 0.0)
+        Vector::Y * SHOULDER + Rotation::from_rotation_z(angle) * Vector::X * ARM
     }
 
     /// Returns the position of the ball on the ideal path.
@@ -58,7 +58,7 @@ impl Swing {
     }
 }
 
-/// What a throw looks like, in metres.
+/// The measures of a throw, in metres.
 #[derive(Clone, Copy, Debug, Default)]
 struct Throw {
     /// The largest distance of the drawn ball from the hand that holds it.
@@ -215,7 +215,7 @@ fn throws(strategy: Strategy, frames_per_second: u16) -> Vec<Throw> {
     throws.collect()
 }
 
-/// What the book's table says of 50 throws with a strategy.
+/// A row of the book's table: 50 throws with a strategy.
 #[derive(Debug)]
 struct Row {
     /// In millimetres, the worst throw at any display.

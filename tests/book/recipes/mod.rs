@@ -13,6 +13,7 @@ mod paths;
 mod paused;
 mod platform;
 mod vehicle;
+mod worker;
 #[cfg(feature = "hecs")]
 mod worlds;
 

@@ -1,0 +1,210 @@
+//! Physics in a browser's worker, which posts pairs of poses to the page.
+
+use super::*;
+use evenstep::render::{PoseFloats, interpolate, pose_floats};
+use std::collections::{BTreeMap, VecDeque};
+
+#[test]
+fn the_book_lists_the_worker_and_the_page_that_are_tested() {
+    let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let tested = include_str!("worker.rs");
+    let start = tested.find("\nconst PERIOD").unwrap();
+    let end = tested.find("\n/// Cubes that fall").unwrap();
+    let book = include_str!("../../../docs/book/src/browser.md");
+    assert!(trimmed(book).contains(trimmed(&tested[start..end]).trim()));
+}
+
+const PERIOD: f64 = 1_000.0 / 60.0;
+const SLACK: f64 = 10.0;
+
+/// The message after each step.
+#[derive(Default)]
+struct Message {
+    end: f64, // when the step is due
+    ids: Vec<u32>,
+    poses: Vec<[PoseFloats; 2]>, // a Float32Array
+    removed: Vec<u32>,
+}
+
+struct Worker {
+    simulation: Simulation, // with `keeps_render_data`
+    game: fn(&mut Physics, Step),
+    ids: BTreeMap<BodyKey, u32>, // also of removed bodies, so that no id is used twice
+    start: f64,
+}
+
+impl Worker {
+    /// A timer calls it, about every 4 ms.
+    fn wake(&mut self, now: f64, mut post: impl FnMut(Message)) {
+        // Each frame ends with its only step, so no step is left out.
+        while let Some(due) = self.simulation.clock().until_next_step() {
+            let end = self.simulation.clock().real_time() + due;
+            let end = self.start + end.as_secs_f64() * 1_000.0;
+            if end > now {
+                break;
+            }
+            self.simulation.advance(due, self.game);
+            post(self.message(end));
+        }
+    }
+
+    fn message(&mut self, end: f64) -> Message {
+        let data = self.simulation.render_data().unwrap();
+        let resting = data.overrides().iter();
+        let resting = resting.map(|(key, pose)| (key, [pose_floats(pose); 2]));
+        let pairs = data.previous().iter().zip(data.current());
+        let moving = data.keys().iter().zip(pairs.map(|(a, b)| [*a, *b]));
+        let mut message = Message {
+            end,
+            ..Message::default()
+        };
+        let mut id = |key: &BodyKey| {
+            let next = self.ids.len() as u32;
+            *self.ids.entry(*key).or_insert(next)
+        };
+        // If a body is in both lists, the page keeps the second pair.
+        for (key, pair) in resting.chain(moving) {
+            message.ids.push(id(key));
+            message.poses.push(pair);
+        }
+        message.removed = self.simulation.removed().iter().map(id).collect();
+        message
+    }
+}
+
+#[derive(Default)]
+struct Page {
+    waiting: VecDeque<Message>, // `onmessage` pushes them
+    bodies: BTreeMap<u32, (f64, [PoseFloats; 2])>,
+}
+
+impl Page {
+    /// Returns the poses to draw at the time stamp of a frame.
+    fn frame(&mut self, now: f64) -> BTreeMap<u32, Pose> {
+        let displayed = now - PERIOD - SLACK;
+        let has_begun = |step: &Message| step.end - PERIOD <= displayed;
+        while self.waiting.front().is_some_and(has_begun) {
+            let step = self.waiting.pop_front().unwrap();
+            for (id, pair) in step.ids.into_iter().zip(step.poses) {
+                self.bodies.insert(id, (step.end, pair));
+            }
+            self.bodies.retain(|id, _| !step.removed.contains(id));
+        }
+        let bodies = self.bodies.iter().map(|(id, (end, pair))| {
+            // It is above 1 if the body rests, or if its message is late.
+            let alpha = 1.0 - (end - displayed) / PERIOD;
+            let [previous, current] = pair.map(pose);
+            let drawn = interpolate(&previous, &current, alpha.clamp(0.0, 1.0) as f32);
+            (*id, drawn)
+        });
+        bodies.collect()
+    }
+}
+
+fn pose([i, j, k, w, x, y, z, _]: PoseFloats) -> Pose {
+    Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
+}
+
+/// Cubes that fall onto each other.
+fn pile() -> Simulation {
+    let mut simulation = with_floor(Rate::hz(60));
+    for i in 0..8u8 {
+        insert_cube(&mut simulation.physics, i);
+    }
+    simulation
+}
+
+fn insert_cube(physics: &mut Physics, i: u8) {
+    let place = Vector::new(0.1 * f32::from(i % 3), 0.6 + 1.1 * f32::from(i), 0.0);
+    let body = RigidBodyBuilder::dynamic().translation(place);
+    let body = body.angvel(Vector::new(1.0, 0.5, 0.1)).user_data(i.into());
+    physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+}
+
+/// Teleports, removes and inserts cubes.
+fn game(physics: &mut Physics, step: Step) {
+    let cube = |physics: &Physics, id| {
+        let mut bodies = physics.bodies();
+        bodies.find(|(_, body)| body.user_data == id).unwrap().0
+    };
+    match step.tick {
+        40 => {
+            let key = cube(physics, 3);
+            physics
+                .teleport(key, Pose::translation(5.0, 3.0, 0.0))
+                .unwrap();
+        }
+        60 => {
+            let key = cube(physics, 5);
+            physics.remove(key).unwrap();
+        }
+        80 => insert_cube(physics, 9),
+        _ => {}
+    }
+}
+
+fn worker() -> Worker {
+    let mut simulation = pile();
+    simulation.keeps_render_data = true;
+    Worker {
+        simulation,
+        game,
+        ids: BTreeMap::new(),
+        start: 5_000.0,
+    }
+}
+
+#[test]
+fn the_page_draws_the_poses_of_a_simulation_although_timers_are_late() {
+    let (mut worker, mut page) = (worker(), Page::default());
+    let mut simulation = pile();
+    let (mut wakes, mut last) = (0u32, 0.0);
+    for frame in 10..144 * 6 {
+        let now = 5_000.0 + f64::from(frame) * 1_000.0 / 144.0;
+        // A timer every 4 ms, up to 8 ms late.
+        let wake = |wakes: u32| 5_000.0 + f64::from(wakes * 4 + wakes * 7 % 9);
+        while wake(wakes) <= now {
+            worker.wake(wake(wakes), |message| page.waiting.push_back(message));
+            wakes += 1;
+        }
+        let drawn = page.frame(now);
+        let time = now - SLACK - 5_000.0; // a simulation draws one step behind
+        simulation.advance(Duration::from_secs_f64((time - last) / 1_000.0), game);
+        last = time;
+        assert_eq!(drawn.len(), simulation.physics.bodies().count());
+        for (key, _) in simulation.physics.bodies() {
+            let expected = simulation.pose(key).unwrap();
+            let drawn = drawn[&worker.ids[&key]];
+            let off = drawn.translation.distance(expected.translation);
+            let turned = drawn.rotation.angle_between(expected.rotation);
+            assert!(
+                off < 1e-3 && turned < 2e-3,
+                "{off} m, {turned} rad in frame {frame}"
+            );
+        }
+    }
+    let mut bodies = simulation.physics.bodies();
+    assert!(bodies.any(|(_, body)| body.is_sleeping()));
+}
+
+/// Returns the pictures of 134 frames. The worker does not wake up while `stall` contains the frame.
+fn pictures(stall: std::ops::Range<u32>) -> Vec<BTreeMap<u32, Pose>> {
+    let (mut worker, mut page) = (worker(), Page::default());
+    let frames = (10..144u32).map(|frame| {
+        let now = 5_000.0 + f64::from(frame) * 1_000.0 / 144.0;
+        if !stall.contains(&frame) {
+            worker.wake(now, |message| page.waiting.push_back(message));
+        }
+        page.frame(now)
+    });
+    frames.collect()
+}
+
+#[test]
+fn a_worker_that_stalls_stops_the_picture_and_loses_nothing() {
+    let (stalled, usual) = (pictures(50..65), pictures(0..0)); // 100 ms
+    let repeated = stalled.windows(2).filter(|pair| pair[0] == pair[1]);
+    assert!((8..15).contains(&repeated.count()));
+    assert_eq!(stalled[..40], usual[..40]);
+    assert_eq!(stalled[60..], usual[60..]); // bit for bit
+}
