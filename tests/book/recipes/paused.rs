@@ -88,12 +88,14 @@ fn difference(a: &[Pose], b: &[Pose]) -> f32 {
 }
 
 #[test]
-fn a_paused_body_in_flight_continues_bit_for_bit() {
+fn a_paused_body_in_flight_continues_bit_for_bit_and_a_fixed_one_within_rounding() {
     let never = run(Pause::Never, false, 60);
-    for how in [Pause::Fixed, Pause::Disabled, Pause::Asleep] {
-        for frames_per_second in [30, 60, 144] {
+    for frames_per_second in [30, 60, 144] {
+        for how in [Pause::Disabled, Pause::Asleep] {
             assert_eq!(run(how, false, frames_per_second), never, "{how:?}");
         }
+        let off = difference(&run(Pause::Fixed, false, frames_per_second), &never);
+        assert!(off < 1e-5, "{off} m");
     }
 }
 
@@ -129,4 +131,44 @@ fn a_body_that_runs_into_a_paused_one_wakes_it_stops_or_passes_through() {
     assert!(paused == 0.0 && running < -0.9, "{paused} m, {running} m");
     let [paused, running] = run(Pause::Disabled);
     assert!(paused == 0.0 && running > 1.9, "{paused} m, {running} m");
+}
+
+#[test]
+fn a_force_or_a_joint_to_an_awake_body_wakes_a_paused_one() {
+    let [by_force, by_joint] = [false, true].map(|has_joint| {
+        let mut simulation = space(60);
+        let [paused, other] = [0.0, 2.0].map(|x| {
+            let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+            simulation
+                .physics
+                .insert(body.linvel(Vector::Y * x), ColliderBuilder::ball(0.1))
+        });
+        if has_joint {
+            let data = SphericalJointBuilder::new().local_anchor1(Vector::X * 2.0);
+            let [a, b] = [paused, other].map(|key| simulation.physics.handle(key).unwrap());
+            let rapier = simulation.physics.rapier_mut_except_bodies();
+            rapier.insert_impulse_joint(a, b, data);
+        }
+        let _ = Paused::pause(&mut simulation.physics, &[paused], Pause::Asleep);
+        let hook = |physics: &mut Physics, step: Step| {
+            if step.tick == 10 && !has_joint {
+                physics.add_force(paused, Vector::Z).unwrap();
+            }
+        };
+        at_tick(20, 60, simulation, hook, |physics| {
+            !physics.body(paused).unwrap().is_sleeping()
+        })
+    });
+    assert!(by_force && by_joint);
+}
+
+#[test]
+fn a_body_that_sleeps_or_is_fixed_loses_its_velocity() {
+    for how in [Pause::Asleep, Pause::Fixed] {
+        let mut simulation = space(60);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let key = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
+        let _ = Paused::pause(&mut simulation.physics, &[key], how);
+        assert_eq!(simulation.physics.body(key).unwrap().linvel(), Vector::ZERO);
+    }
 }
