@@ -293,7 +293,13 @@ fn a_held_ball_that_is_extrapolated_is_at_the_hand_and_flies_on_evenly() {
         [-0.15, 0.16],
         0.0,
     );
-    check(Strategy::Switched, 7.0, [66.0; 3], [-0.15, 0.16], 0.0);
+    check(
+        Strategy::Switched,
+        7.0,
+        [11.0, 10.0, 9.0],
+        [-0.15, 0.16],
+        0.0,
+    );
 }
 
 #[test]

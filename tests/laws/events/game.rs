@@ -228,7 +228,7 @@ impl Game {
             }
             Action::Restart(_) => (),
             Action::SetTick(tick) => {
-                if !is_overlap && tick != present {
+                if !is_overlap && tick != here {
                     if simulation.steps_to_resimulate() > 0 {
                         self.model.settle(present);
                         self.model.go_back(here);
