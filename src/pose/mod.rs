@@ -9,8 +9,6 @@ mod motion;
 mod correction;
 // The position of the origin of the world.
 mod origin;
-// Work shared by many threads.
-mod shared;
 // The lists of bodies that move.
 mod movers;
 // The log of bodies that do not move.

@@ -7,8 +7,8 @@ use crate::physics::Physics;
 use crate::time::{FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::frame::Frame;
 use super::pull::Capture;
+use super::pull::Frame;
 use super::simulation::Simulation;
 
 /// A game's code for each step, for [`Simulation::advance_with`].

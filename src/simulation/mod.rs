@@ -9,8 +9,6 @@ mod run;
 mod pull;
 // The loop in one call, and the game's code in each step.
 mod hooks;
-// A report of what a frame did.
-mod frame;
 // Poses for a renderer, and the world as a frame displayed it.
 mod picture;
 // The last steps: snapshots, records and poses.
@@ -23,11 +21,11 @@ mod roll_back;
 #[cfg(feature = "serde")]
 mod saving;
 
-pub use frame::Frame;
 pub use hooks::Hooks;
 pub(crate) use hooks::or_none;
 pub use past::{Kept, RewindError};
 pub use picture::{DisplayedWorld, FrameChanges};
 pub(crate) use pull::Capture;
+pub use pull::Frame;
 pub use roll_back::{CorrectError, ResimulateError};
 pub use simulation::Simulation;

@@ -1,12 +1,70 @@
 //! The loop, driven by the game: the beginning and the end of frames, and the steps in between.
 
-use crate::events::{clear_events, replace_events};
-use crate::physics::{Physics, Stage, StepPlan};
-use crate::time::{ExactTime, FrameTime, Step};
+use std::ops::Range;
+use std::time::Duration;
+
+use rapier::math::Vector;
 use rapier::pipeline::PhysicsHooks;
 
-use super::frame::Frame;
+use crate::events::{clear_events, replace_events};
+use crate::physics::{Physics, Stage, StepPlan};
+use crate::time::{Dropped, ExactTime, FrameTime, Step};
+
 use super::simulation::{OpenFrame, Simulation};
+
+/// The report of a frame: what it did and dropped. [`Simulation::end_frame`](crate::Simulation::end_frame) and
+/// [`Simulation::advance`](crate::Simulation::advance) return it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Frame {
+    /// The number of frames that have ended, including this one; 0 before the first.
+    pub number: u64,
+    /// The number of new steps that ran in this frame.
+    pub steps: u64,
+    /// The number of steps that were resimulated after a [rollback](crate::Simulation::roll_back) since the previous
+    /// frame.
+    pub resimulated: u64,
+    /// The tick of the next step: see [`Physics::tick`](crate::Physics::tick).
+    pub tick: u64,
+    /// The length of the last step, in seconds of simulated time; 0 before the first.
+    pub dt: f32,
+    /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
+    /// [`Clock::alpha`](crate::time::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except
+    /// `Fixed`, and in a frame that ended before its last step. The frame then displays the current state.
+    pub alpha: f32,
+    /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of
+    /// the last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
+    /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
+    /// another time, or a rollback to before that correction.
+    pub time: Duration,
+    /// The time and steps that were dropped, and why.
+    pub dropped: Dropped,
+    /// The number of dynamic and kinematic bodies that were awake after the last step.
+    pub awake: usize,
+    /// The number of values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were ignored because they were
+    /// not finite.
+    pub rejected_forces: u64,
+    /// The number of forces and impulses that were added since the previous frame, and discarded because time stopped:
+    /// see [Forces](crate::Physics#forces).
+    pub forgotten_forces: u64,
+    /// The number of bodies that this frame processed, because they moved or might have moved. All others cost nothing.
+    pub movers: usize,
+    /// How far the origin moved between the previous picture and this one, in metres: see
+    /// [`shift_origin`](crate::Physics::shift_origin). Subtract it from the position of a camera, and from everything
+    /// else that you keep in world space. After a rollback or a restored state, it moves the camera back. It is zero in
+    /// the first picture.
+    pub origin_shift: Vector,
+}
+
+impl Frame {
+    /// Returns the ticks of the new steps of this frame. The range is shorter if a lower tick was set while the frame
+    /// was open.
+    #[must_use]
+    pub fn ticks(&self) -> Range<u64> {
+        self.tick.saturating_sub(self.steps)..self.tick
+    }
+}
 
 /// # Frames and steps
 ///

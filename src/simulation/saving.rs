@@ -13,7 +13,7 @@ use crate::pose::{GeneralSmoothing, PoseLog};
 use crate::screen::Screen;
 use crate::time::Clock;
 
-use super::frame::Frame;
+use super::pull::Frame;
 use super::simulation::Simulation;
 
 /// The parts of a simulation that are written. No frame is open.

@@ -13,7 +13,7 @@ use crate::screen::Screen;
 use crate::time::Requests;
 use crate::time::{Clock, ClockSettings, DisplayedMoment, Rate};
 
-use super::frame::Frame;
+use super::pull::Frame;
 use super::run::Run;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.

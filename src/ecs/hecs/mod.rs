@@ -154,8 +154,6 @@ mod sync;
 mod rollback;
 // The bodies of a hecs world.
 mod entities;
-// Bodies for entities that have none.
-mod missing;
 
 pub use components::{Body, RenderPose};
 pub use entities::{Entities, EntityError};

@@ -8,10 +8,8 @@ mod settings;
 mod step;
 // Steps due in a frame.
 mod due;
-// The displayed moment.
+// The displayed moment, and other readings.
 mod displayed;
-// Readings.
-mod readings;
 
 use std::num::NonZeroU128;
 use std::time::Duration;

@@ -2,6 +2,8 @@
 
 // What frames display, and when.
 mod shown;
+// Visual errors in every host.
+mod hosts;
 // Calls, questions, other simulations.
 mod orders;
 // Pauses and speeds.

@@ -1,0 +1,154 @@
+//! What the game does to bodies between two steps, as the pairs of poses show it.
+
+use std::collections::BTreeMap;
+
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Real};
+
+use crate::key::BodyKey;
+use crate::pose::log::SmoothingChange;
+use crate::pose::motion::{Smoothing, finite_velocity};
+use crate::pose::movers::is_about_to_move;
+use crate::pose::paths::extrapolated;
+use crate::step::World;
+
+use super::{Pairs, Place};
+
+impl Pairs {
+    /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
+    pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        let index = self.list(key, handle);
+        self.movers.recheck(index);
+    }
+
+    /// Rechecks moving bodies whose smoothing changes, because their paths with the smoothing before are displayed once.
+    pub(super) fn recheck_changed(&mut self, changes: &BTreeMap<BodyKey, SmoothingChange>) {
+        for key in changes.keys() {
+            if let Some(index) = self.mover(*key) {
+                self.movers.recheck(index);
+            }
+        }
+    }
+
+    /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.
+    pub fn recheck_all(&mut self) {
+        self.movers.recheck_all();
+    }
+
+    /// Displays a body at its position at once, without blending, if it is not where the last step left it. `tick`
+    /// steps have run. Returns whether it was moved.
+    ///
+    /// If the pairs are older than the last step, it is unknown where that step left a moving body. All moving bodies
+    /// are then read before the next captured step.
+    pub fn detect_edit(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        position: Pose,
+        tick: u64,
+    ) -> bool {
+        let last = match self.places[key] {
+            Place::Moving(_) if self.is_outdated(tick) => return false,
+            Place::Moving(index) => self.movers.current(index),
+            Place::Resting { pose, .. } => pose,
+        };
+        let is_elsewhere = position.is_finite() && position != last;
+        if is_elsewhere {
+            let index = self.keep_pair(key, handle);
+            self.movers.put(index, position, tick);
+        }
+        is_elsewhere
+    }
+
+    /// Lists a resting body, whose pose after the next step is then read even if it rests again.
+    pub fn list_resting(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        self.list(key, handle);
+    }
+
+    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve.
+    pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
+        if is_about_to_move(body) {
+            self.list(key, handle);
+        }
+    }
+
+    /// Lists a body that is about to be teleported, and keeps its pair. Returns its index.
+    fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+        let index = self.list(key, handle);
+        let pair = self.movers.pair(index);
+        self.teleported.entry(key).or_insert(pair);
+        index
+    }
+
+    /// Moves a body to `position` after `tick` steps, to be displayed there at once.
+    pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
+        let index = self.keep_pair(key, handle);
+        self.movers.teleport(index, position, tick);
+    }
+
+    /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
+    pub fn transport(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> bool {
+        self.keep_pair(key, handle);
+        self.transform(key, handle, by, tick)
+    }
+
+    /// Moves the origin of the world, and with it the states of the last step. Each body has to be
+    /// [transformed](Self::transform), too.
+    pub fn shift(&mut self, by: &Pose) {
+        self.teleported
+            .values_mut()
+            .for_each(|pair| pair.transform(by));
+    }
+
+    /// Moves the last two poses of a body that was moved by an isometry of the world after `tick` steps. Returns
+    /// whether its new pose is finite.
+    pub fn transform(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> bool {
+        let index = self.list(key, handle);
+        let pair = self.movers.pair(index);
+        let current = by * pair.current;
+        if !current.is_finite() {
+            return false;
+        }
+        // If the previous pose is not finite, the body has no earlier pose to move from.
+        let previous = Some(by * pair.previous).filter(Pose::is_finite);
+        self.movers.set(index, previous.unwrap_or(current), current);
+        self.movers.turn(index, by.rotation, tick);
+        true
+    }
+
+    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity. Returns
+    /// whether that pose is valid.
+    pub fn start_in_motion(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        world: &World,
+        smoothing: Smoothing,
+        dt: Real,
+    ) {
+        let index = self.list(key, handle);
+        self.movers.recheck(index);
+        let body: &RigidBody = &world.rapier.bodies[handle];
+        let center = body.mass_properties().local_mprops.local_com;
+        let (position, velocity) = (body.position(), finite_velocity(body));
+        let previous = extrapolated(position, &velocity, center, -dt);
+        if position.is_finite() && previous.is_finite() {
+            self.movers.set(index, previous, *position);
+            let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
+            self.movers
+                .set_trajectory(index, body, max_linear_velocity, smoothing, dt, self.tick);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Visual errors and smoothing in every host: a loop, an overlap and a runner.
+
+use super::*;
+use crate::dim::testing::translation;
+use crate::simulation::Kept;
+
+/// A host that displays a simulation.
+enum Host {
+    Loop(Box<Simulation>),
+    Overlap(Box<Overlap>),
+    /// A runner with its wall clock.
+    Runner(Box<Both<Idle>>, Duration),
+}
+
+impl Host {
+    fn new(simulation: Simulation, kind: u32) -> Self {
+        match kind % 3 {
+            0 => Self::Loop(simulation.into()),
+            1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
+            _ => {
+                let now = simulation.clock().real_time();
+                Self::Runner(Both::new(simulation, Idle).into(), now)
+            }
+        }
+    }
+
+    fn stop(self) -> Simulation {
+        match self {
+            Self::Loop(simulation) => *simulation,
+            Self::Overlap(overlap) => overlap.stop(&mut Idle).0,
+            Self::Runner(both, now) => both.stop(now).0,
+        }
+    }
+
+    /// Acts between two frames.
+    fn act(&mut self, act: impl FnOnce(&mut Simulation) + Send + 'static) {
+        match self {
+            Self::Loop(simulation) => act(simulation),
+            Self::Overlap(overlap) => act(overlap.simulation(&mut Idle).unwrap()),
+            Self::Runner(both, now) => {
+                both.call(|simulation, _| act(simulation));
+                both.in_time(*now);
+            }
+        }
+    }
+
+    /// Returns where the body is displayed after a frame of this length, and at which simulated time.
+    fn frame(&mut self, frame_time: Duration, key: BodyKey) -> (f32, Option<f64>) {
+        let (pose, time) = self.pose(frame_time, key);
+        (pose.translation.x, time)
+    }
+
+    fn pose(&mut self, frame_time: Duration, key: BodyKey) -> (Pose, Option<f64>) {
+        let (pose, time) = match self {
+            Self::Loop(simulation) => {
+                simulation.advance(frame_time, |_, _| ());
+                (simulation.pose(key), None)
+            }
+            Self::Overlap(overlap) => {
+                let view = overlap.frame(frame_time, &mut Idle).unwrap();
+                (view.pose(key), Some(view.time().as_secs_f64()))
+            }
+            Self::Runner(both, now) => {
+                *now += frame_time;
+                both.in_time(*now);
+                let view = both.frame(*now);
+                (view.pose(key), Some(view.time().as_secs_f64()))
+            }
+        };
+        (pose.unwrap(), time)
+    }
+}
+
+#[test]
+fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
+    for (from, to) in (0..9).map(|i| (i / 3, i % 3)) {
+        for restart in 31..=42 {
+            let (simulation, key) = flyer();
+            let mut host = Host::new(simulation, from);
+            let (mut last, mut last_time) = (0.0, 0.0);
+            for i in 1..80 {
+                if i == restart {
+                    host = Host::new(host.stop(), to);
+                }
+                let (x, time) = host.frame(MS(3), key);
+                let time = time.unwrap_or(last_time);
+                if i > 30 {
+                    let by = x - last;
+                    let case =
+                        format!("{by} from {from} to {to} in frame {i}, restarted in {restart}");
+                    // A steady frame moves the body by 0.3 m. Where the delay grows it moves half as far, or not at all
+                    // where the delay grows by a whole step. Where the delay shrinks, the skipped motion comes at once.
+                    let least = if (from, to) == (0, 1) { 0.0 } else { 0.149 };
+                    let most = match (from, to) {
+                        (1, 0) => 1.3,
+                        (2, 0) | (1, 2) => 0.8,
+                        _ => 0.3,
+                    };
+                    assert!((least..most + 1e-3).contains(&by), "{case}");
+                    assert!(from != 2 || to != 2 || by > 0.299, "{case}");
+                    assert!(time >= last_time, "{time} after {last_time}, {case}");
+                }
+                (last, last_time) = (x, time);
+            }
+        }
+    }
+}
+
+/// Resimulates the last step, with the body a metre to the side.
+fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
+    let aside = translation(0.0, 1.0, 0.0);
+    let shift = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
+    simulation
+        .resimulate(simulation.physics.tick() - 1, shift)
+        .unwrap();
+}
+
+#[test]
+fn a_change_of_host_does_not_shorten_a_visual_error() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::default();
+        simulation.keep(Kept {
+            ticks: 10,
+            ..simulation.kept()
+        });
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        simulation.advance(MS(10_000), |_, _| ());
+        resimulate_aside(&mut simulation, key);
+        let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
+        assert_eq!(y(&simulation), 0.0);
+        let simulation = match kind {
+            0 => simulation,
+            kind => {
+                let mut host = Host::new(simulation, kind);
+                host.frame(MS(1), key);
+                host.stop()
+            }
+        };
+        let mut simulation = simulation;
+        simulation.advance(MS(1), |_, _| ());
+        let y = y(&simulation);
+        assert!(y > 0.0 && y < 0.02, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_body_correction_decays_at_its_half_life_in_every_host() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        let own = Correction::half_life(MS(40));
+        simulation.correction = Correction::OFF;
+        simulation
+            .physics
+            .set_body_correction(key, Some(own))
+            .unwrap();
+        simulation.keep(Kept {
+            ticks: 10,
+            ..simulation.kept()
+        });
+        simulation.advance(MS(100), |_, _| ());
+        resimulate_aside(&mut simulation, key);
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(4), key);
+        }
+        // Twenty frames of 4 ms are two half-lives.
+        let error = host.stop().visual_error(key).unwrap();
+        let y = error.translation.y;
+        assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_body_begins_at_a_pose_once_its_state_is_displayed_in_every_host() {
+    for kind in 0..3 {
+        for body in [0, 1] {
+            let (mut simulation, flyer) = flyer();
+            let fixed = RigidBodyBuilder::fixed().translation(Vector::Y * 4.0);
+            let fixed = simulation.physics.insert(fixed, ColliderBuilder::ball(0.1));
+            let key = [flyer, fixed][body];
+            simulation.correction = Correction::linear(MS(60));
+            let mut host = Host::new(simulation, kind);
+            for _ in 0..20 {
+                host.frame(MS(3), key);
+            }
+            let own = host.pose(MS(0), key).0.translation.y;
+            let there = translation(0.0, own + 6.0, 0.0);
+            host.act(move |simulation| simulation.physics.show_from(key, there).unwrap());
+            let mut heights = Vec::new();
+            for _ in 0..40 {
+                heights.push(host.pose(MS(3), key).0.translation.y - own);
+            }
+            let first = heights.iter().position(|y| *y != 0.0).unwrap();
+            // A view may still display the state before.
+            assert!(first < 8, "{heights:?} of {kind}");
+            for (i, y) in heights[first..].iter().enumerate() {
+                let left = (6.0 - 0.3 * i as f32).max(0.0);
+                assert!((y - left).abs() < 1e-4, "{y}, not {left} of {kind}");
+            }
+            let simulation = host.stop();
+            assert_eq!(simulation.visual_error(key), None);
+        }
+    }
+}
+
+#[test]
+fn a_change_of_the_smoothing_does_not_jump_in_any_host() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::linear(MS(120));
+        let mut host = Host::new(simulation, kind);
+        let mut last = 0.0;
+        for i in 0..240 {
+            match i {
+                60 => host.act(|simulation| simulation.smoothing = Smoothing::Extrapolate),
+                120 => host.act(move |simulation| {
+                    let own = Some(Smoothing::Interpolate);
+                    simulation.physics.set_body_smoothing(key, own).unwrap();
+                }),
+                180 => host.act(move |simulation| {
+                    simulation.physics.set_body_smoothing(key, None).unwrap();
+                }),
+                _ => (),
+            }
+            let (x, _) = host.frame(MS(3), key);
+            if i > 30 {
+                // A frame is 0.3 m, and a step of 1 m is spread over 40 frames. A view is up to two steps behind.
+                let off = (x - last - 0.3).abs();
+                assert!(off < 0.08, "{off} m in frame {i} of {kind}");
+            }
+            last = x;
+        }
+    }
+}
+
+#[test]
+fn a_pose_that_no_view_has_displayed_goes_back_with_the_screen() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.correction = Correction::linear(MS(60));
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(3), key);
+        }
+        let there = translation(6.0, 6.0, 0.0);
+        host.act(move |simulation| simulation.physics.show_from(key, there).unwrap());
+        let mut host = Host::new(host.stop(), kind + 1);
+        let y = (0..8).map(|_| host.pose(MS(3), key).0.translation.y);
+        let most = y.fold(0.0, f32::max);
+        assert!((most - 6.0).abs() < 1e-4, "{most} of {kind}");
+    }
+}
+
+#[test]
+fn a_correction_set_in_a_pause_applies_from_the_next_frame() {
+    let (mut simulation, key) = flyer();
+    simulation.keep(Kept {
+        ticks: 10,
+        ..simulation.kept()
+    });
+    simulation.advance(MS(100), |_, _| ());
+    resimulate_aside(&mut simulation, key);
+    let mut both = Both::new(simulation, Idle);
+    let mut now = MS(100);
+    let mut error = |both: &mut Both<Idle>| {
+        now += MS(5);
+        both.physics(now);
+        both.frame(now);
+        both.view().screen().error(key).map(|it| it.translation.y)
+    };
+    assert!(error(&mut both).unwrap() < -0.9);
+    both.call(|simulation, _| simulation.pause());
+    let before = error(&mut both).unwrap();
+    for _ in 0..9 {
+        assert_eq!(error(&mut both), Some(before));
+    }
+    both.call(|simulation, _| simulation.correction = Correction::OFF);
+    assert_eq!(error(&mut both), None);
+}
+
+#[test]
+fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
+    for kind in 1..3 {
+        let (simulation, key) = flyer();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(3), key);
+        }
+        let mut simulation = host.stop();
+        let new = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()];
+        let new = new.map(|body| {
+            let body = body.translation(Vector::Y * 9.0).gravity_scale(0.0);
+            simulation.physics.insert(body, ColliderBuilder::ball(0.1))
+        });
+        simulation.physics.remove(key).unwrap();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..9 {
+            for key in new {
+                assert_eq!(host.frame(MS(1), key).0, 0.0);
+            }
+            let gone = match &host {
+                Host::Loop(simulation) => simulation.pose(key),
+                Host::Overlap(overlap) => overlap.view().pose(key),
+                Host::Runner(both, _) => both.view().pose(key),
+            };
+            assert_eq!(gone, None);
+        }
+    }
+}
