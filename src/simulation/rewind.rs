@@ -122,27 +122,34 @@ impl Simulation {
         self.run.past.kept()
     }
 
-    /// Tells that no rollback will go back to before `tick`, because all inputs before it are known. States that are no
-    /// longer needed are discarded, which frees memory.
+    /// Tells that all inputs before `tick` are known. Call it before the rollback that takes account of new inputs, with
+    /// the first tick whose inputs are not all known: later rollbacks do not go back to before that tick.
     ///
-    /// The last state at or before `tick` stays, because a rollback to `tick` begins there. A later tick than the
-    /// present counts as the present. Poses for [`pose_at`](Self::pose_at) stay. The call is about the states that are
-    /// kept now, and has no effect on later ones.
+    /// It makes rollbacks faster and frees memory. A rollback from before `tick` to the present keeps one state, at
+    /// `tick`, whatever the [interval](crate::rewind::Kept::interval) is, because the next rollback begins there. The next new
+    /// step discards older states. So a [`rewind`](Self::rewind) and [`world_at`](Self::world_at) find fewer ticks. Poses for
+    /// [`pose_at`](Self::pose_at) stay.
+    ///
+    /// A lower tick than before changes nothing. A [rewind](Self::rewind) takes back what was confirmed beyond its
+    /// tick, and whatever discards all states takes back everything.
     ///
     /// ```
-    /// # use evenstep::rewind::Kept;
+    /// # use evenstep::rewind::{Kept, RewindError};
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// simulation.keep(Kept { ticks: 60, interval: 4, ..Kept::default() });
+    /// simulation.keep(Kept { ticks: 60, ..Kept::default() });
     /// simulation.advance(Duration::from_millis(200), |_, _| ());
-    /// assert_eq!(simulation.rewindable(), 0..12);
+    /// // Input for tick 5 has arrived, and was not as predicted. All earlier input is known.
     /// simulation.confirm(6);
-    /// assert_eq!(simulation.rewindable(), 4..12);
+    /// simulation.resimulate(5, |_, _| ())?;
+    /// simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// assert_eq!(simulation.rewindable(), 6..13);
+    /// # Ok::<(), RewindError>(())
     /// ```
     pub fn confirm(&mut self, tick: u64) {
         self.take_over_physics();
-        self.run.past.confirm(tick, self.physics.tick());
+        self.run.past.confirm(tick);
     }
 
     /// Returns the ticks of the kept states, to which a [rollback](Self::roll_back) can go back. After a
@@ -262,6 +269,7 @@ impl Simulation {
         };
         self.replace_physics(state);
         self.follow_tick();
+        self.run.past.rewind(tick);
         self.jump_from(log, tick);
         clear_events(&mut self.run.events);
         Ok(())

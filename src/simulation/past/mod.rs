@@ -48,6 +48,8 @@ pub(super) struct Past {
     entries: VecDeque<Entry>,
     /// Whether no step leads to the next state: its snapshot is then kept at any tick.
     is_detached: bool,
+    /// No rollback will go back to before this tick, except to take account of inputs that are known now.
+    confirmed: u64,
     /// The first tick after a shift of the origin in the last step that was begun.
     shifted: Option<u64>,
 }
@@ -165,10 +167,15 @@ impl Past {
     /// Returns whether a snapshot is due at this tick. The interval is at most the limit in ticks.
     ///
     /// While steps are resimulated after a rollback to the `requested` tick, one is also due there, because the next
-    /// rollback probably goes to that tick or to a later one.
+    /// rollback probably goes to that tick or to a later one. If the game has confirmed a later tick, only that one is
+    /// due.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
-        self.keeps_snapshots() && (tick.is_multiple_of(interval) || requested == Some(tick))
+        let is_due = match requested {
+            Some(requested) if requested < self.confirmed => tick == self.confirmed,
+            _ => tick.is_multiple_of(interval) || requested == Some(tick),
+        };
+        self.keeps_snapshots() && is_due
     }
 
     /// Discards the oldest snapshots and poses that the limits do not allow at tick `here`, and steps without either.
@@ -182,25 +189,23 @@ impl Past {
             }
             self.entries[oldest].snapshot = None;
         }
-        self.drop_unused(here);
-    }
-
-    /// Discards all snapshots before the last one at or before this tick. The present tick is `here`.
-    pub fn confirm(&mut self, tick: u64, here: u64) {
-        let Some(nearest) = self.nearest(tick.min(here)) else {
-            return;
-        };
-        for entry in self.entries.iter_mut().take_while(|it| it.tick < nearest) {
-            entry.snapshot = None;
-        }
-        self.drop_unused(here);
-    }
-
-    /// Discards the oldest entries without a snapshot whose poses are not kept at tick `here`.
-    fn drop_unused(&mut self, here: u64) {
         let old = self.cut_poses(here);
         let unused = self.first_snapshot(0).unwrap_or(old).min(old);
         self.entries.drain(..unused);
+    }
+
+    /// Records that no rollback will go back to before this tick, except to take account of inputs that are known now.
+    pub fn confirm(&mut self, tick: u64) {
+        self.confirmed = self.confirmed.max(tick);
+    }
+
+    /// Discards all snapshots before the last one from which a rollback to the confirmed tick can begin.
+    fn drop_confirmed(&mut self, here: u64) {
+        if let Some(nearest) = self.nearest(self.confirmed.min(here)) {
+            for entry in self.entries.iter_mut().take_while(|it| it.tick < nearest) {
+                entry.snapshot = None;
+            }
+        }
     }
 }
 
@@ -245,6 +250,7 @@ impl Past {
 impl Past {
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.confirmed = 0;
     }
 
     /// Begins a step. The game may have begun it before and not finished it. After a rollback it went back to the
@@ -268,6 +274,9 @@ impl Past {
             events: SharedEvents::default(),
         };
         self.push(state, is_due && self.keeps_snapshots(), Some(record));
+        if requested.is_none() && self.confirmed > 0 {
+            self.drop_confirmed(tick);
+        }
         self.cut(tick);
     }
 
@@ -278,12 +287,17 @@ impl Past {
         self.push(state, true, None);
     }
 
+    /// Records that the simulation went back to this tick to stay there.
+    pub fn rewind(&mut self, tick: u64) {
+        self.confirmed = self.confirmed.min(tick);
+    }
+
     /// Adds an entry, which replaces all entries from its tick on.
     fn push(&mut self, state: &Physics, has_snapshot: bool, record: Option<Record>) {
         let tick = state.tick();
         self.take_from(tick);
         if self.end() != tick {
-            self.clear();
+            self.entries.clear();
         }
         let snapshot = has_snapshot.then(|| {
             let mut state = state.clone();

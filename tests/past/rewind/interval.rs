@@ -190,23 +190,58 @@ fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
     let pose = simulation.pose_at(key, 20, 0.5);
     assert!(pose.is_some());
     simulation.confirm(22);
-    assert_eq!(simulation.rewindable(), 20..30);
-    assert!(simulation.rewind_bytes() < bytes);
-    assert_eq!(simulation.pose_at(key, 20, 0.5), pose);
-    // An earlier tick changes nothing, and a later one is the present.
-    simulation.confirm(0);
-    assert_eq!(simulation.rewindable(), 20..30);
-    assert!(simulation.roll_back(19).is_err());
-    simulation.roll_back(21).unwrap();
-    assert_eq!(simulation.physics.tick(), 20);
+    // The inputs that arrived with this knowledge may still belong to earlier ticks.
+    simulation.roll_back(19).unwrap();
+    assert_eq!(simulation.physics.tick(), 16);
     simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    assert_eq!(simulation.pose_at(key, 20, 0.5), pose);
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.rewindable(), 22..31);
+    assert!(simulation.rewind_bytes() < bytes);
+    assert!(simulation.pose_at(key, 21, 0.5).is_some());
+    // An earlier tick changes nothing.
+    simulation.confirm(0);
+    assert!(simulation.roll_back(21).is_err());
+    // The next rollback begins at the confirmed tick, and takes that state with it.
+    for tick in [23, 24, 25] {
+        simulation.confirm(tick);
+        simulation.roll_back(tick - 1).unwrap();
+        assert_eq!(simulation.physics.tick(), tick - 1);
+        simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+        assert_eq!(simulation.rewindable().start, tick - 1);
+        advance(&mut simulation, 10);
+        assert_eq!(simulation.rewindable().start, tick);
+    }
+    // Everything is known, and then nothing: the limits hold for later states.
     simulation.confirm(u64::MAX);
-    assert_eq!(simulation.rewindable(), 28..30);
-    // The limits still hold for later states.
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.rewindable(), 40..44);
+    simulation.rewind(40).unwrap();
     for _ in 0..3 {
         advance(&mut simulation, 100);
     }
-    assert_eq!(simulation.rewindable(), 40..60);
+    assert_eq!(simulation.rewindable(), 48..70);
+}
+
+#[test]
+fn a_confirmed_rollback_that_stops_half_way_can_start_over() {
+    let (mut simulation, _) = flyer_with_states(20);
+    advance(&mut simulation, 200);
+    for tick in [5, 9, 10] {
+        simulation.confirm(tick + 3);
+        simulation.roll_back(tick).unwrap();
+        for _ in 0..2 {
+            simulation.next_step().unwrap();
+            simulation.run_step();
+        }
+        assert!(simulation.rewindable().start <= tick);
+        simulation.roll_back(tick).unwrap();
+        assert!(simulation.physics.tick() <= tick);
+        simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+        // Of the ticks from there on, only the confirmed one has a state.
+        let kept = (tick..20).filter(|tick| simulation.world_at(*tick, 1.0).is_ok());
+        assert_eq!(kept.collect::<Vec<_>>(), [tick + 3]);
+    }
 }
 
 #[test]
