@@ -15,6 +15,11 @@ use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::{BodyKey, Rate, Simulation};
 
+/// Clones of a state are mostly allocations: see benches/README.md.
+#[cfg(mimalloc)]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const FRAME: Duration = Duration::from_millis(16);
 
 /// Slightly more than a step, so every such frame has one step.

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
-use evenstep::ecs::EntityMap;
 use evenstep::rapier::math::Pose;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step, ecs::EntityMap};
 
-/// The simulation and its table of map, which are always replaced together. Only a type of your crate can be a
+/// The simulation and its map of entities, which are always replaced together. Only a type of your crate can be a
 /// resource.
 #[derive(Resource, Default)]
 pub struct Scene {

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step, ecs::EntityMap};
 
 use super::ecs::{Column, Entities, Entity};
 
@@ -14,7 +13,7 @@ pub struct Stage {
     pub bodies: Column<BodyKey>,
     /// The displayed poses, written at the end of each frame.
     pub render_poses: Column<Pose>,
-    /// The simulation, its table of map, and the bodies of despawned entities. They are always replaced together.
+    /// The simulation, its map of entities, and the bodies of despawned entities. They are always replaced together.
     pub simulation: Simulation,
     pub map: EntityMap<Entity>,
     despawned: Vec<(BodyKey, Entity)>,

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use ::shipyard::all_storages::AllStorages;
 use ::shipyard::{Component, EntityId, Get, Remove, Unique, UniqueViewMut, ViewMut, World};
-use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Simulation, Step, ecs::EntityMap};
 
-/// The simulation and its table of map, which are always replaced together.
+/// The simulation and its map of entities, which are always replaced together.
 #[derive(Unique, Default)]
 pub struct Scene {
     pub simulation: Simulation,

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use ::specs::prelude::*;
-use evenstep::ecs::EntityMap;
-use evenstep::{BodyKey, Simulation, rapier::math::Pose};
+use evenstep::{BodyKey, Simulation, ecs::EntityMap, rapier::math::Pose};
 
-/// The simulation and its table of map, which are always replaced together.
+/// The simulation and its map of entities, which are always replaced together.
 #[derive(Default)]
 pub struct Scene {
     pub simulation: Simulation,
