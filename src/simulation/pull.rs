@@ -255,7 +255,7 @@ impl Simulation {
 
     /// Runs the step that `next_step` has returned. Returns whether there was one.
     pub(super) fn run_current_step(&mut self, capture: Capture, hooks: &dyn PhysicsHooks) -> bool {
-        self.take_over_physics();
+        self.detect_changes();
         let Some(step) = self.physics.current_step() else {
             return false;
         };
@@ -391,7 +391,7 @@ impl Simulation {
     /// Aborts a frame that a panic left open, so that no frame is open in
     /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the frame and the run that it belongs to.
     pub(super) fn interrupt_frame(&mut self) -> Option<(OpenFrame, u64)> {
-        self.take_over_physics();
+        self.detect_changes();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return None;
         }
@@ -416,7 +416,6 @@ impl Simulation {
 
     /// Aborts the current step, if there is one. The step may be begun again.
     pub(super) fn abort_step(&mut self) {
-        self.take_over_physics();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
             self.clock.take_back_step();

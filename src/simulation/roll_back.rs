@@ -159,6 +159,7 @@ impl Simulation {
         {
             let result = self.run_step_with_hooks(hooks, step, Capture::LastStep);
             if result.is_err() {
+                self.detect_changes();
                 self.abort_step();
             }
             result?;

@@ -78,15 +78,21 @@ impl Simulation {
 
     /// Detects what the game did to the state, and to the settings of the picture, since the last call of the loop.
     pub(crate) fn take_over_physics(&mut self) {
+        self.detect_changes();
+        self.pass_settings();
+    }
+
+    /// Detects what the game did to the state since the last call of the loop.
+    pub(super) fn detect_changes(&mut self) {
         if !self.knows_physics() {
             self.take_over();
+            self.pass_settings();
         }
         if !self.physics.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.past_edits);
             let tick = self.physics.first_known_tick();
             self.run.past.apply_edits(edits, tick);
         }
-        self.pass_settings();
     }
 
     /// Continues with a state that the game has assigned.
