@@ -1,5 +1,5 @@
-//! The client. It predicts and corrects its own body and the crates near it. All others are displayed as the server had
-//! them a moment ago.
+//! The client. It predicts and corrects its own body, the crates near it, and the crate that its player takes. All others
+//! are displayed as the server had them a moment ago.
 //!
 //! This is the part to copy.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use evenstep::rapier::prelude::{Pose, RigidBody, RigidBodyType};
 use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
 
-use crate::game::{Buttons, PLAYERS, arena, push};
+use crate::game::{ARM, Buttons, Held, PLAYERS, act, arena, takes};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
 use crate::path::Path;
 use crate::timing::{Delay, Lead, Pace};
@@ -30,6 +30,9 @@ const LARGEST_STEP: f32 = 0.5;
 const FIRST_LEAD: u64 = 12;
 /// After this many ticks without a snapshot, the prediction releases the buttons.
 const PATIENCE: u64 = 15;
+/// The time in which the picture of a crate that changes hands glides from the past to the present, or back. If it is
+/// shorter, fast crates dart. If it is longer, players see crates for longer where they cannot touch them.
+const EASE: Duration = Duration::from_millis(300);
 
 /// A client of a match.
 #[derive(Debug)]
@@ -49,6 +52,11 @@ pub struct Client {
     paths: Vec<Path>,
     /// The client's input by tick.
     inputs: BTreeMap<u64, Buttons>,
+    /// The buttons and the duration of the last frame.
+    buttons: Buttons,
+    frame_time: Duration,
+    /// What the players held in the newest snapshot.
+    held: Held,
     /// The tick of the newest snapshot, and the client's tick at which it arrived.
     newest: u64,
     heard: u64,
@@ -78,6 +86,10 @@ impl Client {
             ..Kept::default()
         });
         simulation.correction = Correction::half_life(Duration::from_millis(100));
+        for key in &bodies[PLAYERS..] {
+            let ease = Some(Correction::linear(EASE));
+            (simulation.physics.set_body_correction(*key, ease)).expect("bodies stay");
+        }
         let paths = bodies.iter().filter_map(|key| {
             let body = simulation.physics.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);
@@ -92,6 +104,9 @@ impl Client {
             reach,
             me: None,
             inputs: BTreeMap::new(),
+            buttons: Buttons::default(),
+            frame_time: Duration::ZERO,
+            held: Held::default(),
             newest: 0,
             heard: 0,
             lead: Lead::default(),
@@ -113,6 +128,7 @@ impl Client {
             self.skip(snapshot.tick.saturating_add(FIRST_LEAD));
         }
         (self.newest, self.heard) = (snapshot.tick, self.tick());
+        self.held = snapshot.held;
         for (place, state) in &snapshot.bodies {
             if let Some(path) = self.paths.get_mut(usize::from(*place)) {
                 path.push(snapshot.tick, *state);
@@ -123,11 +139,17 @@ impl Client {
         if let Some(report) = snapshot.report {
             self.keep_pace(report);
         }
-        self.correct(snapshot.tick);
+        self.correct();
     }
 
     /// Runs a frame, in which the player holds down these buttons. Returns the packet to send.
     pub fn frame(&mut self, time: Duration, buttons: Buttons) -> Option<Vec<u8>> {
+        let begins_to_take = takes(buttons) && !takes(self.buttons);
+        (self.buttons, self.frame_time) = (buttons, time);
+        if begins_to_take {
+            // The player does not wait for the next snapshot.
+            self.correct();
+        }
         if self.me.is_some() {
             self.simulation.begin_frame(time);
         }
@@ -160,7 +182,7 @@ impl Client {
     fn play(&mut self, step: Step) {
         if let Some(me) = self.me {
             let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
-            push(&mut self.simulation.physics, self.bodies[me], buttons);
+            act(&mut self.simulation.physics, &self.bodies, me, buttons);
         }
         let shown = (step.tick + 1) as f64 - self.delay.ticks();
         for (place, path) in self.paths.iter().enumerate() {
@@ -174,23 +196,40 @@ impl Client {
         }
     }
 
-    /// Corrects the prediction with the states of a tick, if it is wrong.
-    fn correct(&mut self, tick: u64) {
+    /// Corrects the prediction with the newest snapshot, if it is wrong or a body changes hands.
+    fn correct(&mut self) {
         let places = 0..self.bodies.len();
-        let is_predicted: Vec<_> = places.map(|place| self.is_near(place)).collect();
-        let is_right = is_predicted == self.is_predicted && !self.is_wrong(tick);
+        let is_predicted: Vec<_> = places.map(|place| self.is_mine(place)).collect();
+        let pictures = self.pictures_of_changes(&is_predicted);
+        let is_right = pictures.is_empty() && !self.is_wrong(self.newest);
         // There is no snapshot of a skipped tick. A later one will do.
-        if is_right || self.simulation.roll_back(tick).is_err() {
+        if is_right || self.simulation.roll_back(self.newest).is_err() {
             return;
         }
         self.is_predicted = is_predicted;
         self.counts.rollbacks += 1;
         self.resimulate();
+        for (key, picture) in pictures {
+            (self.simulation.physics.show_from(key, picture)).expect("bodies stay");
+        }
+    }
+
+    /// Returns the bodies that change hands, each with the pose at which the next frame would draw it without the change.
+    fn pictures_of_changes(&self, is_predicted: &[bool]) -> Vec<(BodyKey, Pose)> {
+        let places = 0..self.bodies.len();
+        let changes = places.filter(|place| is_predicted[*place] != self.is_predicted[*place]);
+        let pictures = changes.filter_map(|place| {
+            let mut picture = self.simulation.pose(self.bodies[place])?;
+            picture.translation += self.body(place).linvel() * self.frame_time.as_secs_f32();
+            Some((self.bodies[place], picture))
+        });
+        pictures.collect()
     }
 
     /// Resimulates after a rollback: sets predicted bodies to the server's states, and runs the later steps again.
     pub fn resimulate(&mut self) {
         (0..self.bodies.len()).for_each(|place| self.put(place));
+        self.simulation.physics.resources_mut().insert(self.held);
         while let Some(step) = self.simulation.next_step() {
             self.play(step);
             self.simulation.run_step();
@@ -224,15 +263,21 @@ impl Client {
         body.expect("bodies stay")
     }
 
-    /// Returns whether to predict a body: the client's own, and crates near it.
-    fn is_near(&self, place: usize) -> bool {
+    /// Returns whether to predict a body: the client's own, and crates near it or in reach of its arm. A crate that another
+    /// player holds follows input that is unknown here.
+    fn is_mine(&self, place: usize) -> bool {
         let Some(me) = self.me.filter(|me| place == *me || place >= PLAYERS) else {
             return false;
         };
+        let holder = (self.held.0.iter()).position(|held| *held == Some(place as u16));
+        if holder.is_some_and(|player| player != me) {
+            return false;
+        }
         let [own, other] = [me, place].map(|place| self.body(place).translation());
+        let arm = if takes(self.buttons) { ARM } else { 0.0 };
         // The hysteresis keeps a crate at the edge from changing every time.
-        let reach = self.reach * if self.is_predicted[place] { 1.4 } else { 1.0 };
-        place == me || own.distance(other) < reach
+        let edge = if self.is_predicted[place] { 1.4 } else { 1.0 };
+        place == me || own.distance(other) < edge * self.reach.max(arm)
     }
 
     /// Returns whether the prediction of any body was wrong at that tick.

@@ -30,7 +30,8 @@ pub struct ClientLog {
     down: usize,
     up: usize,
     frames: Vec<Shown>,
-    jumps: Jumps,
+    /// The motions of all bodies.
+    jumps: Vec<Jumps>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ struct Shown {
     counts: Counts,
     /// The jumps of the client's own body: as displayed, and without correction.
     jumps: [f32; 2],
+    /// The largest jumps of crates, likewise.
+    crate_jumps: [f32; 2],
     /// The bodies that are not predicted.
     others: Vec<(usize, [f32; 3])>,
 }
@@ -93,14 +96,19 @@ impl ClientLog {
         let simulation = &client.simulation;
         let shown = |place: usize| simulation.pose(client.bodies[place]).expect("bodies stay");
         let last = self.frames.last().map_or(time, |last| last.time);
-        let jumps = (self.jumps).frame(simulation, client.bodies[player], time - last);
+        (self.jumps).resize_with(client.bodies.len(), Jumps::default);
+        let jumps = self.jumps.iter_mut().zip(&client.bodies);
+        let jumps = jumps.map(|(jumps, key)| jumps.frame(simulation, *key, time - last));
+        let jumps: Vec<_> = jumps.collect();
+        let crates = jumps[PLAYERS..].iter();
         let others = (0..client.bodies.len()).filter(|place| !client.is_predicted(*place));
         self.frames.push(Shown {
             time,
             tick: client.shown_tick(),
             speed: simulation.clock().settings().speed(),
             counts: client.counts,
-            jumps,
+            jumps: jumps[player],
+            crate_jumps: crates.fold([0.0; 2], larger),
             others: others
                 .map(|place| (place, shown(place).translation.to_array()))
                 .collect(),
@@ -126,6 +134,10 @@ pub struct Figures {
     pub jump: f32,
     /// The same if corrections were not smoothed.
     pub jump_uncorrected: f32,
+    /// The largest motion of any crate in a frame, beyond what its speed explains.
+    pub crate_jump: f32,
+    /// The same if neither corrections nor changes of hands were smoothed.
+    pub crate_jump_uncorrected: f32,
     /// Steps that the server ran without the player's input.
     pub missed: u64,
     /// Rollbacks per second.
@@ -164,10 +176,10 @@ impl Figures {
         });
         figures.missed = missed[1] - missed[0];
         figures.compare(server, frames);
-        for [jump, uncorrected] in frames.iter().map(|shown| shown.jumps) {
-            figures.jump = figures.jump.max(jump);
-            figures.jump_uncorrected = figures.jump_uncorrected.max(uncorrected);
-        }
+        let jumps = frames.iter().map(|shown| &shown.jumps);
+        [figures.jump, figures.jump_uncorrected] = jumps.fold([0.0; 2], larger);
+        let jumps = frames.iter().map(|shown| &shown.crate_jumps);
+        [figures.crate_jump, figures.crate_jump_uncorrected] = jumps.fold([0.0; 2], larger);
         Some(figures)
     }
 
@@ -198,7 +210,7 @@ impl Figures {
 
     /// Returns the statistics, under the name of a match.
     #[must_use]
-    pub fn column(&self, name: String) -> Column<12> {
+    pub fn column(&self, name: String) -> Column<14> {
         let [whole, tenths] = [0, 1].map(|digits| move |it: f64| format!("{it:.digits$}"));
         [
             ("", name),
@@ -221,10 +233,23 @@ impl Figures {
                 "own body: the same without correction, m",
                 format!("{:.3}", self.jump_uncorrected),
             ),
+            (
+                "crates: largest jump in a frame, m",
+                format!("{:.3}", self.crate_jump),
+            ),
+            (
+                "crates: the same without correction, m",
+                format!("{:.3}", self.crate_jump_uncorrected),
+            ),
             ("steps of the server without input", self.missed.to_string()),
             ("rollbacks per second", tenths(self.rollbacks)),
             ("steps in a rollback", tenths(self.steps)),
             ("speed, mean", format!("{:.4}", self.speed)),
         ]
     }
+}
+
+/// Returns the larger of two jumps, as displayed and without correction.
+fn larger(largest: [f32; 2], jumps: &[f32; 2]) -> [f32; 2] {
+    [0, 1].map(|i| largest[i].max(jumps[i]))
 }

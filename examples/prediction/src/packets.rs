@@ -4,7 +4,7 @@ use evenstep::rapier::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::game::Buttons;
+use crate::game::{Buttons, Held};
 
 /// Serializes a packet.
 #[must_use]
@@ -39,6 +39,8 @@ pub struct Snapshot {
     pub player: u8,
     /// A report about the client's last packet, if one came since the last snapshot.
     pub report: Option<Report>,
+    /// What the players hold.
+    pub held: Held,
     /// Bodies by their index in the arena's list: the client's own, and those whose state it does not know.
     pub bodies: Vec<(u16, State)>,
 }

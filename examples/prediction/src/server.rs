@@ -6,7 +6,7 @@ use std::time::Duration;
 use evenstep::input::TickQueue;
 use evenstep::{BodyKey, Simulation, Smoothing, Step};
 
-use crate::game::{Buttons, PLAYERS, arena, push, throw};
+use crate::game::{Buttons, Held, PLAYERS, act, arena, held, throw};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
 
 /// The number of ticks between two snapshots: 20 per second, at 60 Hz.
@@ -127,10 +127,11 @@ impl Server {
             return Vec::new();
         }
         self.take_states();
+        let held = held(&self.simulation.physics);
         let mut packets = Vec::new();
         for (player, peer) in self.peers.iter_mut().enumerate() {
             if let Some(peer) = peer {
-                let snapshot = peer.snapshot(player, self.last.0, &self.states);
+                let snapshot = peer.snapshot(player, self.last.0, &self.states, held);
                 packets.push((player, write(&snapshot)));
             }
         }
@@ -138,10 +139,11 @@ impl Server {
     }
 
     fn play(&mut self, step: Step) {
-        for (peer, key) in self.peers.iter_mut().zip(&self.bodies) {
-            if let Some(peer) = peer {
-                push(&mut self.simulation.physics, *key, peer.buttons(step));
-            }
+        for (player, peer) in self.peers.iter_mut().enumerate() {
+            // A player who has left drops its crate.
+            let buttons = peer.as_mut().map(|peer| peer.buttons(step));
+            let physics = &mut self.simulation.physics;
+            act(physics, &self.bodies, player, buttons.unwrap_or_default());
         }
         if self.throws {
             throw(&mut self.simulation.physics, &self.bodies, step.tick);
@@ -208,7 +210,13 @@ impl Peer {
 
     /// Returns a snapshot of the client's own body, and of all states that it is not known to have. Bodies without room
     /// come next time, in order of how long they have waited.
-    fn snapshot(&mut self, player: usize, tick: u64, states: &[(u64, State)]) -> Snapshot {
+    fn snapshot(
+        &mut self,
+        player: usize,
+        tick: u64,
+        states: &[(u64, State)],
+        held: Held,
+    ) -> Snapshot {
         let is_due = |place: &usize| *place == player || states[*place].0 > self.known[*place];
         let mut due: Vec<_> = (0..states.len()).filter(is_due).collect();
         due.sort_by_key(|place| (*place != player, self.sent[*place]));
@@ -221,6 +229,7 @@ impl Peer {
             tick,
             player: player as u8,
             report: self.report.take(),
+            held,
             bodies: bodies.collect(),
         };
         self.snapshots.push_back((tick, due));
