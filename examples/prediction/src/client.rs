@@ -55,7 +55,7 @@ pub struct Client {
     /// The buttons and the duration of the last frame.
     buttons: Buttons,
     frame_time: Duration,
-    /// What the players held in the newest snapshot.
+    /// The crates that the players held in the newest snapshot.
     held: Held,
     /// The tick of the newest snapshot, and the client's tick at which it arrived.
     newest: u64,

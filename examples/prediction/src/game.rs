@@ -82,7 +82,7 @@ pub fn takes(buttons: Buttons) -> bool {
     buttons.0 & TAKE > 0
 }
 
-/// Returns what the players hold.
+/// Returns the held crates.
 #[must_use]
 pub fn held(physics: &Physics) -> Held {
     *physics.resources().get().expect("the arena has it")

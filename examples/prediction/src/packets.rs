@@ -39,7 +39,7 @@ pub struct Snapshot {
     pub player: u8,
     /// A report about the client's last packet, if one came since the last snapshot.
     pub report: Option<Report>,
-    /// What the players hold.
+    /// The crates that the players hold.
     pub held: Held,
     /// Bodies by their index in the arena's list: the client's own, and those whose state it does not know.
     pub bodies: Vec<(u16, State)>,
