@@ -86,8 +86,8 @@ use super::simulation::Simulation;
 /// # Cost
 /// While states are kept, each step saves one, including the sleeping bodies. With an
 /// [`interval`](crate::rewind::Kept::interval) only every n-th step does. With 200 moving bodies, this makes a
-/// frame with a step take 1.7 to 2.2 times as long, or 1.1 to 1.2 times if every eighth step saves a state. Going back
-/// costs as much as saving a state. `cargo bench --bench rollback` measures these figures.
+/// frame with a step take 1.7 to 2.2 times as long, or 1.1 times if every eighth step saves a state. Going back costs
+/// as much as saving a state. `cargo bench --bench rollback` measures these figures.
 impl Simulation {
     /// Keeps states and poses of the past within these limits, which replace the previous ones. Kept states and poses
     /// beyond the new limits are discarded at once. Within a step, the call takes effect with the next step.
@@ -102,7 +102,7 @@ impl Simulation {
     /// let mut ticks = Vec::new();
     /// simulation.resimulate(10, |_, step| ticks.push(step.tick))?;
     /// assert_eq!(ticks, [8, 9, 10, 11]);
-    /// assert!(simulation.rewind(10).is_err() && simulation.rewind(4).is_ok());
+    /// assert!(simulation.rewind(9).is_err() && simulation.rewind(4).is_ok());
     /// # Ok::<(), RewindError>(())
     /// ```
     ///

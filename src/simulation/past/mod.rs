@@ -65,7 +65,7 @@ pub struct Kept {
     ///
     /// It reduces the memory, and the time that saving adds to a step, by that factor. A rollback to a tick between two
     /// states goes back to the earlier state. The steps from there on are resimulated too, so repeat in them what your
-    /// game did the first time. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
+    /// game did the first time. It also keeps the state at its own tick, where the next rollback may begin. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
     /// only accept the ticks of kept states.
     pub interval: u64,
     /// The maximum size of all kept states together: no limit by default. The oldest are discarded first. The size of a
