@@ -46,6 +46,7 @@ pub struct Game {
     pub last: (f64, Duration, f64),
     /// How far the picture may be behind the present, in seconds, and the present time of the last frame.
     pub delay: Option<f64>,
+    pub is_delay_unknown: bool,
     pub present: f64,
     /// The length of single steps since the last frame.
     pub single_steps: Duration,
@@ -75,6 +76,7 @@ impl Game {
             displayed: BTreeMap::new(),
             last: (0.0, Duration::ZERO, 1.0),
             delay: None,
+            is_delay_unknown: false,
             present: 0.0,
             single_steps: Duration::ZERO,
             backward_jumps: 0,
@@ -265,6 +267,8 @@ impl Game {
         let is_later = time >= last - SAME;
         assert!(is_later || backward_jumps > 0, "{time} s after {last} s");
         let Some((end, dt)) = self.newest() else {
+            // The view counts the time of this frame, too.
+            self.is_delay_unknown = true;
             return;
         };
         self.backward_jumps = 0;
@@ -273,11 +277,18 @@ impl Game {
         let present = reading.time.as_secs_f64() + waiting * reading.speed;
         let passed = present - std::mem::replace(&mut self.present, present);
         if backward_jumps > 0 {
-            self.delay = None;
+            self.is_delay_unknown = true;
             return;
         }
         // After a faster rate, the picture catches up at one and a half times its speed.
         let target = 1.5 * dt;
+        if self.is_delay_unknown {
+            // A picture at the end of the newest state, or one that catches up, does not tell its delay.
+            let is_usual = (present - time - target).abs() < SAME && time + SAME < end;
+            self.is_delay_unknown = !is_usual;
+            self.delay = Some(target);
+            return;
+        }
         let delay = self.delay.unwrap_or(target) - passed.max(0.0) / 2.0;
         let is_behind = delay > target;
         let due = present - *self.delay.insert(delay.max(target));
