@@ -48,6 +48,10 @@ impl Movers {
         &self.keys
     }
 
+    pub fn handles(&self) -> &[RigidBodyHandle] {
+        &self.handles
+    }
+
     pub fn handle(&self, index: usize) -> Option<RigidBodyHandle> {
         self.handles.get(index).copied()
     }
