@@ -166,37 +166,33 @@ impl Screen {
         let shown = &mut self.shown[places];
         let has_moved =
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
-        let mut is_any_unreported = false;
-        let mut bodies = shown.iter().zip(&*marks).zip(poses);
-        if matches!(self.moved, Moved::AllShown(_))
-            && bodies.all(|((shown, marks), pose)| {
-                is_any_unreported |= marks.is_unreported;
-                has_moved(&shown.1, marks, pose)
-            })
-        {
-            if let Some(data) = &mut self.render_data {
-                for (_, pose) in shown.iter() {
-                    data.add_moved(*pose, self.origin_shift);
+        if let Some(data) = &mut self.render_data {
+            for (((_, shown), marks), pose) in shown.iter().zip(&*marks).zip(poses) {
+                if has_moved(shown, marks, pose) {
+                    data.add_moved(*shown, self.origin_shift);
                 }
             }
-            for (shown, pose) in shown.iter_mut().zip(poses) {
-                shown.1 = *pose;
-            }
-            if is_any_unreported {
-                for marks in marks {
+        }
+        let mut unmoved = Some(0);
+        if matches!(self.moved, Moved::AllShown(_)) {
+            let mut bodies = shown.iter_mut().zip(marks).zip(poses);
+            unmoved = bodies.position(|(((_, shown), marks), pose)| {
+                let has_moved = has_moved(shown, marks, pose);
+                if has_moved {
+                    *shown = *pose;
                     marks.is_unreported = false;
                 }
-            }
-            return;
+                !has_moved
+            });
         }
-        self.list_moved(start);
+        let Some(first) = unmoved else {
+            return;
+        };
+        self.list_moved(start + first);
         let moved = self.moved.list();
-        for (index, pose) in (start..).zip(poses) {
+        for (index, pose) in (start..).zip(poses).skip(first) {
             let (shown, marks) = (&mut self.shown[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
-                if let Some(data) = &mut self.render_data {
-                    data.add_moved(shown.1, self.origin_shift);
-                }
                 shown.1 = *pose;
                 marks.moved_at = as_index(moved.len());
                 marks.is_unreported = false;

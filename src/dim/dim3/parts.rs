@@ -10,8 +10,12 @@ use super::blend::{Rotations, Spins, Vectors};
 #[inline]
 pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     let bits = |pose: &Pose| {
-        let (translation, rotation) = (pose.translation.to_array(), pose.rotation.to_array());
-        (translation.map(f32::to_bits), rotation.map(f32::to_bits))
+        let (rotation, [x, y, z]) = (pose.rotation.to_array(), pose.translation.to_array());
+        (
+            rotation.map(f32::to_bits),
+            [x, y].map(f32::to_bits),
+            z.to_bits(),
+        )
     };
     bits(one) == bits(other)
 }
