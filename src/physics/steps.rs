@@ -48,7 +48,8 @@ impl Physics {
         if is_captured {
             span!("take_poses");
             self.list_movers();
-            (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.log);
+            let Self { world, log, .. } = self;
+            (self.pairs).begin_step(world, step.tick, step.dt, &self.smoothing, log);
         }
         let pauses = matches!(self.stage, Stage::Before(at_hand) if at_hand.pauses);
         self.stage = Stage::Poisoned;

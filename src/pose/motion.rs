@@ -275,6 +275,11 @@ impl Trajectory {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }
 
+    /// Returns whether a step [ends](Self::end) with a plain trajectory.
+    pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
+        smoothing == Smoothing::Interpolate && center_of(body, smoothing) == Vector::ZERO
+    }
+
     /// Returns the pose of an extrapolated body a number of seconds after its last state, which has the pose `current`.
     pub fn extrapolated(&self, current: &Pose, seconds: f32) -> Option<Pose> {
         let is_extrapolated = self.smoothing == Smoothing::Extrapolate;

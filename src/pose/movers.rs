@@ -1,6 +1,7 @@
 //! The bodies that move, or may have moved: their last two states, and the interpolation between them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation, Vector};
@@ -88,6 +89,12 @@ impl Movers {
         self.use_trajectory[index]
     }
 
+    /// Returns whether any of these bodies may need its trajectory. Such bodies are rare, so the flags are read at once.
+    fn any_uses_trajectory(&self, indices: Range<usize>) -> bool {
+        let flags = &self.use_trajectory[indices];
+        flags.iter().fold(false, |any, is| any | is)
+    }
+
     /// Returns the previous and the current pose of each body.
     pub fn all_poses(&self) -> impl Iterator<Item = [&Pose; 2]> {
         let poses = self.previous.iter().zip(&self.current);
@@ -148,7 +155,7 @@ impl Movers {
         self.current.clone_from(&of.current);
         self.use_trajectory.clone_from(&of.use_trajectory);
         // Trajectories are only read for bodies that need them, four at a time.
-        if of.use_trajectory.contains(&true) {
+        if of.any_uses_trajectory(0..of.keys.len()) {
             self.trajectories.clone_from(&of.trajectories);
         }
     }
@@ -157,8 +164,16 @@ impl Movers {
 /// # Steps
 impl Movers {
     /// Begins a step: the current state becomes the previous one. The first `known` bodies are known to be where the
-    /// last step left them. `tick` steps have run.
-    pub fn begin_step(&mut self, world: &World, known: usize, dt: f32, tick: u64) {
+    /// last step left them. `tick` steps have run. `is_curved` is whether a body needs its velocity at the
+    /// beginning, even if its last path was plain.
+    pub fn begin_step(
+        &mut self,
+        world: &World,
+        known: usize,
+        is_curved: impl Fn(BodyKey) -> bool,
+        dt: f32,
+        tick: u64,
+    ) {
         self.version += 1;
         std::mem::swap(&mut self.previous, &mut self.current);
         for index in known..self.keys.len() {
@@ -166,11 +181,17 @@ impl Movers {
             self.previous[index] = position;
             self.current[index] = position;
         }
-        for (index, uses_trajectory) in self.use_trajectory.iter().enumerate() {
-            if *uses_trajectory && let Some(body) = world.rapier.bodies.get(self.handles[index]) {
-                let parameters = &world.rapier.integration_parameters;
-                let max_linear_velocity = parameters.max_linear_velocity();
-                self.trajectories[index].begin(body, max_linear_velocity, dt, tick);
+        if !self.any_uses_trajectory(0..self.keys.len()) {
+            return;
+        }
+        let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
+        for index in 0..self.keys.len() {
+            let trajectory = &mut self.trajectories[index];
+            if self.use_trajectory[index]
+                && (is_curved(self.keys[index]) || !trajectory.is_plain())
+                && let Some(body) = world.rapier.bodies.get(self.handles[index])
+            {
+                trajectory.begin(body, max_linear_velocity, dt, tick);
             }
         }
     }
@@ -197,21 +218,26 @@ impl Movers {
         for index in first..self.keys.len() {
             self.current[index] = self.position(index, world, self.previous[index]);
         }
+        if !self.any_uses_trajectory(0..self.keys.len()) {
+            return;
+        }
         for index in 0..self.keys.len() {
             if self.use_trajectory[index]
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
                 let trajectory = &mut self.trajectories[index];
-                let has_moved = self.previous[index] != self.current[index];
+                let has_moved = || self.previous[index] != self.current[index];
                 if let Some(change) = changes.get_mut(&self.keys[index]) {
                     let path = change.path.insert(*trajectory);
-                    path.end(body, change.before, dt, has_moved);
+                    path.end(body, change.before, dt, has_moved());
                 }
-                trajectory.end(body, smoothing(self.keys[index]), dt, has_moved);
-                self.use_trajectory[index] = !trajectory.is_plain();
-                if trajectory.is_plain() {
+                let smoothing = smoothing(self.keys[index]);
+                if Trajectory::ends_plain(body, smoothing) {
+                    self.use_trajectory[index] = false;
                     // The bytes of a saved state must not depend on which steps were captured.
                     *trajectory = Trajectory::default();
+                } else {
+                    trajectory.end(body, smoothing, dt, has_moved());
                 }
             }
         }
@@ -344,7 +370,7 @@ impl Movers {
         changes: &mut BTreeMap<BodyKey, SmoothingChange>,
         tick: u64,
     ) {
-        self.begin_step(world, 0, 0.0, tick);
+        self.begin_step(world, 0, |_| true, 0.0, tick);
         for index in 0..self.keys.len() {
             if self.use_trajectory[index]
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
@@ -385,11 +411,7 @@ impl Movers {
             &self.current[places.clone()],
         );
         weights.blend.all(previous, current, poses);
-        // All are checked at once, because bodies that need their trajectories are rare.
-        if self.use_trajectory[places]
-            .iter()
-            .fold(false, |any, is| any | is)
-        {
+        if self.any_uses_trajectory(places) {
             self.blend_special(start, weights, poses);
         }
     }

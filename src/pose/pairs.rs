@@ -288,14 +288,23 @@ impl Pairs {
     ///
     /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
     /// those that were [detected](Self::detect_edit) in another position.
-    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, log: &PoseLog) {
+    pub fn begin_step(
+        &mut self,
+        world: &World,
+        tick: u64,
+        dt: Real,
+        settings: &SmoothingSettings,
+        log: &PoseLog,
+    ) {
         self.recheck_changed(&log.smoothings);
         let mut known = self.movers.awake();
         if self.is_outdated(tick) {
             self.align_awake(world);
             known = 0;
         }
-        self.movers.begin_step(world, known, dt, tick);
+        let is_curved =
+            |key| settings.of(key) != Smoothing::Interpolate || log.smoothings.contains_key(&key);
+        self.movers.begin_step(world, known, is_curved, dt, tick);
     }
 
     /// Reads the poses right after a captured step. `tick` steps have run, including this one.
