@@ -19,14 +19,15 @@ impl Physics {
         } = self;
         if std::mem::take(&mut edits.all) {
             for (key, handle) in world.keys.iter() {
-                let Some(position) = world.position(handle) else {
+                let Some(body) = world.rapier.bodies.get(handle) else {
                     dead.push(key);
                     continue;
                 };
+                let position = world.position_of(handle, body);
                 if pairs.detect_edit(key, handle, position, tick) {
                     put.push(key);
                 }
-                pairs.list_if_awake(key, handle, &world.rapier.bodies[handle]);
+                pairs.list_if_awake(key, handle, body);
             }
             pairs.recheck_all();
         }

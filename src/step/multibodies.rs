@@ -1,8 +1,8 @@
 //! Bodies that depend on other bodies: the links of multibodies, and bodies with joints.
 
 use rapier::dynamics::{
-    Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
-    RigidBodyVelocity,
+    Multibody, MultibodyJointSet, MultibodyLink, MultibodyLinkId, RigidBody, RigidBodyHandle,
+    RigidBodyType, RigidBodyVelocity,
 };
 use rapier::math::{Pose, Rotation, SPATIAL_DIM};
 use rapier::pipeline::PhysicsWorld;
@@ -13,18 +13,26 @@ impl World {
     /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, to which Rapier
     /// moves the link in the next step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        let position = *self.rapier.bodies.get(handle)?.position();
-        Some(self.link_position(handle).unwrap_or(position))
+        let body = self.rapier.bodies.get(handle)?;
+        Some(self.position_of(handle, body))
+    }
+
+    /// Returns the pose of a body at hand as [`position`](Self::position) does.
+    #[inline]
+    pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
+        let link = self.rapier.multibody_joints.rigid_body_link(handle);
+        let position = link.and_then(|link| self.link_position(link));
+        position.unwrap_or(*body.position())
     }
 
     /// Returns the pose of a link whose root was teleported since the last step.
-    fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
+    #[inline(never)]
+    fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
             bodies,
             multibody_joints,
             ..
         } = &self.rapier;
-        let link = multibody_joints.rigid_body_link(handle)?;
         let multibody = multibody_joints.get_multibody(link.multibody)?;
         let root = bodies.get(multibody.root().rigid_body_handle())?.position();
         if root == multibody.root().local_to_world() {
