@@ -75,13 +75,6 @@ pub enum Smoothing {
 }
 
 impl Smoothing {
-    pub(super) const ALL: [Self; 4] = [
-        Self::Interpolate,
-        Self::Hermite,
-        Self::Extrapolate,
-        Self::Latest,
-    ];
-
     /// Returns whether frames display the body at another time than with `other`.
     pub(crate) fn has_other_time(self, other: Self) -> bool {
         let is_between = |it| matches!(it, Self::Interpolate | Self::Hermite);

@@ -431,15 +431,10 @@ impl Movers {
 
     /// Blends the four bodies from `start` on, with every smoothing that any of them has.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
-        let use_trajectory: &[bool; LANES] = four(&self.use_trajectory, start);
+        let mut left = *four(&self.use_trajectory, start);
         let trajectories = four(&self.trajectories, start);
-        for smoothing in Smoothing::ALL {
-            let has_it = std::array::from_fn::<_, LANES, _>(|i| {
-                use_trajectory[i] && trajectories[i].smoothing() == smoothing
-            });
-            if has_it == [false; LANES] {
-                continue;
-            }
+        while let Some(first) = left.iter().position(|is_left| *is_left) {
+            let smoothing = trajectories[first].smoothing();
             let motions = Motions {
                 trajectories,
                 previous: four(&self.previous, start),
@@ -447,8 +442,10 @@ impl Movers {
                 plain: poses,
             };
             let shown = motions.at(smoothing, weights);
-            for i in (0..LANES).filter(|i| has_it[*i]) {
-                poses[i] = shown[i];
+            for i in first..LANES {
+                if left[i] && trajectories[i].smoothing() == smoothing {
+                    (poses[i], left[i]) = (shown[i], false);
+                }
             }
         }
     }
