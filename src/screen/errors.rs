@@ -186,34 +186,31 @@ impl Screen {
     }
 
     pub(super) fn decay(&mut self, moment: &Moment) {
-        for (key, Offset { error, shown }) in std::mem::take(&mut self.errors) {
-            let Some(body) = self.bodies.get(key) else {
-                continue;
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.retain(|key, Offset { error, shown }| {
+            let Some(body) = self.bodies.get(*key) else {
+                return false;
             };
-            let correction = moment.smoothing.correction_of(key);
-            let left = correction.decayed(&error, moment.elapsed);
-            let has_error = left.pose != Pose::IDENTITY;
+            let correction = moment.smoothing.correction_of(*key);
+            *error = correction.decayed(error, moment.elapsed);
+            let has_error = error.pose != Pose::IDENTITY;
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;
-                    shown
+                    *shown
                 }
-                Displayed::Resting { pose, .. } if has_error => with_error(&left.pose, pose),
+                Displayed::Resting { pose, .. } if has_error => with_error(&error.pose, pose),
                 Displayed::Resting { pose, .. } => *pose,
             };
-            if has_error {
-                let offset = Offset {
-                    error: left,
-                    shown: now,
-                };
-                self.errors.insert(key, offset);
-            }
-            if now != shown {
+            let before = std::mem::replace(shown, now);
+            if now != before {
                 if let Some(data) = &mut self.render_data {
-                    data.add_override(key, now);
+                    data.add_override(*key, now);
                 }
-                self.report_resting(key, shown, now);
+                self.report_resting(*key, before, now);
             }
-        }
+            has_error
+        });
+        self.errors = errors;
     }
 }
