@@ -270,7 +270,12 @@ impl Trajectory {
 
     /// Returns whether a step [ends](Self::end) with a plain trajectory.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
-        smoothing == Smoothing::Interpolate && center_of(body, smoothing) == Vector::ZERO
+        let end = Self {
+            smoothing,
+            center: center_of(body, smoothing),
+            ..Self::default()
+        };
+        end.is_plain()
     }
 
     /// Returns the pose of an extrapolated body a number of seconds after its last state, which has the pose `current`.

@@ -53,10 +53,6 @@ impl Movers {
         &self.handles
     }
 
-    pub fn handle(&self, index: usize) -> Option<RigidBodyHandle> {
-        self.handles.get(index).copied()
-    }
-
     pub fn current(&self, index: usize) -> Pose {
         self.current[index]
     }
@@ -323,29 +319,17 @@ impl Movers {
     /// Returns the bodies that were edited or added since an earlier copy of the same step. The origin of this state is
     /// `shift` away from that of the earlier one.
     pub fn edited_since(&self, earlier: &Self, shift: Vector) -> BTreeSet<BodyKey> {
-        let pairs = |movers: &Self| -> BTreeMap<_, _> {
-            let places = movers.keys.iter().enumerate();
-            places
-                .map(|(index, key)| (*key, movers.poses(index)))
-                .collect()
-        };
-        let earlier = pairs(earlier);
-        let is_same = |before: &[Pose; 2], poses: &[Pose; 2]| {
+        let earlier: BTreeMap<_, _> = earlier.keys.iter().zip(earlier.all_poses()).collect();
+        let is_same = |before: &[&Pose; 2], poses: &[&Pose; 2]| {
             let mut both = before.iter().zip(poses);
             both.all(|(before, pose)| is_shifted(before, pose, shift))
         };
-        let later = pairs(self).into_iter();
-        later
-            .filter(|(key, poses)| {
-                let before = earlier.get(key);
-                before.is_none_or(|before| !is_same(before, poses))
-            })
-            .map(|(key, _)| key)
-            .collect()
-    }
-
-    fn poses(&self, index: usize) -> [Pose; 2] {
-        [self.previous[index], self.current[index]]
+        let later = self.keys.iter().zip(self.all_poses());
+        let edited = later.filter(|(key, poses)| {
+            let before = earlier.get(key);
+            before.is_none_or(|before| !is_same(before, poses))
+        });
+        edited.map(|(key, _)| *key).collect()
     }
 
     /// Turns the motion of a body that was turned after `tick` steps.

@@ -221,7 +221,7 @@ impl Pairs {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
             Some(Place::Moving(index)) => {
                 self.movers.keys().get(*index) == Some(&key)
-                    && self.movers.handle(*index) == Some(handle)
+                    && self.movers.handles().get(*index) == Some(&handle)
             }
             None => false,
         };
@@ -336,7 +336,7 @@ impl Pairs {
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
         let mut index = in_line.count();
         for handle in active().skip(index) {
-            if self.movers.handle(index) != Some(handle) {
+            if self.movers.handles().get(index) != Some(&handle) {
                 // The body is out of line, just woken, or without a key.
                 let Some(key) = world.keys.key(handle) else {
                     continue;
