@@ -101,6 +101,10 @@ impl Model {
     pub fn forget(&mut self) {
         let runs = std::mem::take(&mut self.runs);
         self.go_back(0);
+        // A copy does not know which of its last events a view has displayed.
+        if let Some(void) = &mut self.void {
+            void.extend(runs.values().flatten().map(|id| (*id, false)));
+        }
         self.runs = runs;
     }
 
