@@ -96,9 +96,9 @@ pub struct Simulation {
     /// The [`physics`](Self::physics) adopts a change in the next call of the loop, such as
     /// [`next_step`](Self::next_step) or [`advance`](Self::advance). Until then
     /// [`start_in_motion`](Physics::start_in_motion) uses the earlier smoothing. Bodies are
-    /// displayed as before until the next step. If the new smoothing has the same latency, nothing jumps. A change to
-    /// or from [`Smoothing::Extrapolate`] or [`Smoothing::Latest`], which display another time, makes a body skip or
-    /// repeat up to a step's motion. With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
+    /// displayed as before until the next step, and then nothing jumps: if the new smoothing displays another time, as
+    /// [`Smoothing::Extrapolate`] and [`Smoothing::Latest`] do, the difference of up to a step's motion decays by the
+    /// [correction](Self::correction). With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
     /// displayed, regardless of the smoothing.
     ///
     /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change
