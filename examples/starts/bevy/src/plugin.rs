@@ -1,8 +1,9 @@
 //! evenstep in Bevy. Copy this file into your game, and add systems to [`BeforeStep`] and [`AfterStep`].
 //!
 //! - **Time.** The frame time is that of `Time<Real>`. Pause and speed are settings of the [`Simulation`].
-//!   `Time<Virtual>` and `Time<Fixed>` do not affect it, and it does not affect them. In the systems of a step,
-//!   `physics.current_step()` has the tick and `dt`, while `Res<Time>` still has the time of the frame.
+//!   `Time<Virtual>` and `Time<Fixed>` do not affect it, and it does not affect them. In [`BeforeStep`],
+//!   `physics.current_step()` has the tick and `dt`, while `Res<Time>` still has the time of the frame. In
+//!   [`AfterStep`] it is `None`, because the step has run.
 //! - **Poses.** Each frame writes the displayed pose of the bodies that moved into the `Transform`s of their entities.
 //!   The pose is in world space, so these entities must not have a parent. The plugin does not change the scale.
 //! - **Despawned entities.** The body of an entity that is despawned, or loses its [`Body`], is removed at once.

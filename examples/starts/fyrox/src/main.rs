@@ -31,6 +31,12 @@ impl Plugin for Game {
         Ok(())
     }
 
+    // Opening the window took time that the first frame must not simulate.
+    fn on_graphics_context_initialized(&mut self, _: PluginContext) -> GameResult {
+        self.physics.2 = Instant::now();
+        Ok(())
+    }
+
     // This runs once per frame. Fyrox's `update` has its own fixed rate.
     fn before_rendering(&mut self, context: PluginContext) -> GameResult {
         let (simulation, body, last) = &mut self.physics;

@@ -23,6 +23,8 @@ struct Game {
 impl ApplicationHandler for Game {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         self.screen = Some(Screen::open(event_loop));
+        // Opening took time that the first frame must not simulate.
+        self.last = Instant::now();
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
