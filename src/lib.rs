@@ -78,8 +78,8 @@
 //!   whether they run at 15 or at 1,000 frames per second. This holds for one build on one machine. Across machines, it
 //!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](saving::fingerprint) tells
 //!   whether two machines agree.
-//! - **A frame displays the past.** An interpolated pose is up to one step behind the latest state. Interpolated poses
-//!   never affect the physics.
+//! - **A frame displays the past:** the moment exactly one step before the simulated time. That moment is between the
+//!   last two states. Interpolated poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
 //!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a
