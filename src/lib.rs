@@ -82,9 +82,9 @@
 //!   last two states. Interpolated poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
-//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a
-//!   state](Simulation::keep). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
-//!   default, is longer than a step.
+//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a state](Simulation::keep). The
+//!   guarantee requires that a body's [`time_until_sleep`], 0.5 s by default, is longer than a step. In debug builds,
+//!   assertions of Rapier visit all bodies in each step, unless your `Cargo.toml` has the README's profile.
 //!
 //! # Features
 //! No feature is on by default.
