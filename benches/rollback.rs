@@ -27,6 +27,12 @@ const STEP: Duration = Duration::from_nanos(16_666_667);
 
 type Fill = fn(&mut Simulation, usize) -> Vec<BodyKey>;
 
+const FILLS: [(&str, Fill); 3] = [
+    ("free", scenes::spinners),
+    ("stacks", scenes::pile),
+    ("heap", scenes::heap),
+];
+
 fn scene(fill: Fill, bodies: usize) -> Simulation {
     let mut simulation = scenes::with_floor(Rate::default());
     let keys = fill(&mut simulation, bodies);
@@ -95,13 +101,8 @@ fn rollback(
 }
 
 fn rollbacks(c: &mut Criterion) {
-    let fills: [(&str, Fill); 3] = [
-        ("free", scenes::spinners),
-        ("stacks", scenes::pile),
-        ("heap", scenes::heap),
-    ];
     let mut lines = Vec::new();
-    for (name, fill) in fills {
+    for (name, fill) in FILLS {
         for bodies in [50, 200, 1_000] {
             let simulation = scene(fill, bodies);
             for (steps, interval) in [(8, 1), (8, 4), (8, 8), (20, 1)] {
@@ -122,13 +123,8 @@ fn rollbacks(c: &mut Criterion) {
 /// rollback of eight, compared with nine bare steps.
 fn netcode(c: &mut Criterion) {
     const STEPS: u64 = 8;
-    let fills: [(&str, Fill); 3] = [
-        ("free", scenes::spinners),
-        ("stacks", scenes::pile),
-        ("heap", scenes::heap),
-    ];
     let mut lines = Vec::new();
-    for (name, fill) in fills {
+    for (name, fill) in FILLS {
         let simulation = scene(fill, 200);
         let mut bare = std::mem::take(simulation.clone().physics.rapier_mut());
         for interval in [1, 4, 8] {

@@ -92,9 +92,9 @@ impl EventQueue {
 
     /// Takes out the events of this tick and later ones.
     pub fn split_off(&mut self, tick: u64) -> Self {
-        let later = |events: &mut SharedEvents| events.iter().any(|event| event.step() >= tick);
+        let later = self.steps.extract_if(.., |events| step_of(events) >= tick);
         Self {
-            steps: self.steps.extract_if(.., later).collect(),
+            steps: later.collect(),
             ..Self::default()
         }
     }
@@ -132,14 +132,10 @@ impl EventQueue {
 
     fn insert(&mut self, event: Event) {
         let step = event.step();
-        let is_before = |events: &SharedEvents| events.iter().any(|event| event.step() < step);
-        let place = self
-            .steps
-            .iter()
-            .rposition(is_before)
-            .map_or(0, |it| it + 1);
+        let earlier = self.steps.iter().rposition(|it| step_of(it) < step);
+        let place = earlier.map_or(0, |it| it + 1);
         match self.steps.get_mut(place) {
-            Some(events) if events[0].step() == step => Arc::make_mut(events).push(event),
+            Some(events) if step_of(events) == step => Arc::make_mut(events).push(event),
             _ => self.steps.insert(place, SharedEvents::new(vec![event])),
         }
     }
@@ -200,6 +196,11 @@ impl DisplayedEvents {
     pub fn take_left(&mut self) -> EventQueue {
         std::mem::take(&mut self.left)
     }
+}
+
+/// Returns the step of a list of the queue, which has at least one event.
+fn step_of(events: &SharedEvents) -> u64 {
+    events[0].step()
 }
 
 fn order(event: &Event) -> (u64, super::EventOrder) {

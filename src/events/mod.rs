@@ -138,8 +138,7 @@ pub(super) enum EventOrder {
     Quarantined(BodyKey),
 }
 
-/// What the same event has in common in each run of the same step: its tick, its kind and pair, and whether it is a
-/// start.
+/// Identifies an event in each run of its step: by its tick, its kind and pair, and whether it is a start.
 pub(super) type Identity = (u64, EventOrder, bool);
 
 /// Returns the key by which pairs of colliders are ordered, whichever of the two comes first.

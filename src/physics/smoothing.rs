@@ -72,7 +72,7 @@ impl Physics {
     /// Displays a body at `pose` in the next picture, from where it moves to its own pose as its visual error
     /// [decays](Self::set_body_correction). The state does not change.
     ///
-    /// Use it if you have drawn a body elsewhere until now, and hand it over to the physics: an object that was drawn at
+    /// Use it if you have drawn a body at another pose until now, and hand it over to the physics: an object that was drawn at
     /// the player's hand and is thrown, a body after a cut-scene, or a body whose state came from a server. Call it in
     /// the hook or between two frames, after the edits of the body. (To hand over without a difference to smooth, set
     /// the body's position instead.) It costs nothing once the error has decayed.

@@ -1,4 +1,4 @@
-//! What the next picture needs besides the motion of moving bodies: changes of other bodies, and events.
+//! Changes for the next picture besides the motion of moving bodies: those of other bodies, and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 

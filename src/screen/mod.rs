@@ -44,7 +44,7 @@ pub struct Screen {
     /// The visual errors of bodies.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
-    /// What the next frame adds to the errors, once it knows the poses.
+    /// Errors that begin in the next frame, which knows the poses.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     beginnings: BTreeMap<BodyKey, Beginning>,
     moved: Moved,

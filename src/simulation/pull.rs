@@ -295,8 +295,7 @@ impl Simulation {
         replace_events(&mut self.run.events, ticks, events.as_slice());
         self.run.past.end_step(step.tick, &events);
         if let Some(redo) = &mut self.run.redo {
-            if let Some(changes) = redo.end_step(&self.run.events) {
-                redo.correct_events(&changes, &self.run.past);
+            if let Some(changes) = redo.end_step(&self.run.events, &self.run.past) {
                 self.run.event_changes = changes;
             }
             let report = self.open.as_mut().map(|open| &mut open.report);

@@ -387,23 +387,21 @@ impl Redo {
 
     /// Records that a step has run, with the `events` so far. After the last step, returns how the events of the first
     /// run changed.
-    pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
+    pub fn end_step(&mut self, events: &[Event], past: &Past) -> Option<ChangedEvents> {
         self.done += 1;
-        (self.len() == 0).then(|| self.event_changes(events))
+        (self.len() == 0).then(|| self.correct_events(events, past))
     }
 
-    /// Returns how the events of the steps so far differ from their first run. Now they have these events.
-    pub fn event_changes(&self, events: &[Event]) -> ChangedEvents {
+    /// Corrects the events that are still to be displayed, and returns how those of the steps so far differ from their
+    /// first run. Now the steps have these `events`.
+    pub fn correct_events(&mut self, events: &[Event], past: &Past) -> ChangedEvents {
         let done = self.steps.range(..self.done);
         let then: Vec<Event> = done.flat_map(|step| step.events.iter().cloned()).collect();
-        EventChanges::between(&then, events)
-    }
-
-    /// Changes the events that are still to be displayed.
-    pub fn correct_events(&mut self, changes: &ChangedEvents, past: &Past) {
+        let changes = EventChanges::between(&then, events);
         let oldest = past.rewindable().start;
         let oldest = self.first_tick().map_or(oldest, |first| first.min(oldest));
-        self.former.log.events.correct(changes, oldest);
+        self.former.log.events.correct(&changes, oldest);
+        changes
     }
 
     /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue

@@ -241,8 +241,7 @@ impl Simulation {
     pub(super) fn end_redo(&mut self) -> Option<PoseLog> {
         let mut redo = self.run.redo.take()?;
         self.abort_step();
-        let changes = redo.event_changes(&self.run.events);
-        redo.correct_events(&changes, &self.run.past);
+        redo.correct_events(&self.run.events, &self.run.past);
         clear_events(&mut self.run.events);
         Some(redo.former.log)
     }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::events::EventQueue;
 use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::time::StepCost;
 
@@ -156,27 +157,29 @@ impl<E> Mail<E> {
             }
         }
         log.append(state.log);
-        for earlier in self.states.iter_mut().rev() {
-            earlier.log.events.give_way_to(&mut log.events);
-        }
+        self.retract(&mut log.events);
         state.log = log;
         self.states.push_back(state);
     }
 
     /// Drops the events of the oldest steps beyond this number.
     fn drop_events(&mut self, most: usize) {
-        let queues = self.states.iter_mut().map(|state| &mut state.log.events);
-        let mut steps: usize = queues.map(|events| events.len()).sum();
-        let mut queues = self.states.iter_mut().map(|state| &mut state.log.events);
-        while steps > most
-            && let Some(events) = queues.next()
-        {
+        let steps = self.states.iter().map(|state| state.log.events.len());
+        let mut steps: usize = steps.sum();
+        for state in &mut self.states {
             while steps > most
-                && let Some(lost) = events.drop_oldest()
+                && let Some(lost) = state.log.events.drop_oldest()
             {
                 steps -= 1;
                 self.lost_events += lost as u64;
             }
+        }
+    }
+
+    /// Drops the events that a later queue makes void, if they have not been displayed yet.
+    pub fn retract(&mut self, later: &mut EventQueue) {
+        for state in self.states.iter_mut().rev() {
+            state.log.events.give_way_to(later);
         }
     }
 

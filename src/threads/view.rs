@@ -157,9 +157,7 @@ impl<E> View<E> {
 
     /// Drops the events that these make void, if they have not been displayed yet.
     pub(super) fn retract(&mut self, later: &mut EventQueue) {
-        for state in self.mail.states.iter_mut().rev() {
-            state.log.events.give_way_to(later);
-        }
+        self.mail.retract(later);
     }
 
     /// Displays the picture for `now`.

@@ -1,4 +1,4 @@
-//! What the game does to bodies between two steps, as the pairs of poses show it.
+//! The game's changes of bodies between two steps.
 
 use std::collections::BTreeMap;
 
@@ -131,8 +131,8 @@ impl Pairs {
         true
     }
 
-    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity. Returns
-    /// whether that pose is valid.
+    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity, if both poses
+    /// are finite.
     pub fn start_in_motion(
         &mut self,
         key: BodyKey,

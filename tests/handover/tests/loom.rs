@@ -8,7 +8,7 @@ mod mailbox;
 mod model;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{self as failure, self as pose, self as settings, self as time};
+use model::stubs::{self as events, self as failure, self as pose, self as settings, self as time};
 use model::{Planted, hand_over};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {

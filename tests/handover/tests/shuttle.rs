@@ -11,7 +11,7 @@ mod mailbox;
 mod model;
 
 // Stubs for the names that the library's files use.
-use model::stubs::{self as failure, self as pose, self as settings, self as time};
+use model::stubs::{self as events, self as failure, self as pose, self as settings, self as time};
 use model::{Planted, hand_over};
 
 /// Runs random schedules, and schedules with few switches, which find defects that need a long wait.

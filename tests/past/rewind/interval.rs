@@ -238,7 +238,7 @@ fn a_confirmed_rollback_that_stops_half_way_can_start_over() {
         simulation.roll_back(tick).unwrap();
         assert!(simulation.physics.tick() <= tick);
         simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
-        // Of the ticks from there on, only the confirmed one has a state.
+        // Only the confirmed tick has a state from there on.
         let kept = (tick..20).filter(|tick| simulation.world_at(*tick, 1.0).is_ok());
         assert_eq!(kept.collect::<Vec<_>>(), [tick + 3]);
     }
