@@ -23,9 +23,6 @@ struct Components;
 #[doc = include_str!("../docs/book/src/camera.md")]
 struct Camera;
 
-#[doc = include_str!("../docs/book/src/forces.md")]
-struct Forces;
-
 #[doc = include_str!("../docs/book/src/moving.md")]
 struct Moving;
 
@@ -35,32 +32,39 @@ struct Events;
 #[doc = include_str!("../docs/book/src/characters.md")]
 struct Characters;
 
-#[doc = include_str!("../docs/book/src/recipes.md")]
-struct Recipes;
+#[doc = include_str!("../docs/book/src/recipes-objects.md")]
+struct RecipesObjects;
+
+#[doc = include_str!("../docs/book/src/recipes-players.md")]
+struct RecipesPlayers;
+
+#[doc = include_str!("../docs/book/src/recipes-time.md")]
+struct RecipesTime;
+
+#[doc = include_str!("../docs/book/src/recipes-world.md")]
+struct RecipesWorld;
+
+#[doc = include_str!("../docs/book/src/strategies.md")]
+struct Strategies;
 
 #[doc = include_str!("../docs/book/src/vehicles.md")]
 struct Vehicles;
 
-#[doc = include_str!("../docs/book/src/joints.md")]
-struct Joints;
-
 #[doc = include_str!("../docs/book/src/rapier.md")]
 struct Rapier;
 
+#[cfg(feature = "hecs")]
 #[doc = include_str!("../docs/book/src/netcode.md")]
 struct Netcode;
 
 #[doc = include_str!("../docs/book/src/prediction.md")]
 struct Prediction;
 
-#[doc = include_str!("../docs/book/src/preview.md")]
-struct Preview;
-
 #[doc = include_str!("../docs/book/src/from-rapier.md")]
 struct FromRapier;
 
-#[doc = include_str!("../docs/book/src/answers.md")]
-struct Answers;
+#[doc = include_str!("../docs/book/src/jitter.md")]
+struct Jitter;
 
 #[doc = include_str!("../docs/book/src/threads.md")]
 struct Threads;
@@ -68,7 +72,7 @@ struct Threads;
 #[doc = include_str!("../docs/book/src/browser.md")]
 struct Browser;
 
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "hecs", feature = "serde"))]
 #[doc = include_str!("../docs/book/src/states.md")]
 struct States;
 
@@ -76,9 +80,9 @@ struct States;
 #[doc = include_str!("../docs/book/src/determinism.md")]
 struct Determinism;
 
-#[doc = include_str!("../docs/book/src/problem.md")]
-struct Problem;
+#[doc = include_str!("../docs/book/src/why.md")]
+struct Why;
 
 #[cfg(feature = "mint")]
-#[doc = include_str!("../docs/book/src/interop.md")]
-struct Interop;
+#[doc = include_str!("../docs/book/src/rendering.md")]
+struct Rendering;

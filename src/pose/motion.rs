@@ -68,7 +68,7 @@ pub enum Smoothing {
     /// off by up to |v| · dt, and then jumps back. A copy that is stepped ahead has the right contacts too, for 1.3 to
     /// 2.8 times the cost of a frame with one step: [Previewing the next step][preview].
     ///
-    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
+    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md#previewing-the-next-step
     Extrapolate,
     /// Displays the last state. This is not smooth, unless the display has one frame per step.
     Latest,
