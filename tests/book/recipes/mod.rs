@@ -2,16 +2,23 @@
 //! frame rates.
 
 mod character;
+mod corrected_sounds;
 mod far_worlds;
 #[cfg(feature = "hecs")]
 mod filters;
 mod fixed_update;
 mod headset;
+#[cfg(feature = "serde")]
+mod last_seconds;
 mod moving_walls;
 mod others;
+mod outage;
 mod paths;
 mod paused;
 mod platform;
+mod predicted_player;
+mod progress;
+mod shots;
 mod vehicle;
 mod worker;
 #[cfg(feature = "hecs")]

@@ -1,0 +1,98 @@
+//! A client that predicts its player, and a server that corrects it, in one process.
+
+use super::*;
+use evenstep::rewind::{Kept, RewindError};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The state of a body on the server, after `tick` steps.
+struct Snapshot {
+    tick: u64,
+    pose: Pose,
+    linvel: Vector,
+    angvel: Vector,
+}
+
+/// The game's part of a step, the same on both sides. `input` is a force to the right, in newtons.
+fn push(physics: &mut Physics, ball: BodyKey, input: f32) {
+    physics.add_force(ball, Vector::X * input).unwrap();
+}
+
+/// Corrects the client's prediction, and returns whether it was wrong.
+fn correct(
+    client: &mut Simulation,
+    ball: BodyKey,
+    inputs: &BTreeMap<u64, f32>,
+    snapshot: &Snapshot,
+) -> Result<bool, RewindError> {
+    let predicted = client.pose_at(ball, snapshot.tick, 1.0).unwrap();
+    if predicted.translation.distance(snapshot.pose.translation) < 0.01 {
+        return Ok(false);
+    }
+    client.roll_back(snapshot.tick)?;
+    let body = client.physics.body_mut(ball).unwrap();
+    body.set_position(snapshot.pose, true);
+    body.set_linvel(snapshot.linvel, true);
+    body.set_angvel(snapshot.angvel, true);
+    while let Some(step) = client.next_step() {
+        push(&mut client.physics, ball, inputs[&step.tick]);
+        client.run_step();
+    }
+    Ok(true)
+}
+
+#[test]
+fn one_correction_leads_back_to_the_servers_run() {
+    const FRAME: Duration = Duration::from_millis(20);
+    let mut client = with_floor(Rate::hz(60));
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.6);
+    let ball = client
+        .physics
+        .insert(body, ColliderBuilder::ball(0.5).mass(1.0));
+    let mut server = client.clone();
+    client.keep(Kept {
+        ticks: 60,
+        poses: 60,
+        ..Kept::default()
+    });
+
+    let (mut inputs, mut sent) = (BTreeMap::new(), VecDeque::new());
+    let mut corrections = 0;
+    for frame in 0..200 {
+        client.advance(FRAME, |physics, step| {
+            let input = if step.tick / 40 % 2 == 0 { 3.0 } else { -3.0 };
+            inputs.insert(step.tick, input);
+            push(physics, ball, input);
+        });
+        // The client runs five frames ahead, so that its input reaches the server in time.
+        if frame >= 5 {
+            server.advance(FRAME, |physics, step| {
+                push(physics, ball, inputs[&step.tick]);
+                // The client cannot predict this.
+                if step.tick == 100 {
+                    physics.apply_impulse(ball, Vector::Z).unwrap();
+                }
+            });
+            let body = server.physics.body(ball).unwrap();
+            sent.push_back(Snapshot {
+                tick: server.physics.tick(),
+                pose: *body.position(),
+                linvel: body.linvel(),
+                angvel: body.angvel(),
+            });
+        }
+        // A snapshot arrives three frames later.
+        if sent.len() > 3 {
+            let snapshot = sent.pop_front().unwrap();
+            let result = correct(&mut client, ball, &inputs, &snapshot);
+            corrections += u32::from(result.unwrap());
+        }
+    }
+    assert_eq!(corrections, 1);
+    while server.physics.tick() < client.physics.tick() {
+        server.advance(FRAME, |physics, step| {
+            push(physics, ball, inputs[&step.tick]);
+        });
+    }
+    let [there, here] = [&server, &client].map(|it| position(&it.physics, ball).translation);
+    assert!(there.distance(here) < 0.01, "{there} {here}");
+}
