@@ -53,12 +53,8 @@ struct Vehicles;
 #[doc = include_str!("../docs/book/src/rapier.md")]
 struct Rapier;
 
-#[cfg(feature = "hecs")]
 #[doc = include_str!("../docs/book/src/netcode.md")]
 struct Netcode;
-
-#[doc = include_str!("../docs/book/src/prediction.md")]
-struct Prediction;
 
 #[doc = include_str!("../docs/book/src/from-rapier.md")]
 struct FromRapier;
@@ -72,7 +68,6 @@ struct Threads;
 #[doc = include_str!("../docs/book/src/browser.md")]
 struct Browser;
 
-#[cfg(all(feature = "hecs", feature = "serde"))]
 #[doc = include_str!("../docs/book/src/states.md")]
 struct States;
 
