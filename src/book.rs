@@ -12,13 +12,9 @@ struct Poses;
 #[doc = include_str!("../docs/book/src/input.md")]
 struct Input;
 
-#[cfg(all(feature = "hecs", feature = "serde"))]
+#[cfg(feature = "hecs")]
 #[doc = include_str!("../docs/book/src/ecs.md")]
 struct Ecs;
-
-#[cfg(feature = "hecs")]
-#[doc = include_str!("../docs/book/src/components.md")]
-struct Components;
 
 #[doc = include_str!("../docs/book/src/camera.md")]
 struct Camera;
@@ -28,9 +24,6 @@ struct Moving;
 
 #[doc = include_str!("../docs/book/src/events.md")]
 struct Events;
-
-#[doc = include_str!("../docs/book/src/characters.md")]
-struct Characters;
 
 #[doc = include_str!("../docs/book/src/recipes-objects.md")]
 struct RecipesObjects;
@@ -46,9 +39,6 @@ struct RecipesWorld;
 
 #[doc = include_str!("../docs/book/src/strategies.md")]
 struct Strategies;
-
-#[doc = include_str!("../docs/book/src/vehicles.md")]
-struct Vehicles;
 
 #[doc = include_str!("../docs/book/src/rapier.md")]
 struct Rapier;

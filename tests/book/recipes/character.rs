@@ -2,16 +2,6 @@
 
 use super::*;
 
-#[test]
-fn the_book_lists_the_character_that_is_tested() {
-    let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let tested = include_str!("mod.rs");
-    let start = tested.find("/// The capsule").unwrap();
-    let end = tested.find("\n/// Walks with Rapier's controller").unwrap();
-    let book = include_str!("../../../docs/book/src/characters.md");
-    assert!(trimmed(book).contains(trimmed(&tested[start..end]).trim_end()));
-}
-
 fn box_floor(simulation: &mut Simulation) {
     let body = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
     simulation

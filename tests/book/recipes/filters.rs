@@ -33,7 +33,10 @@ struct Filter<'a>(&'a dyn Teams);
 
 impl PhysicsHooks for Filter<'_> {
     fn filter_contact_pair(&self, pair: &PairFilterContext) -> Option<SolverFlags> {
-        let team = |body: Option<RigidBodyHandle>| self.0.team(pair.bodies[body?].user_data);
+        let team = |body: Option<RigidBodyHandle>| {
+            let user_data = pair.bodies[body?].user_data;
+            self.0.team(user_data)
+        };
         let [one, other] = [pair.rigid_body1, pair.rigid_body2].map(team);
         (one.is_none() || one != other).then_some(SolverFlags::default())
     }

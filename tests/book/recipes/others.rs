@@ -2,6 +2,21 @@
 
 use super::*;
 
+/// Removes the coins that the player has just touched, and returns their number.
+fn collect(physics: &mut Physics, player: BodyKey) -> usize {
+    let mut coins = 0;
+    for touch in physics.events().collisions() {
+        if touch.started && touch.sensor && touch.bodies.contains(&Some(player)) {
+            for coin in touch.bodies.into_iter().flatten() {
+                if coin != player && physics.remove(coin).is_some() {
+                    coins += 1;
+                }
+            }
+        }
+    }
+    coins
+}
+
 #[test]
 fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
     let run = |frames_per_second: u32| {
@@ -24,17 +39,9 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
             simulation.begin_frame(SECOND / frames_per_second);
             while let Some(step) = simulation.next_step() {
                 simulation.run_step();
-                let entered = simulation.physics.events().collisions();
-                let coins: Vec<BodyKey> = entered
-                    .filter(|event| event.started)
-                    .flat_map(|event| event.bodies)
-                    .flatten()
-                    .filter(|key| *key != player)
-                    .collect();
-                let removed = coins
-                    .iter()
-                    .filter_map(|coin| simulation.physics.remove(*coin));
-                taken.extend(removed.map(|body| (step.tick, body.translation().x)));
+                let coins = collect(&mut simulation.physics, player);
+                let left = simulation.physics.bodies().count() - 1;
+                taken.extend((0..coins).map(|_| (step.tick, left)));
             }
             simulation.end_frame();
             simulation.physics.tick()

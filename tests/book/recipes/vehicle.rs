@@ -1,6 +1,7 @@
 //! A car.
 
 use super::*;
+use evenstep::rapier::control::Wheel;
 
 fn car(simulation: &mut Simulation) -> (BodyKey, DynamicRayCastVehicleController) {
     let chassis = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.75);
@@ -21,13 +22,25 @@ fn car(simulation: &mut Simulation) -> (BodyKey, DynamicRayCastVehicleController
     (key, car)
 }
 
-fn drive(physics: &mut Physics, step: Step, car: &mut DynamicRayCastVehicleController, force: f32) {
+fn accelerate(car: &mut DynamicRayCastVehicleController, force: f32) {
     for wheel in car.wheels_mut() {
         wheel.engine_force = force;
     }
+}
+
+/// Call it in the hook, before each step.
+fn drive(car: &mut DynamicRayCastVehicleController, physics: &mut Physics, step: Step) {
     let filter = QueryFilter::new().exclude_rigid_body(car.chassis);
     let queries = physics.query_pipeline_mut(filter);
+    // A sleeping car would wake to drive forward, but not to reverse.
+    queries.bodies[car.chassis].wake_up(true);
     car.update_vehicle(step.dt, queries);
+}
+
+/// Returns the centre of a wheel to draw. `chassis` is the displayed pose.
+fn centre(wheel: &Wheel, chassis: Pose) -> Vector {
+    let down = wheel.direction_cs * wheel.raycast_info().suspension_length;
+    chassis * (wheel.chassis_connection_point_cs + down)
 }
 
 #[test]
@@ -39,7 +52,10 @@ fn a_car_reaches_the_same_pose_at_every_frame_rate() {
             240,
             frames_per_second,
             simulation,
-            |simulation, step| drive(simulation, step, &mut car, 200.0),
+            |physics, step| {
+                accelerate(&mut car, 200.0);
+                drive(&mut car, physics, step);
+            },
             |simulation| position(simulation, key),
         )
     };
@@ -51,7 +67,40 @@ fn a_car_reaches_the_same_pose_at_every_frame_rate() {
 }
 
 #[test]
-fn a_sleeping_car_is_woken_only_by_driving_forward() {
+fn a_car_and_its_wheels_move_evenly_in_every_frame() {
+    let mut simulation = with_floor(Rate::default());
+    let (key, mut car) = car(&mut simulation);
+    let (mut x, mut moved) = (0.0, 0.0);
+    for frame in 0..144 * 4 {
+        // It settles for two seconds, then accelerates: 4 · 200 N / 400 kg is 2 m/s².
+        let force = if frame < 288 { 0.0 } else { 200.0 };
+        simulation.advance(SECOND / 144, |physics, step| {
+            accelerate(&mut car, force);
+            drive(&mut car, physics, step);
+        });
+        let pose = simulation.pose(key).unwrap();
+        let now = pose.translation.x;
+        if frame >= 288 {
+            for wheel in car.wheels() {
+                let height = centre(wheel, pose).y;
+                assert!((height - wheel.radius).abs() < 0.005, "{height} m");
+            }
+            // From frame to frame the car gains the speed of one step, or none.
+            let faster: f32 = now - x - moved;
+            assert!(
+                (-1e-5..3e-4).contains(&faster),
+                "{faster} m in frame {frame}"
+            );
+        }
+        (x, moved) = (now, now - x);
+    }
+    let speed = simulation.physics.body(key).unwrap().linvel().x;
+    assert!((speed - 4.0).abs() < 0.01, "{speed} m/s");
+}
+
+/// Once this test fails, the recipe no longer needs to wake the car.
+#[test]
+fn a_sleeping_car_that_nobody_wakes_drives_forward_only() {
     let driven = |force: f32| {
         let mut simulation = with_floor(Rate::default());
         let (key, mut car) = car(&mut simulation);
@@ -59,17 +108,34 @@ fn a_sleeping_car_is_woken_only_by_driving_forward() {
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
         simulation.advance(SECOND * 5, |physics, step| {
-            drive(physics, step, &mut car, 0.0);
+            drive(&mut car, physics, step);
         });
         simulation.physics.body_mut(key).unwrap().sleep();
+        accelerate(&mut car, force);
         simulation.advance(SECOND, |physics, step| {
-            drive(physics, step, &mut car, force);
+            let filter = QueryFilter::new().exclude_rigid_body(car.chassis);
+            car.update_vehicle(step.dt, physics.query_pipeline_mut(filter));
         });
         position(&simulation.physics, key).translation.x
     };
     assert!(driven(200.0) > 0.5);
-    assert!(
-        driven(-200.0).abs() < 0.01,
-        "the recipe no longer needs to wake the car"
-    );
+    assert!(driven(-200.0).abs() < 0.01);
+}
+
+#[test]
+fn a_sleeping_car_reverses() {
+    let mut simulation = with_floor(Rate::default());
+    let (key, mut car) = car(&mut simulation);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
+    for force in [0.0, -200.0] {
+        simulation.physics.body_mut(key).unwrap().sleep();
+        accelerate(&mut car, force);
+        simulation.advance(SECOND * 2, |physics, step| {
+            drive(&mut car, physics, step);
+        });
+    }
+    let x = position(&simulation.physics, key).translation.x;
+    assert!(x < -2.0, "{x} m");
 }
