@@ -25,18 +25,6 @@ struct Moving;
 #[doc = include_str!("../docs/book/src/events.md")]
 struct Events;
 
-#[doc = include_str!("../docs/book/src/recipes-objects.md")]
-struct RecipesObjects;
-
-#[doc = include_str!("../docs/book/src/recipes-players.md")]
-struct RecipesPlayers;
-
-#[doc = include_str!("../docs/book/src/recipes-time.md")]
-struct RecipesTime;
-
-#[doc = include_str!("../docs/book/src/recipes-world.md")]
-struct RecipesWorld;
-
 #[doc = include_str!("../docs/book/src/strategies.md")]
 struct Strategies;
 
@@ -49,14 +37,8 @@ struct Netcode;
 #[doc = include_str!("../docs/book/src/from-rapier.md")]
 struct FromRapier;
 
-#[doc = include_str!("../docs/book/src/jitter.md")]
-struct Jitter;
-
 #[doc = include_str!("../docs/book/src/threads.md")]
 struct Threads;
-
-#[doc = include_str!("../docs/book/src/browser.md")]
-struct Browser;
 
 #[doc = include_str!("../docs/book/src/states.md")]
 struct States;
@@ -67,7 +49,3 @@ struct Determinism;
 
 #[doc = include_str!("../docs/book/src/why.md")]
 struct Why;
-
-#[cfg(feature = "mint")]
-#[doc = include_str!("../docs/book/src/rendering.md")]
-struct Rendering;

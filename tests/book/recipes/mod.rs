@@ -1,5 +1,5 @@
-//! Promises of the book's recipes beyond their own programs: the defects that each avoids, and the same result at all
-//! frame rates.
+//! The book's recipes as whole programs, from which it quotes, and their promises: the defects that each avoids, and the
+//! same result at all frame rates.
 
 mod character;
 mod corrected_sounds;
@@ -7,28 +7,37 @@ mod far_worlds;
 #[cfg(feature = "hecs")]
 mod filters;
 mod fixed_update;
+mod grabbing;
 mod headset;
 mod hero;
 #[cfg(feature = "hecs")]
 mod hits;
 mod input;
+mod instances;
+mod jitter;
 mod joints;
 #[cfg(feature = "serde")]
 mod last_seconds;
 mod moving;
 mod moving_walls;
+mod objects;
 mod others;
 mod outage;
 mod paths;
 mod paused;
 mod platform;
 mod player;
+mod players;
 mod predicted_player;
 mod preview;
 mod progress;
+mod rules;
 mod shots;
+mod sound;
+mod time;
 mod vehicle;
 mod worker;
+mod world;
 #[cfg(feature = "hecs")]
 mod worlds;
 

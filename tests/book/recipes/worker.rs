@@ -4,16 +4,6 @@ use super::*;
 use evenstep::render::{PoseFloats, interpolate, pose_floats};
 use std::collections::{BTreeMap, VecDeque};
 
-#[test]
-fn the_book_lists_the_worker_and_the_page_that_are_tested() {
-    let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let tested = include_str!("worker.rs");
-    let start = tested.find("\nconst PERIOD").unwrap();
-    let end = tested.find("\n/// Cubes that fall").unwrap();
-    let book = include_str!("../../../docs/book/src/browser.md");
-    assert!(trimmed(book).contains(trimmed(&tested[start..end]).trim()));
-}
-
 const PERIOD: f64 = 1_000.0 / 60.0;
 const SLACK: f64 = 10.0;
 

@@ -12,7 +12,7 @@ fn portal() -> Pose {
     Pose::from_parts(Vector::ZERO, turn) * Pose::translation(-2.0, 0.0, 0.0)
 }
 
-/// As in the chapter on moving bodies.
+/// Moves a body between two steps. Returns its new key.
 fn move_to(key: BodyKey, by: Pose, from: &mut Physics, to: &mut Physics) -> Option<BodyKey> {
     let handles = from.body(key)?.colliders().to_vec();
     let colliders = handles
