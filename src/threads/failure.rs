@@ -5,12 +5,12 @@ use std::fmt;
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// A failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
+/// Reports a failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. Physics continues. If it was [`before_frame`](crate::Hooks::before_frame) or
-    /// [`before_step`](crate::Hooks::before_step), the step was not run, its time is dropped, and the next step has the
-    /// same tick. If it was [`after_step`](crate::Hooks::after_step), the step was run.
+    /// A hook failed. Physics continues. If it was [`after_step`](crate::Hooks::after_step), the step was run. If it
+    /// was [`before_frame`](crate::Hooks::before_frame) or [`before_step`](crate::Hooks::before_step), the step was not
+    /// run, its time is dropped, and the next step has the same tick.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -64,15 +64,14 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
     }
 }
 
-/// Returns the panic's message in parentheses, if its payload is text.
 fn message(payload: &(dyn Any + Send)) -> String {
     let words = (payload.downcast_ref::<&str>().copied())
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Why an order to the physics thread was not accepted. From [`Runner::call`](super::Runner::call) and
-/// [`Runner::spawn`](super::Runner::spawn), it contains the rejected function.
+/// Reports why an order to the physics thread was rejected, with the function of [`Runner::call`](super::Runner::call)
+/// or [`Runner::spawn`](super::Runner::spawn).
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
@@ -89,7 +88,6 @@ pub enum SendError<T> {
 }
 
 impl<T> fmt::Debug for SendError<T> {
-    /// Formats the error without its contents, which may be a closure.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
@@ -99,7 +97,6 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 impl<T> SendError<T> {
-    /// Returns the same error with other contents.
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
             Self::Full(refused) => SendError::Full(change(refused)),
@@ -108,24 +105,8 @@ impl<T> SendError<T> {
     }
 }
 
-/// Why [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new) failed: the system starts no
-/// thread, as in a browser. The error contains the arguments, unchanged.
-///
-/// ```
-/// use evenstep::Simulation;
-/// use evenstep::threads::Overlap;
-///
-/// enum Loop {
-///     OnAThread(Overlap),
-///     Here(Simulation),
-/// }
-///
-/// let game_loop = match Overlap::new(Simulation::default()) {
-///     Ok(overlap) => Loop::OnAThread(overlap),
-///     Err(error) => Loop::Here(error.into_given()),
-/// };
-/// # assert!(matches!(game_loop, Loop::OnAThread(_)));
-/// ```
+/// Reports that the system starts no thread, as in a browser, and contains the unchanged arguments of
+/// [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new).
 #[derive(thiserror::Error)]
 #[error(
     "the system starts no thread for the physics: step the simulation that this error contains on the game's thread"
@@ -137,7 +118,6 @@ pub struct StartError<T> {
 }
 
 impl<T> fmt::Debug for StartError<T> {
-    /// Formats the error without the arguments, which may be any game.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StartError")
             .field("source", &self.source)
@@ -151,17 +131,15 @@ impl<T> StartError<T> {
         Self { given, source }
     }
 
-    /// Returns the arguments: the simulation, and for a [`Runner`](super::Runner) its hooks, too.
+    /// Returns the arguments: the simulation and, for a [`Runner`](super::Runner), its hooks.
     #[must_use]
     pub fn into_given(self) -> T {
         *self.given
     }
 }
 
-/// The work of a thread, with the value that it returns when it ends.
 pub(super) type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Starts a thread for the physics, if the system has threads.
 pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T>> {
     Builder::new().name("physics".into()).spawn(work)
 }
@@ -223,7 +201,6 @@ mod tests {
         assert_eq!(texts[3], question.replace(" (of no use)", ""));
     }
 
-    /// Replaces [`spawn`] in a browser.
     fn refuse<T>(_: Work<T>) -> io::Result<JoinHandle<T>> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -251,7 +228,6 @@ mod tests {
         simulation
     }
 
-    /// Returns what a simulation displays in some frames, with their numbers.
     fn frames(mut simulation: Simulation) -> Vec<(u64, Vec<(BodyKey, Pose)>)> {
         let mut frame = |millis| {
             let frame = simulation.advance(Duration::from_millis(millis), |_, _| ());

@@ -1,5 +1,4 @@
-//! Data from the physics to the renderer. Neither waits for the other: whichever finds the box in use tries again
-//! later.
+//! Data from the physics to the renderer. Neither side waits: if the box is in use, it tries again later.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,33 +13,27 @@ use super::failure::Failure;
 use super::settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
-/// The delay before retrying a handover that failed because the other side was using the box.
+/// The delay before retrying a handover while the other side uses the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
 /// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
 const MOST_FAILURES: usize = 1_000;
 
-/// The data with which a state is displayed.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    /// The id of the copied simulation.
     pub run: u64,
-    /// The number of the simulation's last frame.
     pub frame: u64,
-    /// The number of steps run.
     pub tick: u64,
     pub movers: Movers,
     pub smoothing: Arc<SmoothingSettings>,
     pub origin: Origin,
     /// Simulated time at the end of the state's last step.
     pub time: Duration,
-    /// The length of that step, in seconds.
     pub dt: f64,
     /// Whether it was a single step in a pause, or the step after which the clock was paused.
     pub is_single: bool,
     /// The length of the next step, in seconds. Bodies are extrapolated by up to this time.
     pub next_dt: f32,
-    /// Whether the view keeps the data for renderers.
     pub has_render_data: bool,
 }
 
@@ -61,12 +54,10 @@ pub(super) struct Update {
 pub(super) struct ClockReading {
     pub real: Duration,
     pub time: Duration,
-    /// The speed, which is 0 while paused.
     pub speed: f64,
 }
 
 impl ClockReading {
-    /// Returns the simulated time at a later moment of real time, in seconds.
     pub fn time_at(&self, now: Duration) -> f64 {
         self.time.as_secs_f64() + now.saturating_sub(self.real).as_secs_f64() * self.speed
     }
@@ -78,12 +69,10 @@ pub(super) struct Mail<E> {
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
     pub step_cost: StepCost,
-    /// The number of events that were dropped because no frame displayed them in time, oldest steps first.
+    /// The number of events that no frame displayed in time, oldest steps first.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,
-    /// The number of failures that were dropped because nobody took them in time, oldest first.
     pub lost_failures: u64,
-    /// The real time that was dropped.
     pub dropped: Duration,
 }
 
@@ -102,7 +91,7 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail. Keeps the states, and the events of the steps, for which the settings have room.
+    /// Appends later mail, as far as the settings have room.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
             self.add(state);
@@ -121,7 +110,6 @@ impl<E> Mail<E> {
         self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
     }
 
-    /// Adds a state in place of the ones that it replaces.
     pub fn add(&mut self, mut state: Update) {
         let Snapshot {
             run,
@@ -162,7 +150,6 @@ impl<E> Mail<E> {
         self.states.push_back(state);
     }
 
-    /// Drops the events of the oldest steps beyond this number.
     fn drop_events(&mut self, most: usize) {
         let steps = self.states.iter().map(|state| state.log.events.len());
         let mut steps: usize = steps.sum();
@@ -176,14 +163,13 @@ impl<E> Mail<E> {
         }
     }
 
-    /// Drops the events that a later queue makes void, if they have not been displayed yet.
+    /// Drops the events that a later queue makes void before they are displayed.
     pub fn retract(&mut self, later: &mut EventQueue) {
         for state in self.states.iter_mut().rev() {
             state.log.events.give_way_to(later);
         }
     }
 
-    /// Drops the oldest state.
     fn drop_oldest(&mut self) {
         if let Some(oldest) = self.states.pop_front()
             && let Some(next) = self.states.front_mut()
@@ -194,7 +180,7 @@ impl<E> Mail<E> {
     }
 }
 
-/// Drops the game's values. A panic in a drop does not end the thread. It is not reported, because nobody waits for it.
+/// Drops the game's values, whose panics must not end the thread.
 pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
@@ -204,7 +190,6 @@ pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     }
 }
 
-/// A box into which one side puts mail, and from which the other takes it.
 #[derive(Debug)]
 pub(super) struct Mailbox<E>(Mutex<Mail<E>>);
 
@@ -215,8 +200,8 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts mail into the box. If the other side is using the box now, returns when to try again, because no signal
-    /// will come.
+    /// Puts mail into the box. If the other side is using the box, returns when to try again, because no signal will
+    /// come.
     pub fn put(
         &self,
         mail: &mut Mail<E>,
@@ -227,12 +212,12 @@ impl<E> Mailbox<E> {
         (!is_put).then(|| now.saturating_add(SOON))
     }
 
-    /// Adds the contents of the box to the mail. If the other side is using the box now, the next frame takes them.
+    /// Adds the contents of the box to the mail. If the other side is using the box, the next frame does it.
     pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
         self.try_with(|there| mail.append(there, settings));
     }
 
-    /// Calls a function with the mail, unless the other side is using it now. Returns whether it was called.
+    /// Calls a function with the mail, unless the other side is using it. Returns whether it was called.
     pub fn try_with(&self, act: impl FnOnce(&mut Mail<E>)) -> bool {
         match self.0.try_lock() {
             Ok(mut mail) => act(&mut mail),

@@ -1,10 +1,11 @@
-//! Physics on a separate thread, for steps that take so long that they cost frames.
+//! Runs physics on a separate thread, for steps that take so long that they cost frames.
 //!
-//! A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread, and neither side waits for
-//! the other. An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread. Both display
-//! frames through a [`View`]. The book's chapter on threads compares them.
+//! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread, and neither side waits for
+//!   the other.
+//! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! A browser starts no threads, so both return a [`StartError`] there, which contains the simulation.
+//! Both display frames through a [`View`]. The book's chapter on threads compares them. In a browser there are no
+//! threads: both constructors fail with a [`StartError`] that returns the simulation.
 
 // Settings.
 mod settings;

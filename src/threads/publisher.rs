@@ -8,9 +8,8 @@ use crate::time::Clock;
 
 use super::mailbox::{ClockReading, Snapshot, Update};
 
-/// Publishes states of a simulation, and knows the last one.
 pub(super) struct Publisher {
-    /// The timeline of the simulation. A call may replace the simulation, and a call or a hook its state.
+    /// The timeline of the simulation, which a call may replace, as a call or a hook may replace its state.
     run: u64,
     /// Whether the next state is the first one of another simulation, so the view has to drop its visual errors.
     is_other: bool,
@@ -23,7 +22,6 @@ pub(super) struct Publisher {
 /// Everything of a state that a view displays. If it is equal, so is the picture.
 struct Published {
     epoch: u64,
-    /// The version of the poses.
     version: u64,
     smoothing: Arc<SmoothingSettings>,
     has_render_data: bool,
@@ -57,8 +55,8 @@ impl Publisher {
         }
     }
 
-    /// Returns whether this simulation, or its state, has replaced the last one. Then its timeline is later than that
-    /// of the last one.
+    /// Returns whether this simulation, or its state, has replaced the last one. Its timeline is then later than the
+    /// last one's.
     pub fn detect_other(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over_physics();
         let is_other = simulation.timeline() != self.run;
@@ -72,7 +70,6 @@ impl Publisher {
         is_other
     }
 
-    /// Returns the last state, if it has not been published yet.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
         if simulation.is_redoing() {
             return None;
@@ -103,8 +100,7 @@ impl Publisher {
         })
     }
 
-    /// Returns a snapshot that nobody else has. The number of snapshots stays close to that of the waiting and
-    /// displayed ones.
+    /// Returns a snapshot that nobody else has. There are few more snapshots than waiting and displayed ones.
     fn free_snapshot(&mut self) -> Arc<Snapshot> {
         let mut sent = self.sent.iter_mut();
         let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());
@@ -112,8 +108,8 @@ impl Publisher {
     }
 }
 
-/// Takes over from a screen that has displayed the simulation: the game has ended a frame itself, or has put another
-/// simulation in place of the last one. Adds the visual errors of that screen and the events that were left to it.
+/// Takes over from a screen that has displayed the simulation, because the game ended a frame itself or replaced the
+/// simulation: adds its visual errors and the events that were left to it.
 fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
     let mut screen = simulation.take_screen();
     log.events.append(screen.events.take_left());
@@ -130,7 +126,6 @@ fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
 }
 
 impl Snapshot {
-    /// Fills the snapshot with a simulation's last state, in place of an earlier one.
     fn fill(&mut self, simulation: &Simulation) {
         let clock = simulation.clock();
         let physics = &simulation.physics;
@@ -156,7 +151,6 @@ impl Snapshot {
 }
 
 impl ClockReading {
-    /// Returns the reading at the end of the last frame.
     pub fn of(clock: &Clock) -> Self {
         let settings = clock.settings();
         let speed = if settings.stands_still() {

@@ -21,16 +21,18 @@ use super::view::View;
 use super::wall_clock::{WallClock, run};
 use super::worker::{Asked, Call, Message, Removals, Worker};
 
-/// A simulation on a separate thread, which steps it by the wall clock.
+/// Steps a simulation on a separate thread, by the wall clock.
 ///
-/// Neither thread waits for the other: a slow step costs no frame, and a slow frame no step. Frames are displayed one
-/// step and a [slack](RunnerSettings::slack) in the past. Use it if steps take so long that they cost frames. If they
-/// do not, a [`Simulation`] in the game's loop is simpler and has less latency.
+/// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Neither thread
+/// waits for the other: a slow step costs no frame, and a slow frame no step. Frames are displayed one step and a
+/// [slack](RunnerSettings::slack) in the past. If steps are short, a [`Simulation`] in your loop is simpler and has
+/// less latency.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
 /// use evenstep::threads::{Runner, RunnerSettings};
 /// use evenstep::{Hooks, Simulation};
+/// use std::time::Duration;
 ///
 /// struct Game;
 /// impl Hooks for Game {
@@ -38,74 +40,42 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// }
 ///
 /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-/// let spawned = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
-/// // In the game's loop, once per frame:
-/// let key = loop {
-///     let view = runner.frame(); // draw it
+/// let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
+/// loop {
+///     let view = runner.frame(); // draw it, once per frame
 ///     // The key is known once the body is inserted. The pose follows a little later.
-///     if let Some(key) = spawned.key().filter(|key| view.pose(*key).is_some()) {
-///         break key;
+///     if spawned.key().is_some_and(|key| view.pose(key).is_some()) {
+///         break;
 ///     }
 ///     std::thread::yield_now();
-/// };
-/// let (simulation, _) = runner.stop();
-/// assert!(simulation.physics.body(key).is_some());
+/// }
+/// runner.call(|simulation, _| simulation.pause())?;
+/// let answer = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
+/// // A game calls `answer.get()` once per frame. This waits as long as it takes.
+/// let (_tick, is_paused) = answer.wait(Duration::from_secs(60)).unwrap();
+/// assert!(is_paused);
+/// let (simulation, game) = runner.stop();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Entities
-/// With the feature `hecs`, `ecs::hecs::Entities` keeps a world's components up to date, as it does for a
-/// [`Simulation`]. Call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
-///
-/// # Levels
-/// [`spawn`](Self::spawn) is for single bodies while the game runs: at most as many at a time as the
-/// [queue](RunnerSettings::call_capacity) holds. To load a level with thousands of bodies, stop the thread and start it
-/// again. This only waits for the current step, the keys are known at once, and no simulated time passes.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::threads::{Runner, RunnerSettings};
-/// # use evenstep::{BodyKey, Hooks, Simulation};
-/// # struct Game;
-/// # impl Hooks for Game {
-/// #     type Error = std::convert::Infallible;
-/// # }
-/// # let settings = RunnerSettings::default();
-/// # let runner = Runner::new(Simulation::default(), Game, settings)?;
-/// let (mut simulation, game) = runner.stop();
-/// let at = |x: f32| RigidBodyBuilder::fixed().translation(Vector::X * x);
-/// let level: Vec<BodyKey> = (0..5_000u16)
-///     .map(|i| simulation.physics.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
-///     .collect();
-/// let runner = Runner::new(simulation, game, settings)?;
-/// // One call removes all of it.
-/// runner.call(move |simulation, _| {
-///     for key in level {
-///         simulation.physics.remove(key);
-///     }
-/// })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// Alternatively, a [`call`](Self::call) can insert any number of bodies at once, and send their keys through a channel
-/// that it captures.
 ///
 /// # What runs where
-/// The [`Hooks`] run on the physics thread, before and after each step. The game's thread sends [calls](Self::call),
-/// which run between two steps in the order sent, as soon as the physics thread is free. It [asks](Self::ask)
-/// questions, which are answered after the next step and see the effect of every earlier call. In a pause and in slow
-/// motion, questions are answered at once.
+/// The [`Hooks`] run on the physics thread, before and after each step. [Calls](Self::call) from your thread run
+/// between two steps in the order sent, as soon as the physics thread is free. [Questions](Self::ask) are answered
+/// after the next step, and see the effect of every earlier call.
 ///
 /// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`]
 /// replaces the maximum frame time, the step limit and the budget.
 ///
-/// # Recording
-/// A `Recorder` (with the feature `serde`) belongs in the hooks: [`before_frame`](Hooks::before_frame) records the
-/// frame, [`before_step`](Hooks::before_step) the input, [`after_step`](Hooks::after_step) the step. Calls are not
-/// recorded. Instead, send all changes as input, through a channel that the hooks read.
+/// # Levels
+/// To load a level with thousands of bodies, [`stop`](Self::stop) the runner, insert them into the simulation, and
+/// create a new runner, because the [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). This only
+/// waits for the current step, the keys are known at once, and no simulated time passes. Alternatively, one
+/// [`call`](Self::call) can insert or remove any number of bodies, and send their keys through a channel.
 ///
-/// # Determinism
+/// # Recording and determinism
+/// A `Recorder` belongs in the hooks. It does not record calls, so send all changes as input, through a channel that
+/// the hooks read.
+///
 /// The same calls before the same steps give the same bits as a simulation in one thread. However, the step before
 /// which a call runs depends on when the call is sent. If runs must be equal, send input with its tick, and let the
 /// hooks read it from a [`TickQueue`](crate::input::TickQueue).
@@ -171,7 +141,6 @@ where
         Ok(runner)
     }
 
-    /// Returns the game's side and the physics side.
     pub(super) fn without_thread(
         mut simulation: Simulation,
         hooks: H,
@@ -222,26 +191,9 @@ where
         self.clock.now()
     }
 
-    /// Sends a function to be called with the simulation and the hooks, for forces, teleports, a pause or a speed.
-    /// Functions are called in the order sent.
+    /// Sends a function to be called between two steps, for forces, teleports, a pause or a speed.
     ///
-    /// Each is called between two steps as soon as the thread is free. A speed or a pause applies from then on.
-    ///
-    /// ```
-    /// # use evenstep::threads::{Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Simulation};
-    /// # use std::time::Duration;
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// runner.call(|simulation, _| simulation.pause())?;
-    /// let paused = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
-    /// let (_, paused) = paused.wait(Duration::from_secs(60)).unwrap();
-    /// assert!(paused);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Functions are called in the order sent, as soon as the thread is free. A speed or a pause applies from then on.
     ///
     /// # Errors
     /// [`SendError`], with the function.
@@ -281,8 +233,8 @@ where
         Ok(spawned)
     }
 
-    /// Removes a body between two steps. All bodies that are removed until then are one message, because one for each
-    /// would fill the queue when a level is cleared.
+    /// Removes a body between two steps. Pending removals share one message, so that clearing a level does not fill the
+    /// queue.
     pub(super) fn remove_body(&mut self, key: BodyKey) {
         let mut removals = lock(&self.removals);
         removals.push(key);
@@ -299,25 +251,10 @@ where
         self.has_unsent_removals = matches!(sent, Err(SendError::Full(_)));
     }
 
-    /// Asks a question about the simulation after the next step, or at once in a pause and in slow motion. A question
-    /// can be a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). All calls that were sent before
-    /// have run by then.
+    /// Asks a question about the simulation, answered after the next step, or at once in a pause and in slow motion.
     ///
-    /// ```
-    /// # use evenstep::threads::{Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Simulation};
-    /// # use std::time::Duration;
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// let answer = runner.ask(|simulation| simulation.physics.tick())?;
-    /// // A game calls `answer.get()` once per frame. This waits as long as it takes.
-    /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).unwrap();
-    /// assert_eq!(tick, of_simulation);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Use it for a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). All earlier calls have run
+    /// by then.
     ///
     /// # Errors
     /// [`SendError`]. The question is lost.
@@ -335,37 +272,12 @@ where
         Ok(Asked::new(receiver))
     }
 
-    /// Continues after a panic, from the state before the step that panicked, or from the newest state before a call
-    /// that panicked. If no such state is kept ([`Simulation::keep`]), physics stays stopped. Steps that
-    /// were still to be resimulated are dropped, and calls since that state are lost. Bodies whose entities were
-    /// removed since then are removed.
+    /// Continues after a [panic](Failure::Panic), from the state before the step that panicked, or from the newest
+    /// state before a call that panicked.
     ///
-    /// ```
-    /// # use evenstep::rewind::Kept;
-    /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Simulation};
-    /// # use std::time::Duration;
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// let mut simulation = Simulation::default();
-    /// simulation.keep(Kept { ticks: 10, ..Kept::default() });
-    /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default())?;
-    /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step has run
-    /// runner.call(|_, _| panic!("a bug"))?;
-    /// let failures = loop {
-    ///     let failures = runner.failures();
-    ///     if !failures.is_empty() {
-    ///         break failures;
-    ///     }
-    ///     runner.frame(); // displays the last state
-    /// };
-    /// assert!(matches!(failures[0], Failure::Panic { .. }));
-    /// runner.recover()?;
-    /// assert!(runner.ask(|_| ())?.wait(Duration::from_secs(60)).is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Without [kept](Simulation::keep) states it continues from the present state or, if Rapier panicked, stays
+    /// stopped. Steps that were still to be resimulated and calls since that state are dropped. Bodies whose entities
+    /// were removed since then are removed.
     ///
     /// # Errors
     /// [`SendError`] if the queue is full, or the thread has ended.
@@ -399,28 +311,12 @@ where
 
     /// Returns how much of its time the thread spends on steps, as of the last [`frame`](Self::frame): the wall time of
     /// a step with its hooks, and the number of steps per second.
-    ///
-    /// ```
-    /// # use evenstep::threads::{Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Rate, Simulation};
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// # let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// # while runner.step_cost().step().is_none() {
-    /// #     runner.frame();
-    /// # }
-    /// let load = runner.step_cost().load(Rate::default());
-    /// assert!(load.unwrap() > 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn step_cost(&self) -> StepCost {
         self.view.step_cost()
     }
 
-    /// Returns how much real time was dropped because physics was too far behind.
+    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`].
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()
@@ -432,13 +328,14 @@ where
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns
-    /// the simulation and the hooks. After a panic, calls do not run unless a [`recover`](Self::recover) was sent
+    /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
+    ///
+    /// The time since that step passes. After a panic, calls do not run unless a [`recover`](Self::recover) was sent
     /// before them.
     ///
-    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state. A new `Runner`
-    /// neither pauses nor leaps: see [`View::time`]. In one thread, frames are not delayed by the
-    /// [slack](RunnerSettings::slack), so the first frame leaps ahead by it: by default half a step, 8 ms at 60 Hz.
+    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state: see
+    /// [`View::time`]. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack), by default half
+    /// a step, 8 ms at 60 Hz.
     ///
     /// # Panics
     /// If the thread panicked while no hook and no step was running, which is a bug in this crate.
@@ -462,7 +359,6 @@ impl<H: Hooks> Drop for Runner<H>
 where
     H::Error: Send,
 {
-    /// Ends the thread after the current step and the calls that were sent.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// Settings of a [`Runner`](super::Runner).
+/// Sets a [`Runner`](super::Runner)'s delay, and the limits of its queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RunnerSettings {
     /// The delay of frames beyond the one step that interpolation needs, in steps: 0.5 by default, at most 60. Negative
-    /// numbers and NaN count as 0.
+    /// numbers and NaN count as 0. The slack does not adapt automatically.
     ///
-    /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). A
-    /// starved frame displays the newest state. To see how many frames starve on your machine: `cargo run --release
-    /// --all-features --example threads_report -- --seconds 8`. The slack does not adapt automatically.
+    /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved):
+    /// they display the newest state. To see how many frames starve on your machine: `cargo run --release
+    /// --all-features --example threads_report -- --seconds 8`.
     // A slack that adapts to the longest wait of the last two seconds was compared with a fixed one of the same mean
     // delay, on recorded runs of 20 s. With steps of 1 ms, it starved 0.00 % of the frames, not 0.04 %. With one step
     // of 30 ms among them every 1.6 s: 0.00 %, not 0.08 %. With steps of 11 ms and some of 30 ms: 3.94 %, not 3.98 %.
@@ -40,7 +40,6 @@ impl Default for RunnerSettings {
 }
 
 impl RunnerSettings {
-    /// Returns the delay of frames in steps.
     pub(super) fn delay(&self) -> f64 {
         1.0 + steps(self.slack)
     }
@@ -54,7 +53,6 @@ impl RunnerSettings {
     }
 }
 
-/// Limits a setting in steps to 0 to 60.
 fn steps(set: f32) -> f64 {
     // NaN becomes 0.
     if set > 0.0 { set.min(60.0).into() } else { 0.0 }

@@ -13,29 +13,12 @@ use super::runner::Runner;
 use super::worker::Call;
 
 impl Entities {
-    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
-    /// between two steps. Until a frame displays it, the [`RenderPose`](crate::ecs::hecs::RenderPose) is the pose at
-    /// which it is inserted. From the next [`sync`](Self::sync) on, the entity has its
-    /// [`Body`](crate::ecs::hecs::Body). If a panic prevents the insertion, the sync removes the `RenderPose`
-    /// ([`Spawned::is_lost`]).
+    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
-    /// ```
-    /// # use evenstep::ecs::hecs::{Entities, RenderPose};
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::threads::{Runner, RunnerSettings};
-    /// # use evenstep::{Hooks, Simulation};
-    /// # struct Game;
-    /// # impl Hooks for Game {
-    /// #     type Error = std::convert::Infallible;
-    /// # }
-    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let at = body.translation(Vector::Y);
-    /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;
-    /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The body is inserted between two steps. Until a frame displays it, the
+    /// [`RenderPose`](crate::ecs::hecs::RenderPose) is the pose at which it is inserted. From the next
+    /// [`sync`](Self::sync) on, the entity has its [`Body`](crate::ecs::hecs::Body). If a panic prevents the insertion,
+    /// the sync removes the `RenderPose` ([`Spawned::is_lost`]).
     ///
     /// # Errors
     /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.

@@ -18,24 +18,23 @@ use crate::ecs::Spawned;
 /// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
 
-/// The picture that a frame displays of a simulation on another thread, from [`Runner::frame`](super::Runner::frame) or
+/// Displays a simulation on another thread: the picture of a frame, from [`Runner::frame`](super::Runner::frame) or
 /// [`Overlap::frame`](super::Overlap::frame).
 #[derive(Debug)]
 pub struct View<E> {
     settings: RunnerSettings,
     mail: Mail<E>,
     screen: Screen,
-    /// Real time of the last frame.
     now: Duration,
     /// The simulation of the newest state, and its time, or `None` if the displayed time belongs to another simulation.
     newest: Option<(u64, Duration)>,
-    /// The state that was displayed last, and the position between its poses.
+    /// The last displayed state, and the position between its poses.
     moment: Option<(Arc<Snapshot>, f32)>,
     /// The simulation's present time in the last frame, not the displayed time.
     last_present: Option<f64>,
     /// How far the picture was behind the present in the last frame, in seconds.
     delay: Option<f64>,
-    /// The time for which extrapolated bodies were displayed in the last frame, in seconds.
+    /// The time for which extrapolated bodies were last displayed, in seconds.
     extrapolated_to: f64,
     is_starved: bool,
 }
@@ -56,7 +55,6 @@ impl<E> View<E> {
         }
     }
 
-    /// Returns the screen, with which the simulation continues.
     pub(super) fn take_screen(&mut self) -> Screen {
         // These states have not been displayed by any frame.
         for Update { snapshot, log, .. } in self.mail.states.drain(..) {
@@ -68,7 +66,6 @@ impl<E> View<E> {
         std::mem::take(&mut self.screen)
     }
 
-    /// Returns the delay of frames beyond one step, in steps.
     pub(super) fn slack(&self) -> f32 {
         self.settings.slack
     }
@@ -77,7 +74,6 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
-    /// Continues from the picture of the simulation that the screen has displayed.
     pub(super) fn begin(&mut self) {
         let Some(Update { snapshot, log, .. }) = self.mail.states.back_mut() else {
             return;
@@ -138,13 +134,11 @@ impl<E> View<E> {
         self.mail.states.push_back(newest);
     }
 
-    /// Fetches new states, and displays the picture for `now`.
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
         self.fetch(mailbox);
         self.show(now);
     }
 
-    /// Adds a state that did not come through the mailbox.
     pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {
@@ -155,12 +149,10 @@ impl<E> View<E> {
         self.mail.append(&mut mail, &self.settings);
     }
 
-    /// Drops the events that these make void, if they have not been displayed yet.
     pub(super) fn retract(&mut self, later: &mut EventQueue) {
         self.mail.retract(later);
     }
 
-    /// Displays the picture for `now`.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(state) = self.mail.states.back_mut() else {
             // The lists belong to the frame before this view.
@@ -258,7 +250,6 @@ impl<E> View<E> {
         self.moment = Some((snapshot, alpha));
     }
 
-    /// Returns how far ahead of a state the last frame displayed extrapolated bodies, in seconds.
     fn seconds_ahead_of(&self, state: &Snapshot) -> f32 {
         rounded(self.extrapolated_to - state.time.as_secs_f64())
     }
@@ -274,8 +265,8 @@ impl<E> View<E> {
         self.screen.pose(key)
     }
 
-    /// Returns the bodies whose displayed poses have changed since the previous frame, like
-    /// [`Simulation::moved`](crate::Simulation::moved), in no particular order.
+    /// Returns the bodies whose displayed poses changed since the previous frame, in no particular order, like
+    /// [`Simulation::moved`](crate::Simulation::moved).
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
@@ -287,36 +278,33 @@ impl<E> View<E> {
         self.screen.removed()
     }
 
-    /// Returns the events that this picture displays, like [`Simulation::events`](crate::Simulation::events): those of
-    /// the steps that it is the first to display. [`Runner::lost_events`](super::Runner::lost_events) counts events that
-    /// no frame displayed in time.
+    /// Returns the events of the steps that this picture is the first to display, like
+    /// [`Simulation::events`](crate::Simulation::events). [`Runner::lost_events`](super::Runner::lost_events) counts
+    /// events that no frame displayed in time.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()
     }
 
-    /// Returns how far the origin has been shifted since the previous picture, in metres, like
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift). Use it to move the camera.
+    /// Returns how far the origin was shifted since the previous picture, in metres, to move the camera, like
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift).
     #[must_use]
     pub fn origin_shift(&self) -> Vector {
         self.screen.origin_shift()
     }
 
-    /// Returns the data of this picture for renderers, like
-    /// [`Simulation::render_data`](crate::Simulation::render_data), if the simulation [kept
-    /// it](crate::Simulation::keeps_render_data).
+    /// Returns the data of this picture for renderers, if the simulation [keeps
+    /// it](crate::Simulation::keeps_render_data), like [`Simulation::render_data`](crate::Simulation::render_data).
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()
     }
 
-    /// Returns the screen, which knows what changed since an earlier frame, like
-    /// [`Simulation::changes_since`](crate::Simulation::changes_since).
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
     }
 
-    /// Returns whether the displayed state is later than the insertion of a body. If that body has no pose, it has been
+    /// Returns whether the displayed state is later than the insertion of a body. A body without a pose was then
     /// removed.
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();
@@ -335,12 +323,14 @@ impl<E> View<E> {
         self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the
-    /// simulation does. In a pause it stops at once, except that single steps are displayed to their end.
+    /// Returns the simulated time that this frame displays, rounded to a nanosecond.
+    ///
+    /// It goes back only if the simulation does. In a pause it stops at once, except that single steps are displayed to
+    /// their end.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
     /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later
-    /// state is known. If it is earlier, the first frame leaps ahead.
+    /// state is known. If it is earlier, the first frame skips ahead.
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.screen.time())
@@ -375,7 +365,6 @@ impl<E> View<E> {
     }
 }
 
-/// Returns the fraction of the step to the state that has elapsed at a time, from 0 to 1.
 fn alpha(state: &Snapshot, time: f64) -> f32 {
     let passed = state.dt - (state.time.as_secs_f64() - time);
     if passed < NANOSECOND {

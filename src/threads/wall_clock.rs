@@ -6,7 +6,6 @@ use crate::simulation::Hooks;
 
 use super::worker::Worker;
 
-/// The wall clock, as the simulation's real time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WallClock {
     start: Instant,
@@ -28,7 +27,6 @@ impl WallClock {
     }
 }
 
-/// Runs the thread until nobody can send messages any more.
 pub(super) fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
         let goes_on = physics.fetch();

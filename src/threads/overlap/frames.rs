@@ -14,8 +14,8 @@ use super::super::mailbox::{ClockReading, Update};
 use super::{Lent, Overlap, UnderWay};
 
 impl Overlap {
-    /// Runs frames until the last one is displayed. Frames that come before the end of the step under way wait for it,
-    /// and the game does not, unless a frame needs that step.
+    /// Runs frames until the last one is displayed. Frames before the end of the step under way wait for it, and the
+    /// game does not, unless a frame needs that step.
     pub(super) fn run<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.publish_other();
         loop {
@@ -46,7 +46,6 @@ impl Overlap {
         }
     }
 
-    /// Finishes the step under way, and runs the frames that wait for it.
     pub(super) fn finish<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let waiting = match &self.lent {
             Lent::Here(_) => 0,
@@ -98,7 +97,6 @@ impl Overlap {
         Ok(())
     }
 
-    /// Sends the physics to the thread for a step, which has begun here.
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         let mut clock = self.simulation.clock().clone();
         clock.count_step();
@@ -115,7 +113,6 @@ impl Overlap {
         }
     }
 
-    /// Waits for the step under way, if there is one, and ends its frame.
     fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let Lent::Away(UnderWay { step, .. }) = self.lent else {
             return Ok(());
@@ -132,7 +129,6 @@ impl Overlap {
         result
     }
 
-    /// Ends the open frame, if the physics is here.
     pub(super) fn end_frame(&mut self) {
         if matches!(self.lent, Lent::Here(_)) {
             self.simulation.end_frame_without_picture();
@@ -144,7 +140,6 @@ impl Overlap {
         (self.view).receive(update, ClockReading::of(self.simulation.clock()));
     }
 
-    /// Publishes the simulation if another one has replaced it.
     fn publish_other(&mut self) {
         if matches!(self.lent, Lent::Here(_)) && self.publisher.detect_other(&mut self.simulation) {
             self.publish();
@@ -158,22 +153,20 @@ impl Overlap {
     }
 }
 
-/// Returns whether the end of this step is needed, with the clock in this state: for the next step, for a picture that
-/// is this much of a step later than in one thread, or because the clock is stopped.
+/// Returns whether the end of this step is needed: for the next step, for a picture that is `slack` of a step later
+/// than in one thread, or because the clock is stopped.
 fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
     let length = step.end_time.saturating_sub(step.start_time);
     let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));
     clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
 }
 
-/// A step to run, with Rapier's own hooks.
 pub type Job = (
     Box<Physics>,
     StepPlan,
     Option<Arc<dyn PhysicsHooks + Send + Sync>>,
 );
 
-/// The physics after a step.
 pub struct Done {
     pub physics: Box<Physics>,
     /// The number of forces that the step rejected, or `None` if it did not run to its end.
@@ -183,7 +176,6 @@ pub struct Done {
 
 pub type Payload = Box<dyn Any + Send>;
 
-/// Runs jobs until nobody can send more.
 pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, plan, hooks) in jobs {
         let mut rejected = None;

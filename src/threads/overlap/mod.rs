@@ -20,14 +20,13 @@ use super::settings::RunnerSettings;
 use super::view::View;
 use frames::{Done, Job, run_steps};
 
-/// A simulation whose steps run on another thread while the game draws its frame.
+/// Runs each step on another thread while your game draws, with the hooks on the game's thread.
 ///
-/// Use it if your [`Hooks`] need something that cannot leave its thread, such as an ECS. [`frame`](Self::frame) calls
-/// the hooks before and after a step. A step starts when it is due, as in one thread, and has time until the next one
-/// is due. If it is not done by then, the game waits for it.
+/// Use it if steps take so long that they cost frames, and your [`Hooks`] need data that cannot leave its thread, such
+/// as an ECS. A step starts when it is due, and has time until the next one is due. If it is not done by then, the game
+/// waits for it.
 ///
 /// ```
-/// use evenstep::rapier::prelude::*;
 /// use evenstep::threads::Overlap;
 /// use evenstep::{Hooks, Simulation};
 /// use std::time::Duration;
@@ -37,37 +36,30 @@ use frames::{Done, Job, run_steps};
 ///     type Error = std::convert::Infallible;
 /// }
 ///
-/// let mut simulation = Simulation::default();
-/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-/// let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-/// let mut overlap = Overlap::new(simulation)?;
+/// let mut overlap = Overlap::new(Simulation::default())?;
 /// for _ in 0..30 {
 ///     let view = overlap.frame(Duration::from_millis(7), &mut Game)?;
-///     if let Some(pose) = view.pose(key) {
-///         // Draw it while the next step runs.
-///         assert!(pose.translation.x >= 0.0);
-///     }
+///     let poses = view.moved(); // draw them while the next step runs
 /// }
+/// let (simulation, result) = overlap.stop(&mut Game);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Latency
-/// The results of a step are displayed one step later than by a [`Simulation`] in one thread.
-/// [`set_slack`](Self::set_slack) can reduce the delay to a part of a step. Changes in `after_step` are displayed by
-/// the frame that calls it, so shift the origin there, together with the camera. Changes in `before_step` and between
-/// two frames are displayed with the step.
+/// Results are displayed one step later than by a [`Simulation`] in one thread, or less with
+/// [`set_slack`](Self::set_slack). Changes in `after_step` are displayed by the frame that calls it, so shift the
+/// origin there, together with the camera. Changes in `before_step` and between two frames are displayed with the step.
 ///
 /// # What runs where
-/// The last step that is due in a frame runs on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
-/// [custom forces](crate::forces::ForceGenerator::custom) are called there within that step. Earlier steps of the frame
-/// run on the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
+/// Only the last step that is due in a frame runs on the other thread, with its [hooks of Rapier](Hooks::physics_hooks)
+/// and its [custom forces](crate::forces::ForceGenerator::custom). Earlier steps of the frame run on the game's thread,
+/// as do steps that are resimulated after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
-/// The frames of the simulation are the game's frames, with all settings and limits. The same steps run, with the same
-/// bits, as in one thread. A frame in which no step is due is displayed at once, and counted after the current step.
-/// Set a speed or a pause between frames, through [`simulation`](Self::simulation). If
-/// [`before_frame`](Hooks::before_frame) sets it, it applies to frames that were already displayed, so the picture
-/// stops and leaps.
+/// All settings and limits apply, and the same steps run with the same bits as in one thread. A frame without a due
+/// step is displayed at once, and counted after the current step. Set a speed or a pause between frames, through
+/// [`simulation`](Self::simulation): in [`before_frame`](Hooks::before_frame) it would apply to frames that were
+/// already displayed, so the picture would stop and skip ahead.
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,
@@ -81,7 +73,6 @@ pub struct Overlap {
     publisher: Publisher,
 }
 
-/// Whether the other thread has the physics.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one per overlap, and a step allocates nothing"
@@ -102,13 +93,12 @@ impl Lent {
     }
 }
 
-/// A step that is running, or whose hook has not been called yet.
 #[derive(Debug)]
 struct UnderWay {
     step: Step,
     /// The simulation's clock after the frames that wait for the step.
     clock: Clock,
-    /// How many of the pending frames wait for it, because no step is due in them.
+    /// The number of pending frames that wait for the step, because no step is due in them.
     waiting: usize,
 }
 
@@ -219,9 +209,11 @@ impl Overlap {
         })
     }
 
-    /// Returns the simulation between two frames, so that you can save, edit or replace it. First it finishes what has
-    /// begun: it waits for the step under way, calls its `after_step`, and runs the frames that wait for it. The
-    /// simulation is then as in one thread.
+    /// Returns the simulation between two frames, to save, edit or replace it, after it has waited for the step under
+    /// way.
+    ///
+    /// This calls the step's `after_step`, and runs the frames that wait for it. The simulation is then as in one
+    /// thread.
     ///
     /// # Errors
     /// The error of a hook, as from [`frame`](Self::frame). The next call returns the simulation.
@@ -235,14 +227,11 @@ impl Overlap {
         Ok(&mut self.simulation)
     }
 
-    /// Ends the thread, and returns the simulation. First it finishes what has begun, as
-    /// [`simulation`](Self::simulation) does. The second value is the error of a hook.
+    /// Ends the thread after the step under way, as [`simulation`](Self::simulation) does, and returns the simulation
+    /// and the result of the hooks.
     ///
-    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state, as after
-    /// [`Runner::stop`]. In one thread the first frame leaps ahead by the [slack](Self::set_slack): by default a step,
-    /// 17 ms at 60 Hz.
-    ///
-    /// [`Runner::stop`]: super::Runner::stop
+    /// A runner or overlap that takes over continues smoothly from the displayed state. In one thread the first frame
+    /// skips ahead by the [slack](Self::set_slack), by default a step, 17 ms at 60 Hz.
     ///
     /// # Panics
     /// If the step under way or a hook panics.
@@ -254,7 +243,6 @@ impl Overlap {
 }
 
 impl Drop for Overlap {
-    /// Ends the other thread, after the step under way.
     fn drop(&mut self) {
         self.to = None;
         if let Some(thread) = self.thread.take() {

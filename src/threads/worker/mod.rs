@@ -20,13 +20,13 @@ use super::mailbox::{ClockReading, Mail, Mailbox, discard};
 use super::publisher::Publisher;
 use super::settings::RunnerSettings;
 
-/// A function for [`Runner::call`](super::Runner::call).
+/// The type of a function for [`Runner::call`](super::Runner::call).
 pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
 
-/// A question to the physics, which receives the simulation after the step in which it is answered.
+/// A question, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
-/// The future answer to a question, from [`Runner::ask`](super::Runner::ask).
+/// Receives the answer to a question, from [`Runner::ask`](super::Runner::ask).
 #[derive(Debug)]
 pub struct Asked<T>(Receiver<(u64, T)>);
 
@@ -35,8 +35,8 @@ impl<T> Asked<T> {
         Self(receiver)
     }
 
-    /// Returns the answer, with the number of steps run when it was given. Returns `None` while there is no answer,
-    /// even if there will never be one because the step or the question panicked, or the thread has ended.
+    /// Returns the answer, with the number of steps run when it was given, or `None` while there is no answer. There
+    /// will never be one if the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
@@ -58,35 +58,25 @@ pub(super) struct Worker<H: Hooks> {
     hooks: H,
     settings: RunnerSettings,
     receiver: Receiver<Message<H>>,
-    /// The messages that have arrived and are still to be handled.
     arrived: VecDeque<Message<H>>,
-    /// Queries to answer after the current step.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
     outgoing: Mail<H::Error>,
-    /// The time of the last call.
     now: Duration,
-    /// The number of steps since the last measurement, and its time.
     steps: u64,
     measured: Duration,
     publisher: Publisher,
-    /// The tick of the step that panicked.
     broken: Option<u64>,
-    /// Bodies of entities removed since the newest kept state, with the ticks of the removals. That state still has
-    /// them.
+    /// Bodies of entities removed since the newest kept state, which still has them, with the ticks of the removals.
     removed: Vec<(u64, BodyKey)>,
 }
 
-/// The keys of bodies to be removed, which both threads share.
 pub(super) type Removals = Arc<Mutex<Vec<BodyKey>>>;
 
-/// A message from the game's thread.
 pub(super) enum Message<H: Hooks> {
     Call(Call<H>),
     Query(Query),
-    /// Removes these bodies, and empties the list.
     RemoveAll(Removals),
-    /// After a panic, continues from the previous state.
     Recover,
 }
 
@@ -120,7 +110,7 @@ impl<H: Hooks> Worker<H> {
         physics
     }
 
-    /// Ends the work and lets the time until now pass, so that the simulation can continue without a pause of that
+    /// Ends the work and lets the time until now pass, so that the simulation does not continue with a pause of that
     /// length.
     pub fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
@@ -128,7 +118,6 @@ impl<H: Hooks> Worker<H> {
         self.into_parts()
     }
 
-    /// Returns the simulation and the hooks.
     pub fn into_parts(self) -> (Simulation, H) {
         discard(self.arrived);
         discard(self.receiver.try_iter());
@@ -162,8 +151,8 @@ impl<H: Hooks> Worker<H> {
         true
     }
 
-    /// Runs the steps that are due by `now`, in the real time of the simulation's clock. Returns when to call it again
-    /// if no message comes before that, or `None` if only a message requires a call.
+    /// Runs the steps that are due by `now`, in the simulation's real time. Returns when to call it again if no message
+    /// comes first, or `None` if only a message requires a call.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
         // The game's values may panic wherever they are dropped.
@@ -176,7 +165,6 @@ impl<H: Hooks> Worker<H> {
         next.into_iter().chain(again).min()
     }
 
-    /// Measures the last call, which began at `start` and ended at `end`. Only calls with steps count as busy.
     pub fn measure(&mut self, start: Duration, end: Duration) {
         let steps = std::mem::take(&mut self.steps);
         let busy = if steps > 0 {
@@ -228,8 +216,8 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
     }
 
-    /// Handles the messages that have arrived at once, between two steps. Time until now passes with the old settings
-    /// of the clock, and later time with the new ones.
+    /// Handles the messages that have arrived, between two steps. Time until now passes with the old settings of the
+    /// clock, and later time with the new ones.
     fn handle_messages(&mut self) {
         if self.arrived.is_empty() {
             return;
@@ -343,7 +331,6 @@ impl<H: Hooks> Worker<H> {
         true
     }
 
-    /// Stops after a panic in the step of that tick, or in the hook after it.
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
         self.outgoing.reading = self.reading();
@@ -386,7 +373,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Detects that a call or a hook has replaced the simulation or its state. The new one continues from now.
+    /// Detects that a call or a hook has replaced the simulation or its state, which then continues from now.
     fn detect_other(&mut self) {
         if self.publisher.detect_other(&mut self.simulation) {
             self.simulation.set_real_time(self.now);
@@ -405,7 +392,6 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Hands over the state, if it has changed.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
         let update = self.publisher.publish(&mut self.simulation);
@@ -421,7 +407,6 @@ impl<H: Hooks> Worker<H> {
         reading
     }
 
-    /// Hands over the mail. Returns when to try again if the mailbox is being read now.
     fn hand_over(&mut self) -> Option<Duration> {
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }

@@ -9,7 +9,6 @@ use std::convert::Infallible;
 #[derive(Clone, Default)]
 struct Busy {
     seed: u64,
-    /// The state before each step, in its last run.
     begun: BTreeMap<u64, Vec<(BodyKey, Pose, Vector)>>,
     failed: u64,
 }
@@ -55,7 +54,6 @@ fn keys(physics: &Physics) -> Vec<BodyKey> {
     keys
 }
 
-/// Commands to run between two steps.
 const COMMANDS: [fn(&mut Simulation); 9] = [
     |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
     |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
@@ -114,7 +112,6 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
     }
 }
 
-/// Changes in a frame that a call runs itself still reach the view.
 #[test]
 fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
     let (mut simulation, _) = flyer();
@@ -142,7 +139,6 @@ fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
     assert!(both.view().pose(old).is_none() && both.view().pose(new).is_some());
 }
 
-/// Views list moved and removed bodies, so the simulation on the thread does not.
 #[test]
 fn moved_and_removed_are_empty_on_the_physics_thread() {
     #[derive(Default)]
@@ -178,7 +174,6 @@ fn moved_and_removed_are_empty_on_the_physics_thread() {
     assert_eq!(both.physics.hooks.0, 0);
 }
 
-/// The body is removed on the thread. The runner stops before or after the removal is displayed.
 #[test]
 fn after_a_stop_only_removals_not_yet_displayed_are_listed() {
     for is_displayed in [false, true] {

@@ -6,7 +6,6 @@ use crate::pose::{Origin, PoseLog};
 use crate::simulation::Kept;
 use std::collections::BTreeSet;
 
-/// Spawns, removes and pushes bodies, depending on the tick.
 struct ByTick(Vec<BodyKey>);
 
 impl Hooks for ByTick {
@@ -115,8 +114,6 @@ fn handed_over_states_include_smoothing_and_visual_errors() {
 proptest! {
     #![proptest_config(crate::testing::random(40))]
 
-    /// However late each thread is, the steps equal those of one thread, each event arrives once, and a map kept from
-    /// the lists has the displayed poses.
     #[test]
     fn stalls_of_either_thread_change_no_step_and_lose_no_event(
         stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),

@@ -11,7 +11,6 @@ use super::*;
 use crate::dim::testing;
 use game::{Action, FrameScript, Game, ids, script, start};
 
-/// Plays a script on a thread that is never late.
 fn play(script: &[FrameScript]) {
     let (simulation, mut game) = start();
     // The view hears of void events later.

@@ -20,7 +20,6 @@ use hosts::{Host, caught};
 use script::Action;
 use std::panic::resume_unwind;
 
-/// A runner with a simulated clock. The player is in its hooks while it works.
 struct Running {
     both: Both<Player>,
     now: Duration,

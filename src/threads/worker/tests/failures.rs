@@ -95,7 +95,6 @@ fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
     }
 }
 
-/// Panics when it is dropped.
 #[derive(Debug)]
 struct Bomb;
 
@@ -211,7 +210,6 @@ fn hook_errors_that_panic_when_dropped_are_discarded_and_counted() {
     discard(both.runner.failures());
 }
 
-/// Panics when a certain step is resimulated.
 struct NotAgain;
 
 impl Hooks for NotAgain {
@@ -332,7 +330,6 @@ fn stopping_after_a_panic_discards_pending_calls() {
     assert!(simulation.physics.body(key).is_some());
 }
 
-/// Fails once, before the step of tick 10.
 struct FailsOnce(bool);
 
 impl Hooks for FailsOnce {
@@ -434,7 +431,6 @@ impl Hooks for ShiftsAndPanics {
     }
 }
 
-/// The displayed body moves on across the shift, whether the runner goes back to a state before it or not.
 #[test]
 fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
     for place in [Place::BeforeFrame, Place::BeforeStep, Place::AfterStep] {

@@ -4,11 +4,9 @@ use super::*;
 use crate::dim::testing::translation;
 use crate::simulation::Kept;
 
-/// A host that displays a simulation.
 enum Host {
     Loop(Box<Simulation>),
     Overlap(Box<Overlap>),
-    /// A runner with its wall clock.
     Runner(Box<Both<Idle>>, Duration),
 }
 
@@ -32,7 +30,6 @@ impl Host {
         }
     }
 
-    /// Acts between two frames.
     fn act(&mut self, act: impl FnOnce(&mut Simulation) + Send + 'static) {
         match self {
             Self::Loop(simulation) => act(simulation),
@@ -106,7 +103,6 @@ fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
     }
 }
 
-/// Resimulates the last step, with the body a metre to the side.
 fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
     let aside = translation(0.0, 1.0, 0.0);
     let shift = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();

@@ -44,13 +44,11 @@ use std::sync::mpsc::channel;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Returns pseudo-random numbers.
 fn mixed(number: u64) -> u64 {
     let mixed = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     (mixed ^ mixed >> 29).wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 20
 }
 
-/// Both threads, with a simulated clock.
 struct Both<H: Hooks>
 where
     H::Error: Send,
@@ -70,14 +68,12 @@ where
         Self { physics, runner }
     }
 
-    /// Stops at `now`, as [`Runner::stop`] does.
     fn stop(mut self, now: Duration) -> (Simulation, H) {
         let (mut simulation, hooks) = self.physics.end(now);
         simulation.put_screen(self.runner.view.take_screen());
         (simulation, hooks)
     }
 
-    /// Carries out everything that was sent, and everything that is due.
     fn physics(&mut self, now: Duration) -> Option<Duration> {
         self.physics.fetch();
         loop {
@@ -105,7 +101,6 @@ where
         self.runner.call(call).unwrap();
     }
 
-    /// Changes a setting of the clock.
     fn set(&mut self, set: impl FnOnce(&mut ClockSettings) + Send + 'static) {
         self.call(|simulation, _| set(simulation.clock_settings_mut()));
     }

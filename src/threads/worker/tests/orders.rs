@@ -167,7 +167,6 @@ fn questions_see_all_earlier_calls_even_in_a_pause() {
     assert_eq!(both.tick(), 1, "the pause came before the second step");
 }
 
-/// Between two steps, questions are answered on a copy.
 #[test]
 fn questions_in_a_pause_can_read_past_poses_and_worlds() {
     let (mut simulation, flyer) = flyer();
@@ -308,7 +307,6 @@ fn a_step_that_a_new_rate_makes_due_before_the_start_is_run() {
     assert_eq!(both.tick(), 30);
 }
 
-/// Counts the calls of `before_frame`.
 #[derive(Default)]
 struct Frames(u64);
 
@@ -352,7 +350,6 @@ fn sending_to_an_ended_thread_reports_ended_not_full() {
     }
 }
 
-/// Replaces the state before a step.
 struct Replaces(Option<Physics>);
 
 impl Hooks for Replaces {
@@ -396,7 +393,6 @@ fn a_state_assigned_in_a_hook_is_displayed_completely_and_continues_from_now() {
     assert_eq!(view.removed(), []);
 }
 
-/// Tests a frame that the game runs itself.
 #[test]
 fn the_view_displays_changes_in_a_frame_that_a_call_advances() {
     let (mut simulation, _) = flyer();

@@ -98,7 +98,6 @@ fn setting_the_tick_does_not_disturb_the_displayed_motion() {
     }
 }
 
-/// A single step in a pause has put the picture ahead. At the new rate it is then behind.
 #[test]
 fn a_faster_rate_lets_the_display_catch_up_at_one_and_a_half_times_its_speed() {
     let mut both = Both::new(Simulation::new(Rate::hz(50)), Idle);
@@ -123,7 +122,6 @@ fn a_faster_rate_lets_the_display_catch_up_at_one_and_a_half_times_its_speed() {
     }
 }
 
-/// The length of a frame.
 const FRAME: Duration = Duration::from_millis(7);
 
 /// Checks the frames of a flyer, at each of these speeds for this many milliseconds.
@@ -180,7 +178,6 @@ fn frequent_speed_changes_neither_lose_nor_gain_time() {
     fly([(1.0, 13), (0.02, 29)].repeat(60));
 }
 
-/// Runs and pauses this often, for these times in milliseconds. Returns the simulated time.
 fn pauses(times: u32, running: u64, paused: u64) -> Duration {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
@@ -245,7 +242,6 @@ fn calls_and_questions_in_slow_motion_do_not_wait_for_a_step() {
     assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
 }
 
-/// After a rollback in a call, the thread follows the present time, not that of the state to which it went back.
 #[test]
 fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
     for (at, pauses) in [(500, false), (503, false), (503, true)] {
@@ -277,7 +273,6 @@ fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
     }
 }
 
-/// Pauses once before or after a step.
 struct PausesAt(u64, bool);
 
 impl PausesAt {
@@ -331,7 +326,6 @@ fn a_pause_after_a_step_displays_its_end_and_loses_no_time() {
     }
 }
 
-/// Ten steps are due at once because the rate rises.
 #[test]
 fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
     for (later, rate) in [(0, 100), (700, 100), (700, 50)] {

@@ -6,7 +6,6 @@ use crate::BodyKey;
 use crate::simulation::Kept;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Inserts, removes and teleports bodies, chosen by the tick and the run.
 #[derive(Clone, Default)]
 struct Churn {
     /// The run. Each change of the past begins another one.
@@ -73,7 +72,6 @@ impl Hooks for Churn {
     }
 }
 
-/// Goes back in time, or replaces the state by an earlier copy.
 fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
     // In one thread, the host has to detect an assignment.
     let is_displayed_here = simulation.screen().epoch().is_some();
@@ -121,10 +119,8 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
     }
 }
 
-/// One of the loops, with its displayed poses.
 enum Loop {
     OneThread(Simulation),
-    /// Goes back in time between two steps of a frame, too.
     Pull(Simulation),
     Overlap(Box<Overlap>),
     Runner(Box<Both<Churn>>, Duration),
@@ -145,7 +141,6 @@ impl Loop {
         }
     }
 
-    /// Returns the simulation between two frames.
     fn simulation(&mut self, churn: &mut Churn) -> &mut Simulation {
         match self {
             Self::OneThread(simulation) | Self::Pull(simulation) => simulation,

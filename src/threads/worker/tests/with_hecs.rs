@@ -22,11 +22,8 @@ struct Game {
     now: Duration,
     /// The bodies that are to stay alive, and their entities.
     owned: BTreeMap<BodyKey, Entity>,
-    /// Bodies that were requested but have not arrived, and their entities.
     coming: Vec<(Spawned, Entity)>,
-    /// Entities that had a body, or waited for one.
     bare: Vec<Entity>,
-    /// Whether an entity was moved by hand since the last sync.
     is_moved: bool,
 }
 
@@ -83,7 +80,6 @@ fn ball() -> ColliderBuilder {
 }
 
 impl Game {
-    /// Creates a game with bodies that were spawned before there was a thread.
     fn new(commands: usize) -> Self {
         let mut simulation = Simulation::new(Rate::hz(100));
         let (mut world, mut entities) = (World::new(), Entities::default());
@@ -140,7 +136,6 @@ impl Game {
         }
     }
 
-    /// Takes one of the bodies that have not arrived.
     fn take_coming(&mut self, n: usize) -> Option<(Spawned, Entity)> {
         let n = n.checked_rem(self.coming.len())?;
         Some(self.coming.swap_remove(n))
@@ -159,7 +154,6 @@ impl Game {
         Some((*owned.0, *owned.1))
     }
 
-    /// Applies an operation. `None` if there is nothing to apply it to.
     fn apply(&mut self, i: usize, operation: Operation) -> Option<()> {
         let Self {
             world,
@@ -277,7 +271,6 @@ impl Game {
         }
     }
 
-    /// Runs until everything requested is done and displayed.
     fn settle(&mut self) {
         for _ in 0..500 {
             self.now += MS(10);
@@ -292,8 +285,6 @@ impl Game {
 proptest! {
     #![proptest_config(crate::testing::random(60))]
 
-    /// Whichever side is late and whichever queue is full, in the end each body has its entity and each entity its
-    /// body.
     #[test]
     fn every_body_has_its_entity_and_every_entity_its_body(
         commands in 1..20usize,

@@ -12,7 +12,6 @@ pub const SPIN: f64 = 0.2;
 /// Seconds: two simulated times that are closer count as equal.
 pub const SAME: f64 = 1e-8;
 
-/// One move of a game.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
     Wait(Duration),
@@ -25,34 +24,25 @@ pub enum Action {
     Restart,
 }
 
-/// A game, with the model against which its frames are checked.
 pub struct Game {
     pub both: Option<Both<Player>>,
     pub flyer: BodyKey,
     pub spinner: BodyKey,
     pub now: Duration,
     pub sent: Vec<Command>,
-    /// Commands that no thread has carried out yet.
     pub waiting: Vec<Command>,
-    /// The clock's time in thousandths of a nanosecond: speeds have three decimals.
+    /// The clock's time in thousandths of a nanosecond, because speeds have three decimals.
     pub time: u128,
     /// How far off that time may be, in nanoseconds, since another time was assigned.
     pub rounded: u128,
-    /// The real time that this thread has dropped.
     pub dropped: Duration,
-    /// The poses according to the lists of the frames.
     pub displayed: BTreeMap<BodyKey, Pose>,
-    /// The displayed time, the real time of that frame, and the largest speed since.
     pub last: (f64, Duration, f64),
-    /// How far the picture may be behind the present, in seconds, and the present time of the last frame.
     pub delay: Option<f64>,
     pub is_delay_unknown: bool,
     pub present: f64,
-    /// The length of single steps since the last frame.
     pub single_steps: Duration,
-    /// How often simulated time may have gone back undetected.
     pub backward_jumps: u32,
-    /// The sum of the displayed shifts of the origin.
     pub origin: f64,
     pub renderer: Renderer,
 }
@@ -124,7 +114,7 @@ impl Game {
         self.waiting.push(command);
     }
 
-    /// Lets the thread run at this time, or lets it have run whenever a step was due.
+    /// Lets the thread run now, or lets it have run whenever a step was due.
     pub fn physics(&mut self, in_time: bool) {
         let now = self.now;
         let before = Reading::of(self.simulation());
@@ -166,7 +156,6 @@ impl Game {
         self.last.2 = self.last.2.max(after.speed);
     }
 
-    /// Lets time pass at one speed, and checks that simulated and dropped time account for all of it.
     pub fn check_elapsed(&mut self, from: &Reading, to: &Reading, dropped: Duration) {
         let real = to.real_time - from.real_time;
         assert_eq!(to.dropped.frame_time - from.dropped.frame_time, dropped);
@@ -187,7 +176,6 @@ impl Game {
         );
     }
 
-    /// Checks that no time passes while commands are carried out. Some commands change the time.
     pub fn check_commands(&mut self, from: &Reading, to: &Reading, commands: &[Command]) {
         let backward_jumps = std::mem::take(&mut self.both().physics.hooks.backward_jumps);
         self.backward_jumps += backward_jumps;
@@ -222,7 +210,6 @@ impl Game {
         self.last = (time, now, Reading::of(self.simulation()).speed);
     }
 
-    /// Draws the frame from its data.
     fn draw(&mut self) {
         let view = self.both.as_ref().expect("it runs").view();
         self.renderer.draw(
@@ -258,7 +245,6 @@ impl Game {
         assert!(off.min(turn - off) < 0.01, "spinner {off} off at {time} s");
     }
 
-    /// Checks that the picture is as late as it should be, and that time goes back only with the simulation.
     pub fn check_time(&mut self, time: f64) {
         let (last, then, speed) = self.last;
         let backward_jumps = self.backward_jumps;
@@ -321,7 +307,6 @@ impl Game {
         is_known.then(|| (newest.time.as_secs_f64(), newest.dt))
     }
 
-    /// Ends the thread, and lets another one continue.
     pub fn restart(&mut self) {
         self.delay = None;
         self.physics(false);
@@ -337,7 +322,6 @@ impl Game {
         self.dropped = Duration::ZERO;
     }
 
-    /// Lets everything come to rest, and checks that it is displayed where it is.
     pub fn end(&mut self) {
         for command in [
             Command::Resume,
@@ -372,7 +356,6 @@ impl Game {
         assert_eq!(self.last.0, time);
     }
 
-    /// Runs the same commands before the same steps in one thread.
     pub fn check_against_one_thread(mut self) {
         let player = &mut self.both().physics.hooks;
         let log = std::mem::take(&mut player.log);

@@ -82,7 +82,6 @@ fn actions(
     prop::collection::vec(action, 20..150)
 }
 
-/// Checks all laws, in each frame and at the end.
 fn check_game(seed: u64, actions: Vec<Action>) {
     let mut game = Game::new(seed);
     for action in actions {
@@ -120,7 +119,6 @@ proptest! {
     }
 }
 
-/// The last step of the state is longer than a step of the new rate.
 #[test]
 fn an_assigned_state_is_interpolated_over_the_length_of_its_own_step() {
     let actions = [
@@ -174,7 +172,6 @@ fn a_restarted_view_without_a_state_does_not_repeat_an_origin_shift() {
     check_game(2, actions.to_vec());
 }
 
-/// Two frames in a pause lead to states that differ only in a body at rest.
 #[test]
 fn render_data_uploads_each_path_to_an_edited_state() {
     let actions = [

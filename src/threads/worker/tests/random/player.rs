@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// A command that a game sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
     Pause,
@@ -29,7 +28,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether simulated time may go back.
     pub fn goes_back(self) -> bool {
         matches!(
             self,
@@ -43,34 +41,27 @@ impl Command {
     }
 }
 
-/// An entry in the log of the physics.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// A command, and whether it succeeded.
     Command(Command, bool),
-    /// A frame of the simulation, with the number of new steps that are due, and whether time is stopped.
+    /// A frame, with the number of new steps that are due, and whether time is stopped.
     Frame(u64, bool),
-    /// A hash of all bits before a step.
     BeforeStep(Step, u64),
-    /// A hash of all bits after a step.
     AfterStep(u64, u64),
     Failed,
 }
 
-/// The hooks of a game, which also carry out its commands.
 pub struct Player {
     pub seed: u64,
     /// The number of decisions. A resimulated step makes new decisions.
     pub decisions: u64,
     pub may_fail: bool,
-    /// Whether the commands for the clock are carried out, too.
     pub has_clock: bool,
     pub kept: Vec<Simulation>,
     pub log: Vec<Entry>,
     pub readings: Vec<Reading>,
     /// How often simulated time has gone back since the thread last ran.
     pub backward_jumps: u32,
-    /// When bodies appeared or were removed, in simulated time.
     pub changes: BTreeMap<BodyKey, (f64, bool)>,
 }
 
@@ -137,7 +128,6 @@ impl Player {
         }
     }
 
-    /// Carries out a command. Returns whether it was possible.
     pub fn try_command(&mut self, command: Command, simulation: &mut Simulation) -> bool {
         let tick = simulation.physics.tick();
         let is_redoing = simulation.is_redoing();
@@ -201,7 +191,6 @@ impl Player {
     }
 }
 
-/// Returns any body except the flyer, the spinner and the wall.
 pub fn guest(physics: &Physics, chance: u64) -> Option<BodyKey> {
     let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
     keys.sort_unstable();
@@ -290,13 +279,11 @@ impl Hooks for Player {
     }
 }
 
-/// The readings and requests of a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub time: Duration,
     pub real_time: Duration,
     pub dropped: Dropped,
-    /// The speed, 0 while time is stopped.
     pub speed: f64,
     pub period: Duration,
     pub single_steps: u32,
