@@ -9,20 +9,19 @@ use rapier::math::Pose;
 
 use super::host::{Bodies, Host, Picture};
 
-/// Records which entity of an ECS has which body. You need one `EntityMap` for each pair of an ECS and a
+/// Records which entity of an ECS has which body. You need one for each pair of an ECS and a
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
-/// Use it to connect your ECS. For hecs, use the module `ecs::hecs`. `E` is the entity type of the ECS. The package
-/// `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a hand-made ECS.
+/// `E` is the entity type of the ECS. The package `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a
+/// hand-made ECS. For hecs, use the module `ecs::hecs`.
 ///
 /// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::Simulation;
-/// use evenstep::ecs::EntityMap;
-/// use std::time::Duration;
-///
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Simulation;
+/// # use evenstep::ecs::EntityMap;
+/// # use std::time::Duration;
 /// let mut simulation = Simulation::default();
-/// let mut poses = vec![Pose::IDENTITY]; // a minimal ECS: entities are indices into lists of components
+/// let mut poses = vec![Pose::IDENTITY]; // a minimal ECS: an entity is an index
 /// let mut map = EntityMap::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
 /// map.insert(simulation.physics.insert(body, ColliderBuilder::ball(0.5)), 0);
@@ -37,26 +36,25 @@ use super::host::{Bodies, Host, Picture};
 /// assert!(poses[0].translation.x > 0.0);
 /// ```
 ///
-/// # Once per frame
-/// Call [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call
-/// covers them too, at a cost proportional to the missed changes. After an assignment of
-/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`take_removed`](Self::take_removed)
-/// returns entities whose body is not in the new value. If the new value is another level, replace the `EntityMap` too,
-/// because its keys may be equal to old ones.
+/// When an entity dies, call [`remove_body`](Self::remove_body) in a step. Once per frame, call
+/// [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call covers
+/// them too, at a cost proportional to the missed changes. After an assignment of
+/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies, and `take_removed` returns entities
+/// whose body is not in the new value. If the new value is another level, replace the `EntityMap` too, because its keys
+/// may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
-    /// Entities whose body or its slot belongs to another entity by now.
     replaced: Vec<E>,
-    /// Bodies inserted since the last sync, which an earlier picture may have listed. The list is empty if every body
-    /// is to be checked.
+    /// Bodies inserted since the last sync, which an earlier picture may have listed. Empty if every body is to be
+    /// checked.
     new: Vec<BodyKey>,
     /// The last frame for which `moved` was called, with its simulation, or `None` if every body is to be checked.
     synced: Option<(Option<u64>, u64)>,
 }
 
-/// Entities without a body and bodies without an entity, after a saved state was restored. Returned by
+/// Lists entities without a body and bodies without an entity after a saved state was restored, from
 /// [`EntityMap::unmatched`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -125,9 +123,10 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         (*owned == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity that was despawned or has lost its body component. Call it at that moment, in a
-    /// hook with the hook's [`Physics`]. If another entity has the body by now, the body is kept. A runner removes it
-    /// after its next [`frame`](crate::threads::Runner::frame).
+    /// Removes the body of an entity that was despawned or has lost its body component.
+    ///
+    /// Call it at that moment, in a hook with the hook's [`Physics`]. If another entity has the body by now, it is
+    /// kept. A runner removes the body after its next [`frame`](crate::threads::Runner::frame).
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             bodies.remove(key);
@@ -136,8 +135,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Removes the bodies of all entities for which `body_of` returns another body, or none. Use it with an ECS that
-    /// does not report despawned entities. It goes through all bodies, in an order that depends only on keys, so that
-    /// runs are repeatable.
+    /// does not report despawned entities.
+    ///
+    /// It goes through all bodies, in an order that depends only on keys, so that runs are repeatable.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -149,8 +149,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Forgets the entities whose body was removed, and returns them, so that you can remove their components. Call
-    /// this once per frame.
+    /// Forgets the entities whose body was removed, and returns them, so that you can remove their components. Call it
+    /// once per frame.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
         let mut removed = self.take_replaced();
         let gone = self.take_removed_since(host, self.since(host)).into_iter();
@@ -159,8 +159,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Returns the entities whose displayed pose has changed, with their poses. Call it once per frame, after
-    /// [`take_removed`](Self::take_removed). Each entity that was [inserted](Self::insert) since the last call is
-    /// included, even if its body is at rest.
+    /// [`take_removed`](Self::take_removed).
+    ///
+    /// Each entity that was [inserted](Self::insert) since the last call is included, even if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let since = self.begin_sync(host);
         let new = self.take_new(host);
@@ -172,29 +173,13 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
-    /// Returns entities without a body and bodies without an entity after a saved state was restored. Despawn and spawn
-    /// them, or check that there are none.
+    /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
+    /// spawn them.
     ///
     /// Call it right after the restore, because new keys may be equal to those of old entities: after an assignment, or
     /// after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An entity that it
-    /// returns has no body from then on, so [`remove_body`](Self::remove_body) has no effect for it. The next
-    /// [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of its physics.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Physics;
-    /// # use evenstep::ecs::EntityMap;
-    /// let (mut physics, mut map) = (Physics::new(), EntityMap::default());
-    /// let door = physics.insert_body(RigidBodyBuilder::fixed());
-    /// map.insert(door, "door");
-    /// let saved = physics.clone();
-    /// map.insert(physics.insert_body(RigidBodyBuilder::dynamic()), "crate");
-    /// map.remove_body(&mut physics, door, "door");
-    ///
-    /// physics = saved;
-    /// let unmatched = map.unmatched(&physics);
-    /// assert_eq!((unmatched.entities, unmatched.bodies), (vec!["crate"], vec![door]));
-    /// ```
+    /// returns has no body from then on. The next [`moved`](Self::moved) returns every body's pose. With a runner, ask
+    /// it for a clone of its physics.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         self.look_at_all_next();
         let mut gone = self.take_if(|key, _| physics.handle(key).is_none());
@@ -210,7 +195,6 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
 /// # For a host that detects removals itself
 impl<E: Copy + PartialEq> EntityMap<E> {
-    /// Forgets the body of an entity. Returns whether the body was recorded as this entity's.
     pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
         let is_its = self.entity(key) == Some(entity);
         if is_its {
@@ -224,7 +208,6 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.forget(key, entity).then_some(entity)
     }
 
-    /// Forgets and returns all bodies for which `holds` returns true.
     pub(crate) fn take_if(
         &mut self,
         mut holds: impl FnMut(BodyKey, E) -> bool,
@@ -234,7 +217,6 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         taken.collect()
     }
 
-    /// Begins a sync. Returns the frame of the previous one.
     pub(crate) fn begin_sync(&mut self, host: &impl Picture) -> Option<u64> {
         let since = self.since(host);
         self.synced = host.screen().map(|it| (host.run(), it.number()));
@@ -252,8 +234,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.new.clear();
     }
 
-    /// Returns the displayed poses of bodies that were [inserted](Self::insert) since the last call, each once. Bodies
-    /// that are not displayed yet are returned by a later call.
+    /// Returns the displayed poses of bodies that were [inserted](Self::insert) since the last call, each once, as soon
+    /// as they are displayed.
     pub(crate) fn take_new(&mut self, picture: &impl Picture) -> Vec<(BodyKey, Pose)> {
         let mut new = std::mem::take(&mut self.new);
         new.sort_unstable();
@@ -268,7 +250,6 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         poses
     }
 
-    /// Forgets the bodies that were removed since a frame, and returns them.
     pub(crate) fn take_removed_since(
         &mut self,
         host: &impl Picture,
@@ -352,7 +333,6 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Models an ECS as a plain map. After a sync each entity has its body's pose, even if frames were missed.
         #[test]
         fn every_entity_has_the_pose_of_its_body_after_a_sync(actions in prop::collection::vec(action(), 1..200)) {
             let mut simulation = Simulation::default();

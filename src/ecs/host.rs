@@ -8,35 +8,31 @@ use crate::screen::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
-/// A type that has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or
-/// [`Runner`](crate::threads::Runner) outside of them.
-///
-/// It cannot be implemented for other types.
+/// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner)
+/// outside of them. It cannot be implemented for other types.
 pub trait Bodies: BodyStore {}
 
-/// A type that displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
-/// [`Overlap`](crate::threads::Overlap).
-///
-/// It cannot be implemented for other types.
+/// Displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
+/// [`Overlap`](crate::threads::Overlap). It cannot be implemented for other types.
 pub trait Host: Picture {}
 
 impl Bodies for Physics {}
 impl Bodies for Simulation {}
 impl Host for Simulation {}
 
-/// The poses of bodies. This trait cannot be named outside of the crate.
+/// Has the poses of bodies. It cannot be named outside of the crate.
 pub trait Poses {
-    /// Returns the pose of a body, or `None` if it was removed. The pose is the displayed one if there is a picture.
+    /// Returns the pose of a body, the displayed one if there is a picture, or `None` if it was removed.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 }
 
-/// Removes bodies, for [`EntityMap`](super::EntityMap). This trait cannot be named outside of the crate.
+/// Removes bodies, for [`EntityMap`](super::EntityMap). It cannot be named outside of the crate.
 pub trait BodyStore: Poses {
     /// Removes a body at once, or in the next frame.
     fn remove(&mut self, key: BodyKey);
 }
 
-/// The picture, as [`EntityMap`](super::EntityMap) needs it. This trait cannot be named outside of the crate.
+/// Has the picture that [`EntityMap`](super::EntityMap) needs. It cannot be named outside of the crate.
 pub trait Picture: Poses {
     /// Returns the identity of the displayed simulation, or `None` if another one may replace it.
     fn run(&self) -> Option<u64>;
@@ -98,33 +94,13 @@ impl Picture for Simulation {
     }
 }
 
-/// A body that was sent to the thread of the physics. Returned by [`Runner::spawn`](crate::threads::Runner::spawn).
+/// Identifies a body that was sent to the thread of the physics with [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
-/// Its key is known once the body is inserted, between two steps. The key is the same as without a thread. A
-/// [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::threads::{Runner, RunnerSettings};
-/// # use evenstep::{Hooks, Simulation};
-/// # struct Game;
-/// # impl Hooks for Game {
-/// #     type Error = std::convert::Infallible;
-/// # }
-/// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-/// let rocket = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
-/// let launched = rocket.clone();
-/// runner.call(move |simulation, _| {
-///     let key = launched.key().unwrap();
-///     simulation.physics.apply_impulse(key, Vector::Y * 10.0).unwrap();
-/// })?;
-/// let (simulation, _) = runner.stop();
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Its key, the same as without a thread, is known once the body is inserted, between two steps, so in every later
+/// [`call`](crate::threads::Runner::call).
 #[derive(Clone, Debug, Default)]
 pub struct Spawned(Arc<OnceLock<Option<Inserted>>>);
 
-/// The moment at which a body was inserted.
 #[derive(Clone, Copy, Debug)]
 struct Inserted {
     key: BodyKey,
@@ -150,8 +126,7 @@ impl Spawned {
         self.0.get()?.as_ref()
     }
 
-    /// Returns whether the body was inserted before a frame of a simulation. An assignment of its physics gives a
-    /// simulation a later `run`.
+    /// Returns whether the body was inserted before a frame of a simulation, whose `run` is later after an assignment.
     pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
         (self.inserted()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
     }
@@ -165,7 +140,6 @@ impl Inserter {
         Self(spawned)
     }
 
-    /// Records that the body has just been inserted.
     pub fn set(&self, key: BodyKey, simulation: &Simulation) {
         let (run, frame) = (simulation.timeline(), simulation.frame().number);
         // A call runs once.

@@ -1,14 +1,8 @@
-//! Connects the bodies to the entities of your ECS.
+//! Connects bodies to the entities of your ECS.
 //!
-//! [`EntityMap`] records which entity has which body, for any ECS:
-//! - when you insert a body, [`insert`](EntityMap::insert) its key with its entity;
-//! - when an entity dies, [`remove_body`](EntityMap::remove_body), in a step;
-//! - after each frame, take the components of the entities in [`take_removed`](EntityMap::take_removed) away, and write
-//!   the poses in [`moved`](EntityMap::moved).
-//!
-//! With the feature `hecs`, the module `hecs` does this for hecs. It has components, and a world that goes back in time
-//! with the bodies. If your ECS has a schedule, let its systems [ask for each
-//! step](crate::Simulation#choosing-a-loop).
+//! [`EntityMap`] records which entity has which body, for any ECS. With the feature `hecs`, the module `hecs` does more
+//! for hecs: it has components, and a world that goes back in time with the bodies. If your ECS has a schedule, let its
+//! systems [ask for each step](crate::Simulation#choosing-a-loop).
 
 // Which entity has which body.
 mod entity_map;

@@ -8,27 +8,11 @@ use crate::key::BodyKey;
 use crate::lock::lock;
 use rapier::math::Pose;
 
-/// Component: the entity has a body.
+/// Marks an entity that owns a body, as a component. Only [`Entities`](super::Entities) creates it.
 ///
-/// Only [`Entities`](super::Entities) creates it, and it owns the body. If it is dropped, in any way and on any thread,
-/// the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync)
-/// removes the body. You may move it to another entity of its world, which then has the body. While it is outside of
-/// the world, the body is simulated and not displayed.
-///
-/// ```
-/// # use evenstep::ecs::hecs::Entities;
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Physics;
-/// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-/// # let mut physics = Physics::new();
-/// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// let (entity, key) = entities.spawn(&mut world, &mut physics, body, collider, ("crate",));
-/// world.despawn(entity)?; // through hecs, without `entities`
-/// assert!(physics.body(key).is_some());
-/// entities.remove_dropped(&mut world, &mut physics);
-/// assert!(physics.body(key).is_none());
-/// # Ok::<(), hecs::NoSuchEntity>(())
-/// ```
+/// If it is dropped, in any way and on any thread, the next
+/// [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync) removes
+/// the body. You may move it to another entity of its world: see [the module](super#case-by-case).
 pub struct Body(pub(super) Link<BodyKey>);
 
 impl Body {
@@ -51,12 +35,12 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Component: the pose at which to draw the entity in this frame, in world space.
+/// Holds the pose at which to draw the entity in this frame, in world space, as a component.
 ///
 /// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. If you write another
 /// value, only your renderer sees it, until the body moves. To move the body, use
-/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body. `sync`
-/// does not change it there.
+/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body, where
+/// `sync` does not change it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);
@@ -98,7 +82,6 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Returns the body, if it belongs to this owner.
     pub fn of(&self, owner: &Arc<Owner>) -> Option<T> {
         self.is_of(owner).then(|| self.value.clone())
     }
@@ -116,7 +99,6 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Stops reporting a drop.
     pub fn release(&mut self) {
         self.owner = None;
     }
@@ -128,7 +110,6 @@ impl<T: Clone> Link<T> {
     }
 }
 
-/// The owners of the components in the world of [`Entities`](super::Entities) and in its copy.
 #[derive(Clone, Copy)]
 pub(super) struct OwnerCopy<'a> {
     pub from: &'a Arc<Owner>,
@@ -139,7 +120,6 @@ pub(super) struct OwnerCopy<'a> {
 #[derive(Default)]
 pub(super) struct Owner(Mutex<DroppedLinks>);
 
-/// Components that were dropped since the last sync.
 #[derive(Clone, Default)]
 pub(super) struct DroppedLinks {
     pub bodies: Vec<BodyKey>,
@@ -166,7 +146,6 @@ impl Owner {
         Self(Mutex::new(self.dropped().clone()))
     }
 
-    /// Discards the reports of bodies for which `holds` returns true.
     pub fn forget_dropped(&self, mut holds: impl FnMut(BodyKey) -> bool) {
         self.dropped().bodies.retain(|key| !holds(*key));
     }

@@ -14,19 +14,18 @@ use crate::physics::Physics;
 
 use super::components::{Body, Coming, Link, Noted, Owner, RenderPose};
 
-/// Records which entity has which body. You need one `Entities` for each pair of a hecs world and a
+/// Records which entity of a hecs world has which body, for each pair of a world and a
 /// [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
     /// The same as in the [`Noted`] components.
     pub(super) map: EntityMap<Entity>,
-    /// The owner that identifies the components of this `Entities`.
     pub(super) shared: Arc<Owner>,
     /// Kept to reuse its memory.
     pub(super) builder: EntityBuilder,
 }
 
-/// Why an operation on an entity failed. Nothing was changed.
+/// Reports why an operation on an entity failed. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntityError {
@@ -61,7 +60,6 @@ impl Entities {
         (entity, key)
     }
 
-    /// Spawns an entity for a body that was sent to another thread.
     pub(crate) fn spawn_coming(
         &mut self,
         world: &mut World,
@@ -95,32 +93,11 @@ impl Entities {
         Ok(())
     }
 
-    /// Attaches an existing body to an existing entity. A body that the entity had before is removed. An entity that
-    /// had this body before is [detached](Self::detach) from it.
+    /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and an entity
+    /// that had this body before is [detached](Self::detach) from it.
     ///
     /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the displayed pose, or with a [`Physics`] the body's
     /// position. From then on it is the displayed pose, even if the body is at rest.
-    ///
-    /// ```
-    /// # use evenstep::ecs::hecs::Entities;
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Physics;
-    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// # let mut physics = Physics::new();
-    /// let ball = || (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let (body, collider) = ball();
-    /// let (player, old) = entities.spawn(&mut world, &mut physics, body, collider, ());
-    /// let (body, collider) = ball();
-    /// let new = physics.insert(body, collider);
-    /// entities.attach(&mut world, &mut physics, player, new)?;
-    /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
-    /// assert!(physics.body(old).is_none());
-    ///
-    /// // A detached body continues without an entity.
-    /// assert_eq!(entities.detach(&mut world, player), Some(new));
-    /// assert!(physics.body(new).is_some());
-    /// # Ok::<(), evenstep::ecs::hecs::EntityError>(())
-    /// ```
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`].
@@ -169,13 +146,12 @@ impl Entities {
         self.map.entity(key)
     }
 
-    /// Returns entities without a body and bodies without an entity after a saved state was restored. Despawn and spawn
-    /// them, or check that there are none.
+    /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
+    /// spawn them.
     ///
-    /// Call it right after the restore, because new keys may be equal to those of old entities. An entity that it
-    /// returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that you do with it later removes a
-    /// body. A [`Body`] that is held outside of the world is not found, so drop it first. The next [`sync`](Self::sync)
-    /// writes every pose. [`EntityMap::unmatched`] has an example.
+    /// Call it right after the restore, like [`EntityMap::unmatched`]. An entity that it returns loses its [`Body`] and
+    /// [`RenderPose`] at once. A [`Body`] that is held outside of the world is not found, so drop it first. The next
+    /// [`sync`](Self::sync) writes every pose.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
         self.shared.forget_dropped(is_gone);
@@ -194,15 +170,13 @@ impl Entities {
         }
     }
 
-    /// Removes a body that an entity has lost, unless another entity has the same key, which happens in resimulated
-    /// steps.
+    /// Removes a body that an entity has lost, unless another entity has the same key, as in resimulated steps.
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {
             bodies.remove(key);
         }
     }
 
-    /// Returns a copy for a copy of the world.
     pub(super) fn copy(&self) -> Self {
         Self {
             map: self.map.clone(),
@@ -216,7 +190,6 @@ impl Entities {
         (Body(link.clone()), RenderPose(pose), Noted(link))
     }
 
-    /// Detaches an entity's body from its component, so that the body outlives it.
     fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         self.release_noted(world, entity);
         let mut body = world.get::<&mut Body>(entity).ok()?;
@@ -226,7 +199,6 @@ impl Entities {
         Some(key)
     }
 
-    /// Forgets the recorded body of an entity.
     pub(super) fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let mut noted = world.get::<&mut Noted>(entity).ok()?;
         let key = noted.0.of(&self.shared)?;
@@ -235,7 +207,6 @@ impl Entities {
         Some(key)
     }
 
-    /// Returns the body of an entity, if it is one of this `Entities`.
     pub(super) fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
         world.get::<&Body>(entity).ok()?.0.of(&self.shared)
     }
@@ -263,52 +234,43 @@ impl Entities {
     /// Inserts a body for each entity that matches `Q` and has no [`Body`]. Returns the new bodies in the order of
     /// their insertion.
     ///
-    /// `describe` gets the entity and the components of `Q`. It returns the body, its colliders, and a value that
-    /// orders the bodies, or `None` if the entity should not have a body.
+    /// `describe` gets the entity and the components of `Q`. It returns a value that orders the bodies, the body and
+    /// its colliders, or `None` if the entity should not have a body.
     ///
     /// ```
-    /// use evenstep::ecs::hecs::Entities;
-    /// use evenstep::rapier::prelude::*;
-    /// use evenstep::Physics;
-    ///
+    /// # use evenstep::Physics;
+    /// # use evenstep::ecs::hecs::Entities;
+    /// # use evenstep::rapier::prelude::*;
     /// struct Order(u64);
     /// struct Crate { size: f32 }
     ///
-    /// let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// let mut physics = Physics::new();
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// # let mut physics = Physics::new();
     /// let [second, first] = [2, 1].map(|order| world.spawn((Order(order), Crate { size: 1.0 })));
-    /// world.spawn((Crate { size: 1.0 },)); // does not match
-    ///
-    /// for bodies in [vec![first, second], vec![]] {
-    ///     let new = entities.insert_missing::<(&Order, &Crate), _>(
-    ///         &mut world,
-    ///         &mut physics,
-    ///         |_, (order, it)| {
-    ///             let collider = ColliderBuilder::ball(it.size / 2.0);
-    ///             Some((order.0, RigidBodyBuilder::dynamic(), vec![collider]))
-    ///         },
-    ///     );
-    ///     assert!(new.iter().map(|(entity, _)| *entity).eq(bodies));
-    /// }
+    /// let describe = |_, (order, it): (&Order, &Crate)| {
+    ///     let collider = ColliderBuilder::ball(it.size / 2.0);
+    ///     Some((order.0, RigidBodyBuilder::dynamic(), vec![collider]))
+    /// };
+    /// let new = entities.insert_missing::<(&Order, &Crate), _>(&mut world, &mut physics, describe);
+    /// assert!(new.iter().map(|(entity, _)| *entity).eq([first, second]));
     /// ```
     ///
     /// # Order
-    /// Bodies are inserted in ascending order. Rapier's results depend on this order, so it must not depend on the
-    /// frame rate. The order of a query does, and so do the ids of entities, if frames spawn entities too, for example
-    /// particles. So number the entities in the step that spawns them. Entities with the same value come in the order
-    /// of their ids.
+    /// Bodies are inserted in ascending order. Rapier's results depend on it, so it must not depend on the frame rate,
+    /// as the order of a query does, and the ids of entities if frames spawn entities too. So number the entities in
+    /// the step that spawns them. Entities with the same value come in the order of their ids.
     ///
     /// # When to call it
-    /// - In each step, after your rules have spawned entities.
-    /// - Before each frame, too, if entities are spawned between frames. A frame may run no step, and without this call
-    ///   the entity would not have a [`Body`] yet. If you keep states for rollbacks, or record the run, call it in
-    ///   steps only: resimulated steps do not repeat changes that were made between frames.
+    /// Call it in each step, after your rules have spawned entities.
+    /// If entities are spawned between frames, call it before each frame, too, because a frame may run no step. If you
+    /// keep states for rollbacks, or record the run, call it in steps only: resimulated steps do not repeat changes
+    /// that were made between frames.
     ///
     /// An entity whose body was removed by its key has a [`Body`] until the next [`sync`](Self::sync), then it gets
     /// another one. If that should not depend on frames, [`detach`](Self::detach) the body before you remove it.
     ///
-    /// The cost is proportional to the number of matching entities without a body. Nothing in it can fail: if
-    /// `describe` panics, nothing was inserted.
+    /// The cost is proportional to the number of matching entities without a body. If `describe` panics, nothing was
+    /// inserted.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(
         &mut self,
@@ -352,7 +314,6 @@ fn insert(
 mod tests {
     use super::*;
 
-    /// `Entities` can be sent to another thread with its world.
     const _: fn() = || {
         fn send_and_sync<T: Send + Sync>() {}
         send_and_sync::<Entities>();

@@ -10,53 +10,32 @@ use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, Wo
 use super::components::{Body, Coming, Noted, OwnerCopy, RenderPose};
 use super::entities::Entities;
 
-/// A hecs world with its [`Entities`], which can be cloned. As a [resource](crate::Resources) of the simulation, it
-/// goes back in time with the bodies, in every loop, with the same entity ids.
+/// Combines a hecs world and its [`Entities`], so that they go back in time with the bodies, with the same entity ids.
 ///
-/// Register your component types once, using [`with`](Self::with). They have to be `Clone`. Keep values that are not
-/// `Clone`, such as a mesh, in an `Arc`.
+/// Insert it as a [resource](crate::Resources) of the simulation, for every kind of loop. Register your component types
+/// once, using [`with`](Self::with). They have to be `Clone`. Keep values that are not `Clone`, such as a mesh, in an
+/// `Arc`.
 ///
 /// ```
-/// use evenstep::rewind::Kept;
-/// use evenstep::ecs::hecs::RollbackWorld;
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::{Physics, Simulation, Step};
-/// use std::time::Duration;
-///
-/// #[derive(Clone)]
-/// struct Shot { dies_at: u64 }
-///
-/// fn before_step(physics: &mut Physics, step: Step, fires: bool) {
-///     let scope = physics.resource_scope(|physics, game: &mut RollbackWorld| {
-///         let RollbackWorld { world, entities, .. } = game;
-///         if fires {
-///             let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
-///             let shot = Shot { dies_at: step.tick + 10 };
-///             entities.spawn(world, physics, body, collider, (shot,));
-///         }
-///         let shots = world.query_mut::<(hecs::Entity, &Shot)>().into_iter();
-///         let dead = shots.filter(|(_, shot)| shot.dies_at == step.tick);
-///         for entity in dead.map(|(entity, _)| entity).collect::<Vec<_>>() {
-///             entities.despawn(world, physics, entity).unwrap();
-///         }
-///     });
-///     scope.unwrap();
-/// }
-///
-/// let mut simulation = Simulation::default();
-/// simulation.keep(Kept { ticks: 60, ..Kept::default() });
+/// # use evenstep::Simulation;
+/// # use evenstep::ecs::hecs::RollbackWorld;
+/// # use evenstep::rapier::prelude::*;
+/// # use std::time::Duration;
+/// # #[derive(Clone)]
+/// # struct Shot;
+/// # let mut simulation = Simulation::default();
 /// simulation.physics.resources_mut().insert(RollbackWorld::default().with::<Shot>());
-/// simulation.advance(Duration::from_millis(100), |physics, step| {
-///     before_step(physics, step, false);
+/// simulation.advance(Duration::from_millis(20), |physics, _| {
+///     let spawned = physics.resource_scope(|physics, game: &mut RollbackWorld| {
+///         let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
+///         game.entities.spawn(&mut game.world, physics, body, collider, (Shot,))
+///     });
+///     assert!(spawned.is_some());
 /// });
-/// // Late input: a shot was fired at tick 3.
-/// simulation.resimulate(3, |physics, step| before_step(physics, step, step.tick == 3))?;
-/// let game = simulation.physics.resources().get::<RollbackWorld>().unwrap();
-/// assert_eq!(game.world.query::<&Shot>().iter().count(), 1);
-/// # Ok::<(), evenstep::rewind::RewindError>(())
 /// ```
 ///
-/// Once per frame, call [`Entities::sync`], in a [`resource_scope`](crate::Simulation::resource_scope) too.
+/// Borrow it with [`Physics::resource_scope`](crate::Physics::resource_scope) in hooks and, once per frame, with
+/// [`Simulation::resource_scope`](crate::Simulation::resource_scope) for [`Entities::sync`].
 ///
 /// # Contents of a copy
 /// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
@@ -67,7 +46,7 @@ use super::entities::Entities;
 pub struct RollbackWorld {
     /// The world.
     pub world: World,
-    /// Records which entity has which body.
+    /// The record of which entity has which body.
     pub entities: Entities,
     columns: BTreeMap<TypeId, Arc<dyn Column>>,
 }
@@ -130,7 +109,6 @@ impl RollbackWorld {
         world.spawn_column_batch_at(ids, batch);
     }
 
-    /// Returns the names of an archetype's registered component types.
     fn names_of(&self, archetype: &Archetype) -> Vec<&'static str> {
         let types = archetype.component_types();
         types
@@ -147,7 +125,6 @@ impl RollbackWorld {
     }
 }
 
-/// Copies components of one type.
 trait Column: Send + Sync {
     fn name(&self) -> &'static str;
     fn add_to(&self, columns: &mut ColumnBatchType);

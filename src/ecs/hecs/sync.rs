@@ -13,8 +13,7 @@ use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
 use super::entities::Entities;
 
 thread_local! {
-    /// Kept to reuse their memory. Queries hold pointers while they are in use, so in [`Entities`] they would bind it
-    /// to a thread.
+    /// Kept to reuse their memory. Queries hold pointers while in use, which would bind [`Entities`] to a thread.
     static QUERIES: RefCell<Queries> = RefCell::default();
 }
 
@@ -32,10 +31,10 @@ type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPo
 /// # In each step
 impl Entities {
     /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
-    /// keys. If a hook may do that, call this at its end: these bodies are then removed in the same step at every frame
-    /// rate.
+    /// keys.
     ///
-    /// [`sync`](Self::sync) does the same once per frame, for changes between frames.
+    /// Call this at the end of a hook that may do that: the bodies are then removed in the same step at every frame
+    /// rate. [`sync`](Self::sync) does the same once per frame.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         if !self.take_dropped(world, physics) {
             self.look_at_all(world, physics);
@@ -48,15 +47,15 @@ impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
     /// module](super). Call it after [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`.
     ///
-    /// The cost is proportional to the bodies that moved and to the changes. After frames without a sync, it is
-    /// proportional to the bodies that moved in any of them. After very many such frames, a sync may go through all
-    /// entities with a body. It also goes through all of them while steps are resimulated, after an assignment of
+    /// The cost is proportional to the changes and to the bodies that moved, in any frame since the last sync. A sync
+    /// goes through all entities with a body while steps are resimulated, after an assignment of
     /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, or
-    /// when an entity was taken with hecs' `World::take` and spawned again.
+    /// when an entity was taken with hecs' `World::take` and spawned again, and sometimes after very many frames
+    /// without a sync.
     ///
     /// With an [`Overlap`](crate::threads::Overlap) it only writes the poses that the overlap displays, and does not
-    /// wait for the step in progress: [`spawn`](Self::spawn) in hooks, and call
-    /// [`remove_dropped`](Self::remove_dropped) there.
+    /// wait for the step in progress. Call [`spawn`](Self::spawn) and [`remove_dropped`](Self::remove_dropped) in
+    /// hooks.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let since = self.map.begin_sync(host);
         self.take_in_coming(world, host);
@@ -81,8 +80,8 @@ impl Entities {
         self.write_poses(world, host, since, &new);
     }
 
-    /// Handles the changes that the game made through hecs, and removes the bodies that have lost their entity. Returns
-    /// whether the entities of all bodies are known.
+    /// Handles the changes made through hecs, and removes the bodies that have lost their entity. Returns whether the
+    /// entities of all bodies are known.
     fn take_dropped(&mut self, world: &mut World, bodies: &mut dyn BodyStore) -> bool {
         let dropped = self.shared.take_dropped();
         let are_found = self.look_at_changed(world, bodies, &dropped);
@@ -191,7 +190,6 @@ impl Entities {
         }
     }
 
-    /// Forgets the recorded body of an entity, and records its present one.
     fn look_at(&mut self, world: &mut World, bodies: &dyn Poses, entity: Entity) {
         let noted = self.release_noted(world, entity);
         if noted.is_some() {
@@ -204,7 +202,6 @@ impl Entities {
         }
     }
 
-    /// Records the body of an entity that has no record of it, unless the body was removed or another entity has it.
     fn take_up(&mut self, world: &mut World, bodies: &dyn Poses, entity: Entity, key: BodyKey) {
         let owner = self.owner(world, key);
         let is_elsewhere = owner.is_some_and(|owner| owner != entity);
