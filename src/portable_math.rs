@@ -1,11 +1,10 @@
 //! Float functions with the same results on every platform, for a whole program.
 
-/// Makes the standard library's float functions return the same results on every platform, in the whole program. This
-/// covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves to
-/// the platform, for `f32` and `f64`.
+/// Makes the standard library's float functions return the same results on every platform, in the whole program.
 ///
-/// Use it if runs must agree bit for bit between machines. Invoke it once, in your game's `main.rs`, and enable the
-/// feature `enhanced-determinism`:
+/// This covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves
+/// to the platform, for `f32` and `f64`. Use it if runs must agree bit for bit between machines. Invoke it once, in
+/// your game's `main.rs`, and enable the feature `enhanced-determinism`:
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();
@@ -18,16 +17,16 @@
 /// ```
 ///
 /// # Why
-/// Even with `enhanced-determinism`, Rapier calls the platform's C library in some places. C libraries round
-/// differently, and so do different versions of the same library. Rapier uses
+/// Even with `enhanced-determinism`, Rapier calls the platform's C library in some places, and C libraries round
+/// differently, even different versions of one library. Rapier uses
 /// - `acosf` and `cosf` for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with
 ///   several colliders;
 /// - `sinf`, `cosf` and `asinf` for angular limits and motors of joints;
 /// - `powf`, `expf` and `acosf` for soft bodies;
 /// - `log2f` to decide how much of its tree of bounding boxes to rebuild at a time.
 ///
-/// Except for `log2f`, Rapier needs none of these functions for a body whose only collider is a ball, cuboid, capsule,
-/// cylinder, cone or a rounded version of one, or for joints without angular limits and motors.
+/// Except for `log2f`, Rapier needs none of them for a body whose only collider is a ball, cuboid, capsule, cylinder,
+/// cone or a rounded version of one, or for joints without angular limits and motors.
 /// [`fingerprint`](crate::saving::fingerprint) tells whether two machines agree.
 ///
 /// # How

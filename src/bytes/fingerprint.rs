@@ -9,25 +9,17 @@ use twox_hash::XxHash3_64;
 use crate::dim::{interpolate, rotation_to_array, spin_to_array, world_of_all_shapes};
 use rapier::math::Real;
 
-/// Returns a hash of the float results on which a simulation depends, in this program on this machine. If two programs
-/// have the same fingerprint, expect their runs to agree bit for bit. Compare fingerprints before a match begins.
-/// Requires the feature `checksum`.
+/// Returns a hash of the float results on which a simulation depends, in this program on this machine, to compare
+/// before a match.
 ///
-/// ```
-/// # let theirs = evenstep::saving::fingerprint();
-/// if theirs != evenstep::saving::fingerprint() {
-///     eprintln!("the two machines will disagree: only one of them may compute the match");
-/// }
-/// ```
+/// If two programs have the same fingerprint, expect their runs to agree bit for bit. It differs between versions of
+/// Rapier, between builds with different features that change bits, and between platforms whose C libraries round
+/// differently. To make it the same on every platform, use [`portable_math`](crate::portable_math). Requires the
+/// feature `checksum`.
 ///
-/// The fingerprint differs between versions of Rapier, between builds with different features that change bits, and
-/// between platforms whose C libraries round differently. To make it the same on every platform, use
-/// [`portable_math`](crate::portable_math).
-///
-/// # Contents
-/// The hash covers 4,096 values of each float function that Rapier gets from the C library. It also covers half a
-/// second of a small world with every shape, joints with limits and motors, and a soft body. Equal fingerprints are
-/// evidence, not proof. [Checksums](crate::Physics#checksums) during the match find the remaining differences.
+/// The hash covers 4,096 values of each float function that Rapier gets from the C library, and half a second of a
+/// small world with every shape, joints with limits and motors, and a soft body. Equal fingerprints are evidence, not
+/// proof. [Checksums](crate::Physics#checksums) during the match find the remaining differences.
 ///
 /// The headers of [saved states](crate::saving::fingerprint_of) and
 /// [recordings](crate::recording::Recording::fingerprint) contain the fingerprint.

@@ -9,13 +9,11 @@ use twox_hash::XxHash3_64;
 use crate::bytes::fingerprint;
 use crate::key::ForceGeneratorKey;
 
-/// The start of a file: its type, and the version of its format.
 pub(crate) struct Start {
     pub magic: [u8; 8],
     pub format: u32,
 }
 
-/// Why the start of a file is invalid.
 pub(crate) enum NoStart {
     Magic,
     Cut,
@@ -29,7 +27,6 @@ impl Start {
         [&self.magic[..], &self.format.to_le_bytes()].concat()
     }
 
-    /// Returns the bytes that follow the start.
     pub fn strip<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], NoStart> {
         let rest = bytes.strip_prefix(&self.magic).ok_or(NoStart::Magic)?;
         let (format, rest) = rest.split_first_chunk().ok_or(NoStart::Cut)?;
@@ -77,7 +74,6 @@ impl StateType {
         }
     }
 
-    /// Returns whether bytes begin like a state of this type.
     fn is_of(self, bytes: &[u8]) -> bool {
         bytes.starts_with(&self.start().magic)
     }
@@ -95,11 +91,8 @@ impl StateType {
 struct Header {
     rapier: [[u8; 2]; 3],
     layout: Layout,
-    /// The fingerprint of the machine that saved it.
     fingerprint: [u8; 8],
-    /// The length of the whole file.
     len: [u8; 8],
-    /// The checksum, which is the last field.
     checksum: [u8; 8],
 }
 
@@ -110,7 +103,7 @@ const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
 
 const SUM_AT: usize = HEADER_LEN - 8;
 
-/// Why a state cannot be written to bytes. You can still clone it.
+/// Reports why a state cannot be written to bytes. You can still clone it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -147,7 +140,7 @@ pub enum SaveError {
     NotWritable,
 }
 
-/// Why bytes cannot be loaded as a state.
+/// Reports why bytes cannot be loaded as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -206,7 +199,6 @@ pub enum LoadError {
     Contents,
 }
 
-/// Writes a state of this type.
 pub(crate) fn write(
     state: StateType,
     layout: Layout,
@@ -227,7 +219,6 @@ pub(crate) fn write(
     Ok(bytes)
 }
 
-/// Reads a state of this type.
 pub(crate) fn read<'b, T: Deserialize<'b>>(
     state: StateType,
     layout: Layout,

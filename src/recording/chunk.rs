@@ -10,17 +10,15 @@ use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::time::{ClockSettings, FrameTime, Requests};
 
-/// The format number is raised when chunks change their meaning. Rapier's version and layout are in the header of each
-/// state.
+/// The format number is raised when chunks change their meaning. The header of each state has Rapier's version and
+/// layout.
 pub(super) const START: Start = Start {
     magic: *b"evenplay",
     format: 2,
 };
 
-/// The offset of a chunk's checksum, which follows the kind and the length.
 const SUM_AT: usize = 1 + 4;
 
-/// The length of kind, length and checksum together.
 const HEADER_LEN: usize = SUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +29,9 @@ pub(super) enum ChunkKind {
     Keyframe,
     /// A frame begins.
     Frame,
-    /// A step begins: its tick, and its input.
     Input,
-    /// A step was run.
+    /// A step was run: its checks.
     Made,
-    /// Nothing follows.
     End,
 }
 
@@ -57,7 +53,6 @@ impl ChunkKind {
     }
 }
 
-/// The contents of [`ChunkKind::Frame`].
 #[derive(Serialize, Deserialize)]
 pub(super) struct FrameChunk {
     pub time: FrameTime,
@@ -66,32 +61,26 @@ pub(super) struct FrameChunk {
     pub requests: Requests,
 }
 
-/// The contents of [`ChunkKind::Made`]: the parts that are due.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Check {
-    /// The checksum of the physics.
     pub checksum: Option<[u8; 8]>,
     pub bodies: Option<BodySums>,
-    /// Whether the clock was paused after the step.
     pub pauses: bool,
 }
 
-/// The awake bodies, each with a part of its checksum. They tell which body differs when the checksum of the physics
-/// differs.
+/// The awake bodies, each with a part of its checksum, to tell which body differs when the checksum of the physics
+/// does.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BodySums {
-    /// The keys, if they differ from the keys of the previous check.
     pub keys: Option<Vec<BodyKey>>,
     pub sums: Vec<[u8; 2]>,
 }
 
-/// Returns the first bytes of a body's checksum.
 pub(super) fn short_sum(physics: &Physics, key: BodyKey) -> Option<[u8; 2]> {
     let [a, b, ..] = physics.body_checksum(key)?.to_le_bytes();
     Some([a, b])
 }
 
-/// Returns the bodies that may move, sorted by key.
 pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     let bodies = physics.bodies();
     let moves =
@@ -99,7 +88,6 @@ pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     moves.map(|(key, _)| key)
 }
 
-/// Returns a buffer for contents, with room for their header in front.
 pub(super) fn begin() -> Vec<u8> {
     vec![0; HEADER_LEN]
 }
@@ -114,8 +102,8 @@ pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked, or `None` if there are
-/// too few bytes to tell or they are not a chunk.
+/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked, or `None` if they are too
+/// few or not a chunk.
 pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
@@ -123,20 +111,17 @@ pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     Some((ChunkKind::of(kind)?, HEADER_LEN.checked_add(len)?))
 }
 
-/// A chunk as it was written.
 pub(super) struct Chunk<'r> {
     pub kind: ChunkKind,
     pub contents: &'r [u8],
 }
 
-/// Why there is no chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoChunk {
     Cut,
     Damaged,
 }
 
-/// Returns the chunk at the start of these bytes, and the bytes that follow it.
 pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     if bytes.len() < HEADER_LEN {
         return Err(NoChunk::Cut);
@@ -150,7 +135,6 @@ pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     Ok((Chunk { kind, contents }, rest))
 }
 
-/// The contents of a state: its tick, the game's part, and the simulation.
 pub(super) struct StateChunk<'r> {
     pub tick: u64,
     pub game: &'r [u8],
@@ -168,7 +152,6 @@ impl<'r> StateChunk<'r> {
     }
 }
 
-/// Returns the tick of a step, and its input as bytes.
 pub(super) fn tick_and_input(contents: &[u8]) -> Option<(u64, &[u8])> {
     postcard::take_from_bytes(contents).ok()
 }

@@ -1,9 +1,7 @@
-//! Records runs while they are played, and replays them with checks, for crash reports, tests and demos. Requires the
-//! feature `serde`.
+//! Records runs while they are played, and replays them with checks, for crash reports, tests and demos.
 //!
 //! A [`Recorder`] writes a run to any `Write`: a file, or memory. A [`Recording`] is read from these bytes, and a
-//! [`Replay`] plays it from any keyframe. The docs of [`Recorder`] have a complete program, and so does the example
-//! `replay`.
+//! [`Replay`] plays it from any keyframe. [`Recorder`] has a complete program. Requires the feature `serde`.
 
 // The parts of a recording as bytes.
 mod chunk;

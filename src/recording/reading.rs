@@ -9,45 +9,21 @@ use crate::physics::fingerprint_of;
 use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
 
-/// A recording written by a [`Recorder`](crate::recording::Recorder), to be played by a [`Replay`].
+/// Reads a recording of a [`Recorder`](crate::recording::Recorder) from bytes, to be played by a [`Replay`].
 ///
 /// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If the bytes
-/// were truncated or changed, the recording ends before that point, and [reports it](Self::ending):
-///
-/// ```
-/// # use evenstep::recording::{Recorder, RecorderSettings, Recording, RecordingEnd};
-/// # use evenstep::Simulation;
-/// # let mut simulation = Simulation::default();
-/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
-/// # let frame_time = std::time::Duration::from_millis(51);
-/// # recorder.begin_frame(&mut simulation, &(), frame_time)?;
-/// # simulation.begin_frame(frame_time);
-/// # while let Some(step) = simulation.next_step() {
-/// #     recorder.input(step, &())?;
-/// #     simulation.run_step();
-/// #     recorder.end_step(&simulation.physics)?;
-/// # }
-/// let mut bytes = recorder.finish()?;
-/// bytes.pop(); // the disk was full
-/// let recording = Recording::read(bytes)?;
-/// assert!(matches!(recording.ending(), RecordingEnd::Cut { .. }));
-/// assert_eq!(recording.runs()[0].ticks, 0..3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// were truncated or changed, the recording ends before that point, and [`ending`](Self::ending) reports it.
 pub struct Recording<B> {
     bytes: B,
     runs: Vec<RecordedRun>,
-    /// The fingerprint of the machine that recorded it, from the first state.
     fingerprint: Option<u64>,
     /// The offset at which the last whole chunk ends.
     end: usize,
     ending: RecordingEnd,
 }
 
-/// A part of a recording that began with a new state: at the beginning, after [`Recorder::new_run`], a rollback, or an
-/// assignment.
-///
-/// [`Recorder::new_run`]: crate::recording::Recorder::new_run
+/// Describes a part of a recording that began with a new state: at the beginning, after
+/// [`new_run`](crate::recording::Recorder::new_run), a rollback, or an assignment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordedRun {
@@ -56,18 +32,17 @@ pub struct RecordedRun {
     /// The ticks of the states from which a replay can begin, in the order of the recording. The first one begins the
     /// run.
     pub keyframes: Vec<u64>,
-    /// The offsets of these states.
     offsets: Vec<usize>,
 }
 
-/// How a recording ends.
+/// Reports how a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum RecordingEnd {
     /// The recorder was [finished](crate::recording::Recorder::finish).
     Complete,
-    /// The recorder was not finished, or the end is missing. A damaged length can look like this, too. Everything
-    /// before is played.
+    /// The recorder was not finished, or the end is missing, as when the disk is full. A damaged length can look like
+    /// this, too. Everything before is played.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
@@ -147,7 +122,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         }
     }
 
-    /// Returns how the recording ends. A truncated or damaged one is played up to that point.
+    /// Returns how the recording ends.
     #[must_use]
     pub fn ending(&self) -> RecordingEnd {
         self.ending
@@ -160,8 +135,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine on which it was recorded, or `None` if
-    /// it has no state. If it differs from this machine's fingerprint, a replay may differ even though the game is the
-    /// same.
+    /// it has no state. On a machine with another fingerprint, a replay may differ even though the game is the same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
@@ -174,10 +148,10 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that
-    /// is later. `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end.
+    /// is later.
     ///
-    /// To display it from exactly that tick, play frames without displaying them until
-    /// [`Physics::tick`](crate::Physics::tick) reaches it.
+    /// `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end. To display it from
+    /// exactly that tick, play frames without displaying them until [`Physics::tick`](crate::Physics::tick) reaches it.
     #[must_use]
     pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
         let start = self.runs.get(run).map_or(self.end, |run| {
@@ -189,7 +163,6 @@ impl<B: AsRef<[u8]>> Recording<B> {
 }
 
 impl<B> fmt::Debug for Recording<B> {
-    /// Formats a summary, without the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("runs", &self.runs)

@@ -12,7 +12,7 @@ use crate::time::{Clock, ClockSettings, FrameTime, Step};
 
 use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
-/// How often a [`Recorder`] writes checksums and keyframes.
+/// Sets how often a [`Recorder`] writes checksums and keyframes.
 ///
 /// Sizes measured at 60 steps and 59 frames per second, with all bodies awake, and without input:
 ///
@@ -30,22 +30,24 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
-    /// A [checksum of the physics](crate::Physics::checksum) is written after this many steps: 1 by default, which
-    /// finds the first step that differs. With 0 it is written only with the checksums of the bodies.
+    /// The number of steps between [checksums of the physics](crate::Physics::checksum): 1 by default, which finds the
+    /// first step that differs. With 0 they are written only with the checksums of the bodies.
     pub check_every: u64,
-    /// The checksums of all awake bodies are written after this many steps: 1 by default, which finds the bodies in the
-    /// first step that differs. With 0 there are none. With more than 1 it finds the bodies a few steps later, when one
-    /// difference may have become several.
+    /// The number of steps between checksums of all awake bodies: 1 by default, which finds the bodies in the first
+    /// step that differs. With more, it finds them a few steps later, when one difference may have become several. With
+    /// 0 there are none.
     pub check_bodies_every: u64,
-    /// A keyframe, which is a state from which a replay can begin, is written before the first frame after this many
-    /// steps: 600 by default. It is postponed to the next frame if [`SaveError::ChangedSinceStep`] prevents it. With 0,
-    /// only the start of a run has one. The cost is that of [`Simulation::save`].
-    pub keyframe_every: u64,
-    /// The maximum number of bytes for all keyframes: no limit by default.
+    /// The number of steps between keyframes, the states from which a replay can begin: 600 by default. With 0, only
+    /// the start of a run has one.
     ///
-    /// Towards the limit, keyframes become rarer. When half of the limit is left, their distance is twice
-    /// `keyframe_every`. When a tenth is left, it is ten times that. Keyframes that do not fit are omitted. The states
-    /// at the start of runs do not count.
+    /// A keyframe is written before the next frame, and postponed if [`SaveError::ChangedSinceStep`] prevents it. It
+    /// costs as much as [`Simulation::save`].
+    pub keyframe_every: u64,
+    /// The maximum number of bytes for all keyframes: no limit by default. The states at the start of runs do not
+    /// count.
+    ///
+    /// Towards the limit, keyframes become rarer: at half of the limit their distance is twice `keyframe_every`, and
+    /// when a tenth is left, ten times that. Keyframes that do not fit are omitted.
     pub max_keyframe_bytes: u64,
 }
 
@@ -60,7 +62,7 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Why something was not recorded. Your game can continue without it.
+/// Reports why something was not recorded. Your game can continue without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -80,9 +82,6 @@ pub enum RecordError {
 
 /// Records a run while it is played, for a [`Replay`](crate::recording::Replay).
 ///
-/// Pass it each frame, each step's input before your game acts on it, and each step after it was run. Requires the
-/// feature `serde`.
-///
 /// ```
 /// use evenstep::rapier::prelude::*;
 /// use evenstep::recording::{Recorder, RecorderSettings, Recording};
@@ -90,23 +89,18 @@ pub enum RecordError {
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
+/// // The game's part of the state: here, the key of a body.
 /// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// // The game's state outside of the simulation: here, the key of the player's body.
-/// let mut game: BodyKey = ball;
-/// fn step(simulation: &mut Simulation, game: &mut BodyKey, input: f32) {
-///     simulation.physics.add_force(*game, Vector::X * input).unwrap();
-/// }
-///
-/// // Any `Write` will do. It is usually a `BufWriter` of a file.
+/// // Any `Write` will do, such as a `BufWriter` of a file.
 /// let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// for _ in 0..100 {
 ///     let frame_time = Duration::from_millis(7);
-///     recorder.begin_frame(&mut simulation, &game, frame_time)?;
+///     recorder.begin_frame(&mut simulation, &ball, frame_time)?;
 ///     simulation.begin_frame(frame_time);
 ///     while let Some(due) = simulation.next_step() {
 ///         let input = due.tick as f32;
 ///         recorder.input(due, &input)?;
-///         step(&mut simulation, &mut game, input);
+///         simulation.physics.add_force(ball, Vector::X * input)?;
 ///         simulation.run_step();
 ///         recorder.end_step(&simulation.physics)?;
 ///     }
@@ -117,12 +111,12 @@ pub enum RecordError {
 /// // Replay it from the start.
 /// let recording = Recording::read(bytes)?;
 /// let mut replay = recording.replay();
-/// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>()? {
+/// while let Some((mut simulation, ball)) = replay.next_run::<BodyKey>()? {
 ///     while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
 ///         simulation.begin_frame(frame_time);
 ///         while let Some(due) = simulation.next_step() {
-///             let Some(input) = replay.input(due)? else { break };
-///             step(&mut simulation, &mut game, input);
+///             let Some(input) = replay.input::<f32>(due)? else { break };
+///             simulation.physics.add_force(ball, Vector::X * input)?;
 ///             simulation.run_step();
 ///             replay.end_step(&mut simulation.physics)?;
 ///         }
@@ -133,21 +127,22 @@ pub enum RecordError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With [`Simulation::advance_with`], a `Runner` or an `Overlap` the calls are the same:
-/// [`begin_frame`](Self::begin_frame) last in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input)
-/// first in [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
+/// With [`Hooks`](crate::Hooks), call [`begin_frame`](Self::begin_frame) last in
+/// [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input) first in
+/// [`before_step`](crate::Hooks::before_step), and [`end_step`](Self::end_step) last in
 /// [`after_step`](crate::Hooks::after_step).
 ///
 /// # Contents
-/// - The state at the beginning of the run, and later keyframes. A state consists of the simulation, as
-///   [`Simulation::save`] writes it, and your game's part, which is any serde value.
+/// - The state at the beginning of the run, and later keyframes: the simulation, as [`Simulation::save`] writes it, and
+///   your game's part.
 /// - For each frame, its time and the settings of the clock, so pause, speed and rate need no input.
-/// - For each step, its input, which is any serde value, and a checksum of the state after it.
+/// - For each step, its input and a checksum of the state after it. The input and your game's part are any serde
+///   values.
 ///
 /// # Not recorded
 /// - Changes between two frames, except to the clock's settings: a spawn, a teleport, a force. A replay does not repeat
-///   these changes, and reports a difference. Make them in a step, from its input. After a large change, such as a new
-///   level, call [`new_run`](Self::new_run). An assigned state needs no call.
+///   them, and reports a difference. Make them in a step, from its input, or call [`new_run`](Self::new_run) after a
+///   large change, such as a new level.
 /// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
 /// - The events of the last frame before a state.
 #[derive(Debug)]
@@ -161,11 +156,9 @@ pub struct Recorder<W> {
     /// The reader's knowledge from the chunks since the last state.
     clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
-    /// Whether a step has begun but not ended, as far as the recorder knows.
     is_in_step: bool,
     /// The epoch of the state at the last frame. If it differs, the state was replaced.
     epoch: Option<u64>,
-    /// The number of frames that began before the last recorded one.
     frames: u64,
 }
 
@@ -200,11 +193,10 @@ impl<W: Write> Recorder<W> {
         self.has_begun = false;
     }
 
-    /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
-    /// your game's part of the state: everything that your steps depend on besides the simulation and their input.
+    /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due.
     ///
-    /// Call it right before [`Simulation::begin_frame`], or last in
-    /// [`Hooks::before_frame`](crate::Hooks::before_frame).
+    /// `game` is your game's part of the state: everything that your steps depend on besides the simulation and their
+    /// input.
     ///
     /// # Errors
     /// [`RecordError`]. If a keyframe cannot be written, the frame is still recorded.
@@ -232,13 +224,12 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step. Call it once in each step, before your game acts on the input. The input is then
+    /// Records the input of a step. Call it once in each step, before your game acts on the input, so that it is
     /// recorded even if the game panics in that step.
     ///
-    /// A step that is resimulated after a rollback is not recorded. The next frame begins a [new run](Self::new_run)
-    /// with the corrected state. If a step does not run because a hook failed or panicked, the next frame begins a new
-    /// run too. A replay returns this step's input only if the recording ends there, so that the replay fails in the
-    /// same step.
+    /// A step that is resimulated after a rollback is not recorded, because the next frame begins a [new
+    /// run](Self::new_run) with the corrected state. A replay returns the input of a step that did not run only if the
+    /// recording ends there, so that the replay fails in the same step.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.
@@ -253,8 +244,8 @@ impl<W: Write> Recorder<W> {
 
     /// Records that the step was run, with the checksums that are due. Call it last in the hook after the step.
     ///
-    /// If your game has replaced the state in this frame, the recorded run ends before this step. The next frame begins
-    /// a [new run](Self::new_run).
+    /// If your game has replaced the state in this frame, the recorded run ends before this step, and the next frame
+    /// begins a [new run](Self::new_run).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
@@ -332,7 +323,6 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Returns whether a keyframe is due. The distance grows as the remaining bytes shrink.
     fn keyframe_is_due(&self) -> bool {
         let max = self.settings.max_keyframe_bytes;
         let left = max - self.keyframe_bytes;

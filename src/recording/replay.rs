@@ -13,7 +13,7 @@ use crate::time::{ClockSettings, FrameTime, Requests, Step};
 
 use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk};
 
-/// Why a recording cannot be played.
+/// Reports why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -55,12 +55,12 @@ pub enum ReplayError {
     Contents,
 }
 
-/// A range of steps in which a replay differed from the recording, from [`Replay::differences`].
+/// Describes a range of steps in which a replay differed from the recording, from [`Replay::differences`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Divergence {
-    /// The first step whose check failed. With the default [settings](crate::recording::RecorderSettings), this is the
-    /// first step after which a bit differed.
+    /// The first step whose check failed: with the default [settings](crate::recording::RecorderSettings), the first
+    /// step after which a bit differed.
     pub tick: u64,
     /// The last step whose check failed before a check succeeded, the replay ended, or it continued from another state.
     pub last_tick: u64,
@@ -72,68 +72,25 @@ pub struct Divergence {
     pub bodies: Vec<BodyKey>,
 }
 
-/// Plays a recording, from [`Recording::replay`](crate::recording::Recording::replay). It returns the recorded data in
-/// order, and checks the results of your game and the simulation.
+/// Plays a recording, from [`Recording::replay`](crate::recording::Recording::replay), and checks the results.
 ///
-/// You write the loop, with the same calls as when recording. [`next_run`](Self::next_run) returns the state to start
-/// from. Then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each step's input,
-/// and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder) have a
-/// complete program. You decide how fast to play it, and whether to display it.
+/// You write the loop, with the same calls as in [`Recorder`](crate::recording::Recorder)'s program, and decide how
+/// fast to play it, and whether to display it.
 ///
 /// # Guarantees
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
-/// number of threads and from any keyframe. Without that feature, the run may diverge some time after a state is
-/// loaded. With some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the feature: see
-/// [`Simulation`](crate::Simulation#states-as-bytes).
+/// number of threads and from any keyframe. Without that feature, or with some soft bodies, the run may diverge some
+/// time after a state is loaded: see [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences
 /// If a check fails, the replay records the failure and continues. It is then a different run, which usually differs
 /// until its end. To continue from the recorded state, call [`next_run`](Self::next_run), which returns the next
 /// keyframe.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::recording::{Recorder, RecorderSettings, Recording};
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// # let mut simulation = Simulation::default();
-/// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
-/// # let frame_time = Duration::from_millis(100);
-/// # recorder.begin_frame(&mut simulation, &(), frame_time)?;
-/// # simulation.begin_frame(frame_time);
-/// # while let Some(step) = simulation.next_step() {
-/// #     recorder.input(step, &())?;
-/// #     simulation.run_step();
-/// #     recorder.end_step(&simulation.physics)?;
-/// # }
-/// # let recording = Recording::read(recorder.finish()?)?;
-/// # let mut replay = recording.replay();
-/// # let (mut simulation, ()) = replay.next_run()?.unwrap();
-/// # let frame_time = replay.begin_frame(&mut simulation)?.unwrap();
-/// # simulation.begin_frame(frame_time);
-/// // This time the game pushes the ball in the step of tick 2.
-/// while let Some(step) = simulation.next_step() {
-///     replay.input::<()>(step)?;
-///     if step.tick == 2 {
-///         simulation.physics.add_force(ball, Vector::X)?;
-///     }
-///     simulation.run_step();
-///     replay.end_step(&mut simulation.physics)?;
-/// }
-/// let first = &replay.differences()[0];
-/// assert_eq!((first.tick, first.last_tick, first.bodies[0]), (2, 5, ball));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct Replay<'r> {
-    /// The remaining chunks, all whole.
     rest: &'r [u8],
-    /// The settings that later chunks leave out, as in the recorder.
     clock: Option<ClockSettings>,
     awake: Vec<BodyKey>,
-    /// The tick of the last input.
     tick: u64,
-    /// Whether the last check failed.
     is_different: bool,
     differences: Vec<Divergence>,
 }
@@ -150,14 +107,13 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the state that the next run begins with: the simulation, and your game's part. Returns `None` at the end
-    /// of the recording.
+    /// Returns the state that the next run begins with, the simulation and your game's part, or `None` at the end of
+    /// the recording.
     ///
     /// The first run begins where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
     /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
-    /// call `next_run` before that, it skips to the next keyframe.
-    ///
-    /// If the run has named forces, [bind](crate::Physics::bind_forces) them first.
+    /// call `next_run` before that, it skips to the next keyframe. If the run has named forces,
+    /// [bind](crate::Physics::bind_forces) them first.
     ///
     /// # Errors
     /// [`ReplayError::State`], [`ReplayError::Game`] or [`ReplayError::Contents`].
@@ -197,10 +153,10 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the input of a step, or `None` if it did not run when it was recorded, because its frame ended early or
-    /// a hook failed, or because the recording ends here. End the frame in that case.
+    /// Returns the input of a step, or `None` if it did not run when it was recorded. End the frame in that case.
     ///
-    /// If the recording ends within a step, as after a panic, that step's input is the last one.
+    /// A step did not run if its frame ended early, a hook failed, or the recording ends before it. If the recording
+    /// ends within a step, as after a panic, that step's input is the last one.
     ///
     /// # Errors
     /// [`ReplayError::Input`] or [`ReplayError::Contents`].
@@ -231,7 +187,7 @@ impl<'r> Replay<'r> {
     }
 
     /// Checks the simulation after a step, and [pauses](Physics::pause_after_step) after it if that was recorded. Call
-    /// it after each step, where [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
+    /// it where the recorder's [`end_step`](crate::recording::Recorder::end_step) was called.
     ///
     /// # Errors
     /// [`ReplayError::Contents`] if the recording contradicts itself.
@@ -248,7 +204,7 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the differences from the recording so far: a [`Divergence`] for each series of steps whose checks
+    /// Returns the differences from the recording so far: one [`Divergence`] for each series of steps whose checks
     /// failed.
     #[must_use]
     pub fn differences(&self) -> &[Divergence] {
@@ -270,7 +226,6 @@ impl<'r> Replay<'r> {
         decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
-    /// Skips the chunks of a step that is in the recording, but did not run now.
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == ChunkKind::Input {
@@ -347,7 +302,6 @@ impl<'r> Replay<'r> {
 }
 
 impl fmt::Debug for Replay<'_> {
-    /// Formats the current tick, not the remaining bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replay")
             .field("tick", &self.tick)
@@ -420,7 +374,6 @@ mod tests {
         assert_eq!(refused(&state()), ReplayError::NotARecording);
     }
 
-    /// Plays a whole recording, and returns the number of steps.
     fn play(bytes: &[u8]) -> Result<u64, ReplayError> {
         let recording = Recording::read(bytes)?;
         let mut replay = recording.replay();
