@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ChangedEvents, Event, Events, Identity, SharedEvents, clear_events};
 
-/// Events that no picture has displayed yet, and what became of earlier ones. It is a part of the log that the loop
+/// Events that no picture has displayed yet, and corrections of earlier ones. It is a part of the log that the loop
 /// writes and a screen reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
@@ -12,9 +12,7 @@ pub(crate) struct EventQueue {
     rewound: Option<u64>,
     /// No rollback changes earlier events before this tick any more.
     oldest: u64,
-    /// Earlier events that did not happen after all.
     retracted: Vec<Identity>,
-    /// The events of each step that had any.
     steps: Vec<SharedEvents>,
 }
 
@@ -23,25 +21,21 @@ impl EventQueue {
         self.retracted.is_empty() && self.steps.is_empty()
     }
 
-    /// Returns whether it changes no list.
     fn says_nothing(&self) -> bool {
         self.is_empty() && self.rewound.is_none() && self.oldest == 0
     }
 
-    /// Adds the events of a step.
     pub fn add(&mut self, events: &SharedEvents) {
         if !events.is_empty() {
             self.steps.push(Arc::clone(events));
         }
     }
 
-    /// Records that the simulation went back to this tick and stayed there.
     pub fn go_back(&mut self, tick: u64) {
         self.drop_from(tick);
         self.rewound = Some(self.rewound.map_or(tick, |earlier| earlier.min(tick)));
     }
 
-    /// Returns the tick to which the simulation went back, if the earlier steps from there on are void.
     pub fn rewound(&self) -> Option<u64> {
         self.rewound
     }
@@ -69,7 +63,6 @@ impl EventQueue {
         self.oldest = self.oldest.max(oldest);
     }
 
-    /// Adds a later queue.
     pub fn append(&mut self, mut later: Self) {
         self.give_way_to(&mut later);
         self.retracted.retain(|(step, ..)| *step >= later.oldest);
@@ -82,7 +75,7 @@ impl EventQueue {
         self.retracted.append(&mut later.retracted);
     }
 
-    /// Takes out the events that a later queue makes void or retracts.
+    /// Removes the events that a later queue makes void or retracts.
     pub fn give_way_to(&mut self, later: &mut Self) {
         if let Some(tick) = later.rewound {
             self.drop_from(tick);
@@ -90,7 +83,7 @@ impl EventQueue {
         later.retracted.retain(|identity| !self.take_out(identity));
     }
 
-    /// Takes out the events of this tick and later ones.
+    /// Removes and returns the events of this tick and later ones.
     pub fn split_off(&mut self, tick: u64) -> Self {
         let later = self.steps.extract_if(.., |events| step_of(events) >= tick);
         Self {
@@ -104,7 +97,6 @@ impl EventQueue {
         (!self.steps.is_empty()).then(|| self.steps.remove(0).len())
     }
 
-    /// Returns the number of steps with events.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
@@ -114,7 +106,7 @@ impl EventQueue {
         self.retracted.retain(|(step, ..)| *step < tick);
     }
 
-    /// Takes out the last of several same events. Returns whether there was one.
+    /// Removes the last of several same events. Returns whether there was one.
     fn take_out(&mut self, identity: &Identity) -> bool {
         for place in (0..self.steps.len()).rev() {
             let events = &mut self.steps[place];
@@ -141,13 +133,11 @@ impl EventQueue {
     }
 }
 
-/// The events of the last picture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DisplayedEvents {
     events: SharedEvents,
     /// Events of earlier pictures that did not happen after all. If they happen again, they are not displayed again.
     retracted: Vec<Identity>,
-    /// Events for the next picture, from a view that has ended.
     left: EventQueue,
 }
 
@@ -156,7 +146,6 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Displays the events of a queue, and empties it.
     pub fn show(&mut self, queue: &mut EventQueue) {
         clear_events(&mut self.events);
         if queue.says_nothing() && self.left.says_nothing() {
@@ -182,23 +171,19 @@ impl DisplayedEvents {
         }
     }
 
-    /// Displays no events.
     pub fn show_none(&mut self) {
         clear_events(&mut self.events);
     }
 
-    /// Leaves the events of a queue to the next picture.
     pub fn leave(&mut self, queue: EventQueue) {
         self.left.append(queue);
     }
 
-    /// Takes the events that were left to the next picture.
     pub fn take_left(&mut self) -> EventQueue {
         std::mem::take(&mut self.left)
     }
 }
 
-/// Returns the step of a list of the queue, which has at least one event.
 fn step_of(events: &SharedEvents) -> u64 {
     events[0].step()
 }
@@ -207,13 +192,13 @@ fn order(event: &Event) -> (u64, super::EventOrder) {
     (event.step(), event.order())
 }
 
-/// Takes the first of several same identities from a list. Returns whether there was one.
+/// Removes the first of several same identities from a list. Returns whether there was one.
 fn take_first(list: &mut Vec<Identity>, identity: &Identity) -> bool {
     let first = list.iter().position(|listed| listed == identity);
     first.map(|first| list.remove(first)).is_some()
 }
 
-/// Drops the events that are in this list, and takes them off it.
+/// Drops the events that are in this list, and removes them from it.
 fn drop_taken(events: &mut SharedEvents, list: &mut Vec<Identity>) {
     if !list.is_empty() {
         Arc::make_mut(events).retain(|event| !take_first(list, &event.identity()));

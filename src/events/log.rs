@@ -12,14 +12,12 @@ use rapier::pipeline::EventHandler;
 
 use super::{Collision, ContactForce, Event, EventOrder, Quarantined, SoftBodyTear};
 
-/// The events of the current step, and data on colliders from earlier steps.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
     /// The events found in the current step, each with its order and the number of events found before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(EventOrder, usize, Event)>,
-    /// The last collider at each index that touched something or whose body got a key.
     known: Vec<Option<Known>>,
 }
 
@@ -31,7 +29,6 @@ struct Known {
     /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
     /// knows the owner of a removed collider when its last event arrives.
     owner: Option<BodyKey>,
-    /// The collider's `user_data` when it last began to touch something.
     user_data: u128,
     /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
     /// reported if the game turns events on or off during a contact.
@@ -39,7 +36,6 @@ struct Known {
 }
 
 impl EventLog {
-    /// Returns the handler that Rapier calls in one step.
     pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
         Handler {
             log: Mutex::new(self),
@@ -48,7 +44,6 @@ impl EventLog {
         }
     }
 
-    /// Ends the step: adds the events found in it to `events`.
     pub fn end_step(
         &mut self,
         events: &mut Vec<Event>,
@@ -80,7 +75,6 @@ impl EventLog {
         self.push(Event::Collision(collision));
     }
 
-    /// Records that two colliders started or stopped touching. Returns whether their last event was a start.
     fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
         pair.sort_unstable_by_key(|it| index_of(*it));
         let [lower, higher] = pair;
@@ -101,7 +95,6 @@ impl EventLog {
         was_touching
     }
 
-    /// Returns the user data of a collider, even if the collider was removed.
     fn user_data(&self, colliders: &ColliderSet, of: ColliderHandle) -> u128 {
         let known = self.known.get(index_of(of)).and_then(Option::as_ref);
         let known = known.filter(|known| known.collider == of);
@@ -119,7 +112,6 @@ impl EventLog {
         }
     }
 
-    /// Returns the owner of a collider, even if the collider was removed.
     fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);

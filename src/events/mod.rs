@@ -1,8 +1,7 @@
-//! What happened in the steps: collisions, contact forces, tears and quarantined bodies.
+//! Reports what happened in the steps: collisions, contact forces, tears and quarantined bodies.
 //!
 //! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] that a frame displays, and
-//! [`Physics::events`](crate::Physics::events) those of the last step. Each event has the number of the step in which
-//! it happened, in its field `step`: the [`tick`](crate::Step::tick) of that step.
+//! [`Physics::events`](crate::Physics::events) those of the last step.
 
 // The events of a picture.
 mod displayed;
@@ -21,15 +20,15 @@ use rapier::geometry::{ColliderHandle, ContactForceEvent};
 pub(crate) use displayed::{DisplayedEvents, EventQueue};
 pub(crate) use log::EventLog;
 
-/// Two colliders started or stopped touching.
+/// Reports that two colliders started or stopped touching.
 ///
-/// Rapier reports the collision if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has
-/// by default. Set the flag before the colliders touch.
+/// Rapier reports it if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
+/// Set the flag before the colliders touch.
 ///
 /// # Starts and stops alternate
 /// The events of each pair of colliders alternate, and the first one is a start. So you can count the bodies in a zone:
-/// add one at each start, and subtract one at each stop. If the flag changes during a contact, Rapier reports only one
-/// end of it. The events still alternate:
+/// add one at each start, and subtract one at each stop. They alternate even if the flag changes during a contact, of
+/// which Rapier then reports only one end:
 /// - If you set the flag while the colliders touch, this contact has no events. The same holds for a contact that began
 ///   before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through Rapier.
 /// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in
@@ -49,8 +48,8 @@ pub struct Collision {
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],
-    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders. For a removed collider it
-    /// is what the collider had when it last began to touch something.
+    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders. A removed collider has the
+    /// value from when it last began to touch something.
     pub user_data: [u128; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
@@ -58,7 +57,7 @@ pub struct Collision {
     pub removed: bool,
 }
 
-/// A collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
+/// Describes a collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
@@ -72,10 +71,10 @@ pub struct Touch {
     pub sensor: bool,
 }
 
-/// A contact force exceeded its threshold.
+/// Reports that a contact force exceeded its threshold.
 ///
-/// Rapier reports the force again in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`],
-/// which no collider has by default.
+/// Rapier reports it again in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no
+/// collider has by default.
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +90,7 @@ pub struct ContactForce {
     pub force: ContactForceEvent,
 }
 
-/// A soft body tore.
+/// Reports that a soft body tore.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SoftBodyTear {
@@ -101,7 +100,7 @@ pub struct SoftBodyTear {
     pub event: Box<SoftBodyTearEvent>,
 }
 
-/// Rapier disabled a body because its state became NaN or infinite.
+/// Reports that Rapier disabled a body because its state became NaN or infinite.
 ///
 /// The body keeps its last finite pose. Rapier's own list, `quarantine()`, only has the bodies of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +113,7 @@ pub struct Quarantined {
     pub body: BodyKey,
 }
 
-/// An event in a step.
+/// Holds an event of a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -128,8 +127,7 @@ pub enum Event {
     Quarantined(Quarantined),
 }
 
-/// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, and a game
-/// changes that order merely by accessing a body mutably.
+/// The order of events within a step, because Rapier's order changes when a game merely accesses a body mutably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EventOrder {
     Collision([(u32, u32); 2]),
@@ -141,7 +139,6 @@ pub(super) enum EventOrder {
 /// Identifies an event in each run of its step: by its tick, its kind and pair, and whether it is a start.
 pub(super) type Identity = (u64, EventOrder, bool);
 
-/// Returns the key by which pairs of colliders are ordered, whichever of the two comes first.
 pub(crate) fn pair_order(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
     let mut pair = colliders.map(ColliderHandle::into_raw_parts);
     pair.sort_unstable();
@@ -179,8 +176,10 @@ impl Event {
     }
 }
 
-/// A handle to the events of a frame, from [`Simulation::events`](crate::Simulation::events), of the last step, from
+/// Shares the events of a frame, from [`Simulation::events`](crate::Simulation::events), of the last step, from
 /// [`Physics::events`](crate::Physics::events), or of a tick, from [`in_step`](Self::in_step).
+///
+/// It borrows nothing, so a loop over hits can remove the bodies that were hit:
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -193,15 +192,12 @@ impl Event {
 ///     RigidBodyBuilder::dynamic().translation(Vector::Y),
 ///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
 /// );
-/// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
-/// assert_eq!((frame.steps, simulation.events().len()), (2, 1));
-/// // The ball hits the ground in the first of the frame's two steps.
-/// for collision in simulation.events().in_step(0).collisions() {
-///     assert!(collision.started && collision.bodies.contains(&Some(ball)));
+/// simulation.advance(Duration::from_millis(20), |_, _| ());
+/// for hit in simulation.events().collisions() {
+///     assert!(hit.started && hit.bodies.contains(&Some(ball)));
+///     simulation.physics.remove(ball);
 /// }
-///
 /// // The next step reports that the removed body stopped touching, with its dead key.
-/// simulation.physics.remove(ball);
 /// simulation.advance(Duration::from_millis(20), |_, _| ());
 /// let stopped = simulation.events().collisions().next().unwrap();
 /// assert!(stopped.removed && stopped.bodies.contains(&Some(ball)));
@@ -211,32 +207,16 @@ impl Event {
 /// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, and quarantined
 /// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
 /// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
-/// happened. If a body crosses a sensor within a step, the start comes before the stop. Tears are ordered by soft body,
-/// and quarantined bodies by key.
+/// happened. Tears are ordered by soft body, and quarantined bodies by key.
 ///
-/// So the order is the same in every run of the same steps, on any number of threads. It does not depend on which
-/// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
-///
-/// # Changing the physics
-/// A handle shares the events and borrows nothing, so a loop over hits can remove the bodies that were hit:
-///
-/// ```
-/// # use evenstep::Physics;
-/// # fn hook(physics: &mut Physics) {
-/// for hit in physics.events().collisions() {
-///     for key in hit.bodies.into_iter().flatten() {
-///         physics.remove(key);
-///     }
-/// }
-/// # }
-/// ```
+/// So the order is the same in every run of the same steps, on any number of threads, whichever bodies the game
+/// accessed.
 #[derive(Clone)]
 pub struct Events {
     all: SharedEvents,
     range: Range<usize>,
 }
 
-/// The events of a step or a frame, shared with the handles to them.
 pub(crate) type SharedEvents = Arc<Vec<Event>>;
 
 impl fmt::Debug for Events {
@@ -327,7 +307,6 @@ impl Events {
     }
 }
 
-/// Empties a list of events, or starts a new one if there are handles to it.
 pub(crate) fn clear_events(events: &mut SharedEvents) {
     match Arc::get_mut(events) {
         Some(events) => events.clear(),
@@ -335,7 +314,6 @@ pub(crate) fn clear_events(events: &mut SharedEvents) {
     }
 }
 
-/// Replaces the events of these ticks with the ones in `others`.
 pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
     if events.is_empty() && others.is_empty() {
         return;
@@ -353,12 +331,12 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
-/// How the events changed when steps were resimulated, from
+/// Lists how the events changed when steps were resimulated, from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
 /// retracted and one new event. Start the effects of new events, stop the effects of retracted events, and leave those
-/// of confirmed events alone. Each effect then plays once, and events that never happened leave no effect.
+/// of confirmed events alone.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {
@@ -370,7 +348,6 @@ pub struct EventChanges {
     pub retracted: Events,
 }
 
-/// New, confirmed and retracted events.
 pub(crate) type ChangedEvents = [SharedEvents; 3];
 
 impl EventChanges {
@@ -416,7 +393,6 @@ mod tests {
     use rapier::geometry::{ColliderHandle, ContactForceEvent};
     use slotmap::KeyData;
 
-    /// Returns one of few events, so that a list has the same event several times.
     fn event() -> impl Strategy<Value = Event> {
         let pairs = prop::array::uniform2(0..3u32);
         (0..3u64, 0..4u8, pairs, 0..100u8).prop_map(|(tick, kind, pair, force)| {
@@ -452,7 +428,7 @@ mod tests {
         })
     }
 
-    /// Does what [`EventChanges::between`] does, in a time that grows with the square of the number of events.
+    /// Does the same as [`EventChanges::between`], in a time that grows with the square of the number of events.
     fn one_by_one(mut then: Vec<Event>, now: &[Event]) -> [Vec<Event>; 3] {
         let (mut new, mut confirmed) = (Vec::new(), Vec::new());
         for event in now {

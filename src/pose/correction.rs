@@ -5,26 +5,13 @@ use std::time::Duration;
 use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
-/// How visual errors decay. Set it for all bodies with [`Simulation::correction`](crate::Simulation::correction), or
-/// for one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
+/// Sets how visual errors decay, for all bodies with [`Simulation::correction`](crate::Simulation::correction), or for
+/// one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
 /// so the picture does not jump, and soon displays the corrected state. The same happens after a change of a body's
 /// [`Smoothing`](crate::Smoothing), and after [`Physics::show_from`](crate::Physics::show_from). Position and rotation
-/// decay separately. However, if the position's correction is too large to be smoothed, the rotation jumps too.
-///
-/// ```
-/// # use evenstep::{Correction, DecayCurve, Simulation};
-/// # use std::time::Duration;
-/// # let mut simulation = Simulation::default();
-/// simulation.correction = Correction::half_life(Duration::from_millis(100));
-/// simulation.correction = Correction::linear(Duration::from_millis(150));
-///
-/// let mut correction = Correction::default();
-/// correction.position.max = 5.0;
-/// correction.rotation.curve = DecayCurve::HalfLife(Duration::from_millis(80));
-/// simulation.correction = correction;
-/// ```
+/// decay separately, but if the position's correction is too large to be smoothed, the rotation jumps too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -35,7 +22,7 @@ pub struct Correction {
     pub rotation: ErrorDecay,
 }
 
-/// How the visual error of a position or of a rotation decays: a part of [`Correction`].
+/// Sets how the visual error of a position or of a rotation decays: a part of [`Correction`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -44,21 +31,21 @@ pub struct ErrorDecay {
     pub curve: DecayCurve,
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
-    /// A larger correction is not smoothed: the body jumps. Smaller ones add up to at most this limit. It is 2 m or a
-    /// quarter turn by default, and `f32::MAX` is no limit. With zero, or if `min` or `max` is NaN, no error is
+    /// The size, 2 m or a quarter turn by default, above which a correction makes the body jump. Smaller corrections
+    /// add up to at most this limit. `f32::MAX` is no limit. With zero, or if `min` or `max` is NaN, no error is
     /// displayed. [`Physics::show_from`](crate::Physics::show_from) begins with an error of any size.
     pub max: f32,
 }
 
-/// The curve on which a visual error decays, in real time and at any frame rate. Pauses and times at speed 0 do not
-/// count.
+/// Sets the curve on which a visual error decays, in real time and at any frame rate. Pauses and times at speed 0 do
+/// not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum DecayCurve {
-    /// The error halves in each half-life. With zero, it is gone in the next frame.
+    /// The error halves in each half-life: fast at first, then slowly. With zero, it is gone in the next frame.
     ///
-    /// Use it for corrections that may follow each other at any time. The error shrinks fast at first, then slowly.
+    /// Use it for corrections that may follow each other at any time.
     HalfLife(Duration),
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///
@@ -68,7 +55,6 @@ pub enum DecayCurve {
     Linear(Duration),
 }
 
-/// The visual error of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct VisualError {
@@ -97,8 +83,8 @@ impl Correction {
         Self::DEFAULT.on(DecayCurve::HalfLife(half_life))
     }
 
-    /// Returns the default with errors that shrink at a constant speed, for position and rotation, and are gone after
-    /// `duration`.
+    /// Returns the default with errors that shrink at a constant speed and are gone after `duration`, for position and
+    /// rotation.
     #[must_use]
     pub const fn linear(duration: Duration) -> Self {
         Self::DEFAULT.on(DecayCurve::Linear(duration))
@@ -132,7 +118,6 @@ impl Correction {
         (sum, is_turned_far)
     }
 
-    /// Returns the beginning of an error that may have any size.
     pub(crate) fn begun(&self, error: &Pose) -> VisualError {
         VisualError {
             pose: self.shown(error, [f32::INFINITY; 2]),
@@ -140,7 +125,6 @@ impl Correction {
         }
     }
 
-    /// Returns the part of an error that is displayed, up to these limits of the position and the rotation.
     fn shown(&self, error: &Pose, limits: [f32; 2]) -> Pose {
         let mut shown = Pose::IDENTITY;
         if !error.is_finite() {
@@ -162,7 +146,6 @@ impl Correction {
         shown
     }
 
-    /// Returns the remaining error after `elapsed`.
     pub(crate) fn decayed(&self, error: &VisualError, elapsed: Duration) -> VisualError {
         let whole = Pose::from_rotation(error.pose.rotation);
         let (rest, rotation_left) = self.rotation.rest(error.rotation_left, elapsed);
@@ -193,8 +176,7 @@ impl ErrorDecay {
         }
     }
 
-    /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay, which
-    /// was `left` before.
+    /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay.
     fn rest(&self, left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
         if elapsed.is_zero() {
             return (1.0, left);
@@ -217,8 +199,7 @@ impl ErrorDecay {
         }
     }
 
-    /// Returns the remaining time of a linear decay after an addition to an error that had `left`: the average of both,
-    /// weighted by their sizes.
+    /// Returns the remaining time of a linear decay after an addition: the average of both, weighted by their sizes.
     fn left(&self, left: Option<Duration>, error: f32, addition: f32) -> Option<Duration> {
         let DecayCurve::Linear(duration) = self.curve else {
             return None;
@@ -245,7 +226,6 @@ pub(crate) fn with_error(error: &Pose, pose: &Pose) -> Pose {
     Pose::from_parts(pose.translation + error.translation, rotation)
 }
 
-/// Returns the error of a body that was turned together with its error.
 pub(crate) fn turned(error: &Pose, by: Rotation) -> Pose {
     Pose::from_parts(by * error.translation, by * error.rotation * by.inverse())
 }

@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 /// The number of values that are kept: enough for a thread that is ahead, and for a rollback.
 const KEPT: usize = 64;
 
-/// A value that your game sets in its steps and draws between them, like bodies: the light of a lamp, a bone of an
-/// animation, the angle of a wheel, a counter.
+/// Interpolates any value of your game between steps, the way bodies are: the light of a lamp, a bone of an animation,
+/// a counter.
 ///
 /// ```
-/// use evenstep::Simulation;
-/// use evenstep::render::Interpolated;
-/// use std::time::Duration;
-///
+/// # use evenstep::Simulation;
+/// # use evenstep::render::Interpolated;
+/// # use std::time::Duration;
 /// let mut simulation = Simulation::default();
 /// let mut light = Interpolated::new(0.0_f32);
 /// for _ in 0..10 {
@@ -21,37 +20,34 @@ const KEPT: usize = 64;
 ///         light.set(step.tick, step.tick as f32 * 0.1);
 ///     });
 ///     // In each frame, for the same time as the poses:
-///     let shown = light.at(frame.tick, frame.alpha, |a, b, t| a + (b - a) * t);
-///     assert!(shown <= *light.latest());
+///     let displayed = light.at(frame.tick, frame.alpha, |a, b, t| a + (b - a) * t);
+///     assert!(displayed <= *light.latest());
 /// }
 /// ```
 ///
-/// With a thread, use [`View::tick`](crate::threads::View::tick) and [`View::alpha`](crate::threads::View::alpha). The
-/// hooks of a [`Runner`](crate::threads::Runner) run on another thread: send each step's tick and value through a
-/// channel, and set all received values before a frame. Values that come early wait here until their step is displayed.
+/// With a [`Runner`](crate::threads::Runner), whose hooks run on another thread, send each step's tick and value
+/// through a channel, and set all received values before a frame. Values that come early wait here until their step is
+/// displayed.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
 /// earlier value of that step and all later ones, with their jumps. The values of the last 64 steps that set one are
-/// kept. If you go back further than that, for example to restart a level, the first value set there is drawn for its
-/// whole step, because the value before it is no longer known.
+/// kept. If you go back further, the first value set there is drawn for its whole step, because the value before it is
+/// no longer known.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
-    /// The value before the oldest of `later`.
     first: T,
-    /// The tick of the step that set `first`, or `None` if it is the value at the beginning. An earlier step cannot
-    /// begin with `first`.
+    /// The tick of the step that set `first`, or `None` for the value at the beginning. An earlier step cannot begin
+    /// with `first`.
     first_tick: Option<u64>,
     later: VecDeque<After<T>>,
 }
 
-/// The value after a step.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct After<T> {
     tick: u64,
     value: T,
-    /// Whether the value jumps here, with no interpolation from the previous one.
     jumps: bool,
 }
 
@@ -65,16 +61,16 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
-    /// Sets the value at the end of a step. `tick` is the tick of the [`Step`](crate::Step). If a step sets it twice,
-    /// the last value counts. If one of the calls was a [`jump`](Self::jump), the step jumps to the last value.
+    /// Sets the value at the end of the step with this [`tick`](crate::Step::tick).
     ///
-    /// If a step sets nothing, the previous value stays for the whole step.
+    /// If a step sets it twice, the last value counts, and if one of the calls was a [`jump`](Self::jump), the step
+    /// jumps to it. If a step sets nothing, the previous value stays for the whole step.
     pub fn set(&mut self, tick: u64, value: T) {
         self.push(tick, value, false);
     }
 
     /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
-    /// teleport. The whole step displays the value at its end, even if the step calls `set` too, before or after.
+    /// teleport. The whole step displays the value at its end.
     ///
     /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, `set` cannot be told
     /// from a second call in that step, so the step keeps its jump.

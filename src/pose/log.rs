@@ -11,29 +11,24 @@ use super::correction::VisualError;
 use super::motion::{Smoothing, Trajectory};
 use super::origin::Origin;
 
-/// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a
-/// body writes to the log. One reader takes it: the frame that displays the changes, or the publisher that sends them
-/// to another thread.
+/// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a body writes here.
+/// One reader takes it: the frame that displays the changes, or the publisher that sends them to another thread.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PoseLog {
-    /// The epoch of the state that the log was taken from. A screen compares all bodies if the log belongs to another
-    /// state. Then `rest` lists every body at rest.
+    /// The epoch of the state that the log was taken from. If it belongs to another state, a screen compares all
+    /// bodies, and `rest` lists every body at rest.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub epoch: Option<u64>,
-    /// Bodies that came to rest, with their poses.
     pub rest: Vec<(BodyKey, Pose)>,
-    /// Bodies that were removed, by any means.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
-    /// Changes of the smoothing of moving bodies, which no reader has taken yet.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     pub smoothings: BTreeMap<BodyKey, SmoothingChange>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: EventQueue,
 }
 
-/// A change of the visual error of a body.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum ErrorChange {
@@ -45,17 +40,15 @@ pub(crate) enum ErrorChange {
     ShowFrom(BodyKey, Pose, Origin),
     /// The body got another smoothing. With the old one, it would have moved along this path in the last step.
     Smooth(BodyKey, Box<Trajectory>),
-    /// The body was moved by an isometry of the world together with its motion, in the coordinates of this origin.
+    /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin.
     Turn(BodyKey, Pose, Origin),
     /// The body was teleported, so it has no error any more.
     Clear(BodyKey),
     /// The key now belongs to another body, which does not continue the motion of the first one.
     Renew(BodyKey),
-    /// No body has an error any more.
     ClearAll,
 }
 
-/// A change of the smoothing of a body, which the next captured step applies.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingChange {
@@ -87,7 +80,6 @@ impl PoseLog {
         })
     }
 
-    /// Takes the log, and leaves an empty one of the same state.
     pub fn take(&mut self) -> Self {
         let empty = Self {
             epoch: self.epoch,
@@ -96,7 +88,6 @@ impl PoseLog {
         std::mem::replace(self, empty)
     }
 
-    /// Adds a later log.
     pub fn append(&mut self, mut later: Self) {
         if later.epoch == self.epoch {
             self.drop_rest_of(&later.removed);
@@ -110,7 +101,6 @@ impl PoseLog {
         self.events.append(later.events);
     }
 
-    /// Drops bodies that came to rest and were removed later.
     pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
         if !self.rest.is_empty() && !removed.is_empty() {
             let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
@@ -118,7 +108,6 @@ impl PoseLog {
         }
     }
 
-    /// Returns the poses from which the game lets bodies begin.
     pub fn into_beginnings(self) -> impl Iterator<Item = ErrorChange> {
         let errors = self.errors.into_iter();
         errors.filter(|change| matches!(change, ErrorChange::ShowFrom(..)))
@@ -127,7 +116,6 @@ impl PoseLog {
 
 /// # Changes of the smoothing
 impl PoseLog {
-    /// Records that a moving body gets another smoothing than `before`.
     pub fn change_smoothing(&mut self, key: BodyKey, before: Smoothing) {
         let change = SmoothingChange { before, path: None };
         self.smoothings.entry(key).or_insert(change);

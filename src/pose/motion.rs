@@ -10,27 +10,19 @@ use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 use super::correction::Correction;
 use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermite};
 
-/// How a frame between two steps displays bodies. Set it for all bodies with
+/// Sets how a frame between two steps displays bodies, for all bodies with
 /// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
-/// # Choosing
-/// | | latency | in free motion | at contacts | cost |
-/// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | one step | straight between the states | a corner at each state | 1, or 2.4 off centre |
-/// | [`Hermite`](Self::Hermite) | one step | smooth at the states too | overshoots a little | 7 |
-/// | [`Extrapolate`](Self::Extrapolate) | none | exact, except for acceleration | overshoots the contact, and jumps back | 3.5 |
-/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.7 |
-///
-/// The cost is that of a frame without a step, relative to interpolated bodies whose centre of mass is at their origin.
-/// These take 5 ns each (`cargo bench --bench frame -- smoothing`, on an AMD EPYC), because their two poses are enough.
+/// In a frame without a step, an interpolated body whose centre of mass is at its origin costs 5 ns (`cargo bench
+/// --bench frame -- smoothing`, on an AMD EPYC), because its two poses are enough. Other bodies cost a multiple of it:
+/// 2.4 with `Interpolate`, 7 with `Hermite`, 3.5 with `Extrapolate`, and 1.7 with `Latest`.
 ///
 /// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::{Simulation, Smoothing};
-/// use std::time::Duration;
-///
-/// let shown = |smoothing| {
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::{Simulation, Smoothing};
+/// # use std::time::Duration;
+/// let displayed = |smoothing| {
 ///     let mut simulation = Simulation::default();
 ///     simulation.smoothing = smoothing;
 ///     let body = RigidBodyBuilder::dynamic().gravity_scale(0.0).linvel(Vector::X * 60.0);
@@ -38,9 +30,9 @@ use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermi
 ///     simulation.advance(Duration::from_millis(25), |_, _| ()); // one and a half steps, one metre each
 ///     simulation.pose(body).unwrap().translation.x
 /// };
-/// assert!((shown(Smoothing::Interpolate) - 0.5).abs() < 1e-3);
-/// assert!((shown(Smoothing::Extrapolate) - 1.5).abs() < 1e-3);
-/// assert!((shown(Smoothing::Latest) - 1.0).abs() < 1e-3);
+/// assert!((displayed(Smoothing::Interpolate) - 0.5).abs() < 1e-3);
+/// assert!((displayed(Smoothing::Extrapolate) - 1.5).abs() < 1e-3);
+/// assert!((displayed(Smoothing::Latest) - 1.0).abs() < 1e-3);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -48,25 +40,23 @@ use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermi
 pub enum Smoothing {
     /// Displays bodies between the last two states, at the frame's [`alpha`](crate::Frame::alpha). This is the default.
     ///
-    /// The centre of mass moves in a straight line, and the body turns about it at a constant rate along the shorter
-    /// arc, like a body that nothing touches. (If a body is kinematic by position, its origin moves in a straight
-    /// line.)
+    /// The centre of mass moves in a straight line, with a corner at each state, and the body turns about it at a
+    /// constant rate along the shorter arc. If a body is kinematic by position, its origin moves in a straight line.
     #[default]
     Interpolate,
     /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
     ///
     /// Use it at low rates, for bodies so fast that corners are visible, and for a body that turns by more than half a
-    /// turn in a step, which the two poses alone do not reveal. The position is a cubic Hermite spline. The rotation
-    /// follows the first angular velocity, which fades into the second. The remaining difference to the second pose,
-    /// which must be less than half a turn, is spread smoothly.
+    /// turn in a step, which the two poses alone do not reveal. It overshoots contacts a little. The position is a
+    /// cubic Hermite spline. The rotation follows the first angular velocity, which fades into the second. The
+    /// remaining difference to the second pose, which must be less than half a turn, is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state.
     ///
-    /// Frames have no latency. The body is never more than one step ahead: it is displayed at most |v| · dt from its
-    /// last state, and turned by at most |ω| · dt. Under an acceleration a, it is off by at most a · dt² from the next
-    /// state. With Rapier's four substeps that is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is
-    /// off by up to |v| · dt, and then jumps back. A copy that is stepped ahead has the right contacts too, for 1.3 to
-    /// 2.8 times the cost of a frame with one step: [Previewing the next step][preview].
+    /// Frames have no latency. The body is displayed at most |v| · dt from its last state, and turned by at most |ω| ·
+    /// dt. Under an acceleration a, it is off by at most a · dt² from the next state. With Rapier's four substeps that
+    /// is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps
+    /// back. A [preview] has the right contacts too.
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md#previewing-the-next-step
     Extrapolate,
@@ -75,14 +65,12 @@ pub enum Smoothing {
 }
 
 impl Smoothing {
-    /// Returns whether frames display the body at another time than with `other`.
     pub(crate) fn has_other_time(self, other: Self) -> bool {
         let is_between = |it| matches!(it, Self::Interpolate | Self::Hermite);
         self != other && !(is_between(self) && is_between(other))
     }
 }
 
-/// The last two states of a body, and the displayed poses between them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pair {
@@ -92,26 +80,22 @@ pub(crate) struct Pair {
     pub trajectory: Option<Trajectory>,
 }
 
-/// The data that, besides the two poses, determine the motion between them.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Trajectory {
     smoothing: Smoothing,
-    /// The point that moves in a straight line and about which the body turns, in metres in the body's own frame.
+    /// The point that moves in a straight line and about which the body turns, in metres in the body's frame.
     center: Vector,
-    /// The velocities of the centre of mass at the previous and at the current state, in world axes.
-    ///
-    /// The first is `None` if the body was not read at the beginning of the step, or had no meaningful velocity there.
-    /// The velocity at the end is then used for both.
+    /// The velocities of the centre of mass at the previous and at the current state, in world axes. The first is
+    /// `None`, and the second is used for both, if the body was not read at the beginning of the step, or had no
+    /// meaningful velocity there.
     before: Option<RigidBodyVelocity<Real>>,
     after: RigidBodyVelocity<Real>,
-    /// The time between the two states, in seconds.
     dt: Real,
     /// The last time that the game moved the body, as a number of steps, and how.
     moved: Option<(u64, MovedBy)>,
 }
 
-/// How the game moved a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum MovedBy {
@@ -122,7 +106,6 @@ enum MovedBy {
 }
 
 impl Pair {
-    /// Returns the pair of a body at rest.
     pub fn at_rest(pose: Pose) -> Self {
         Self {
             previous: pose,
@@ -179,7 +162,6 @@ impl Pair {
         self.previous.is_finite() && self.current.is_finite()
     }
 
-    /// Moves both states by the same isometry of the world.
     pub fn transform(&mut self, by: &Pose) {
         self.previous = by * self.previous;
         self.current = by * self.current;
@@ -190,7 +172,6 @@ impl Pair {
 }
 
 impl Trajectory {
-    /// Reads the body right before a step, after `tick` steps.
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the body was
         // teleported since, that velocity says nothing about its next motion.
@@ -212,17 +193,14 @@ impl Trajectory {
         self.dt = dt;
     }
 
-    /// Returns the point that moves in a straight line and about which the body turns, in the body's own frame.
     pub fn center(&self) -> Vector {
         self.center
     }
 
-    /// Records a teleport of the body after `tick` steps.
     pub fn put(&mut self, tick: u64) {
         self.moved = Some((tick, MovedBy::Teleport));
     }
 
-    /// Notes that the body was turned with its motion after `tick` steps.
     pub fn note_turn(&mut self, tick: u64) {
         if !self.is_teleported_at(tick) {
             self.moved = Some((tick, MovedBy::Turn));
@@ -251,24 +229,21 @@ impl Trajectory {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }
 
-    /// Stops the rotation because it was set. The body continues from there in the next step.
     pub fn stop_turning(&mut self) {
         self.velocities()
             .for_each(|it| it.angvel = AngVector::default());
     }
 
-    /// Renumbers the step count from `old` to `new`.
     pub fn set_tick(&mut self, old: u64, new: u64) {
         let moved = self.moved.filter(|(at, _)| *at == old);
         self.moved = moved.map(|(_, by)| (new, by));
     }
 
-    /// Returns whether the two poses are all that a frame needs, because they are interpolated about the body's origin.
+    /// Returns whether a frame needs only the two poses, because they are interpolated about the body's origin.
     pub fn is_plain(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }
 
-    /// Returns whether a step [ends](Self::end) with a plain trajectory.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
         let end = Self {
             smoothing,
@@ -278,13 +253,12 @@ impl Trajectory {
         end.is_plain()
     }
 
-    /// Returns the pose of an extrapolated body a number of seconds after its last state, which has the pose `current`.
+    /// Returns the pose of an extrapolated body a number of seconds after its last state.
     pub fn extrapolated(&self, current: &Pose, seconds: f32) -> Option<Pose> {
         let is_extrapolated = self.smoothing == Smoothing::Extrapolate;
         is_extrapolated.then(|| extrapolated(current, &self.after, self.center, seconds))
     }
 
-    /// Turns the velocities with the body.
     pub fn turn(&mut self, by: Rotation) {
         self.velocities().for_each(|it| *it = it.transformed(&by));
     }
@@ -298,17 +272,14 @@ impl Trajectory {
     }
 }
 
-/// Four bodies whose displayed poses need more than the two poses.
 pub(super) struct Motions<'a> {
     pub trajectories: &'a [Trajectory; LANES],
     pub previous: &'a [Pose; LANES],
     pub current: &'a [Pose; LANES],
-    /// The poses interpolated about the origins of the bodies.
     pub plain: &'a [Pose; LANES],
 }
 
 impl Motions<'_> {
-    /// Returns the results of [`Pair::at`] as if all four had this smoothing.
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
         if weights.alpha >= 1.0 && (smoothing != Smoothing::Extrapolate || weights.lead.is_none()) {
             return *self.current;
@@ -335,20 +306,18 @@ impl Motions<'_> {
     }
 }
 
-/// Returns the velocity of a body. It is zero for a body that is disabled or asleep, whatever Rapier stores for it, and
-/// for a body with a velocity that is not finite, which Rapier is about to disable.
+/// Returns the velocity of a body: zero for a body that is disabled or asleep, whatever Rapier stores for it, and for a
+/// body whose velocity is not finite, which Rapier is about to disable.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
     let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
     velocity.unwrap_or_default()
 }
 
-/// Returns the centre of mass of a body in its own frame, or the origin if it is not finite.
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
 }
 
-/// Returns the point that moves in a straight line with this smoothing, and about which the body turns.
 fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
     if smoothing == Smoothing::Interpolate && is_led(body) {
         Vector::ZERO
@@ -357,8 +326,8 @@ fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
     }
 }
 
-/// Returns whether a body was at rest in the last step. If a body that is kinematic by position does not move, Rapier
-/// still gives it a velocity, which is only a rounding error.
+/// Returns whether a body was at rest in the last step. Rapier gives a body that is kinematic by position a velocity
+/// even if it does not move, which is only a rounding error.
 pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
     !is_in_motion(body) || (is_led(body) && !has_moved)
 }
@@ -387,8 +356,7 @@ fn capped(body: &RigidBody, max_linear_velocity: Real, dt: Real) -> RigidBodyVel
     velocity
 }
 
-/// The general settings belong to the loop, which passes them to each capture. The settings of a body belong to the
-/// state.
+/// The general settings belong to the loop, which passes them to each capture. Those of a body belong to the state.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {
@@ -396,7 +364,6 @@ pub(crate) struct SmoothingSettings {
     bodies: SecondaryMap<BodyKey, BodySmoothing>,
 }
 
-/// The settings for all bodies that have no setting themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct GeneralSmoothing {
@@ -417,7 +384,6 @@ impl SmoothingSettings {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
-    /// Returns the settings of a body that is alive, to change them.
     pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
         if !self.bodies.contains_key(key) {
             self.bodies.insert(key, BodySmoothing::default());
@@ -429,7 +395,6 @@ impl SmoothingSettings {
         self.bodies.remove(key);
     }
 
-    /// Returns whether something was set for this body.
     pub fn has(&self, key: BodyKey) -> bool {
         self.bodies.contains_key(key)
     }

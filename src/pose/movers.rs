@@ -14,10 +14,8 @@ use super::log::SmoothingChange;
 use super::motion::{Motions, Pair, Smoothing, Trajectory};
 use super::paths::Weights;
 
-/// Lists with one entry per body, all in the same order.
-///
-/// Bodies that were awake after the last step come first, in the order in which Rapier lists them, so that both lists
-/// can be read together without look-ups.
+/// Lists with one entry per body, all in the same order. Bodies that were awake after the last step come first, in
+/// Rapier's order, so that both lists can be read together without look-ups.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Movers {
@@ -28,14 +26,11 @@ pub(crate) struct Movers {
     /// Whether a plain blend of the two poses may not be enough. After a change of mass, this is known only once the
     /// next step has computed the centre of mass.
     use_trajectory: Vec<bool>,
-    /// Valid where `use_trajectory` is set.
     trajectories: Vec<Trajectory>,
-    /// The number of awake bodies.
     awake: usize,
     /// Counts up whenever bodies are listed or unlisted, or change their indices.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: u64,
-    /// Counts up whenever anything changes.
     #[cfg_attr(feature = "serde", serde(skip))]
     version: u64,
 }
@@ -63,7 +58,6 @@ impl Movers {
         self.order
     }
 
-    /// Returns a counter. If two readings from the same state are equal, nothing has changed between them.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -85,13 +79,13 @@ impl Movers {
         self.use_trajectory[index]
     }
 
-    /// Returns whether any of these bodies may need its trajectory. Such bodies are rare, so the flags are read at once.
+    /// Returns whether any of these bodies may need its trajectory. Such bodies are rare, so the flags are read at
+    /// once.
     fn any_uses_trajectory(&self, indices: Range<usize>) -> bool {
         let flags = &self.use_trajectory[indices];
         flags.iter().fold(false, |any, is| any | is)
     }
 
-    /// Returns the previous and the current pose of each body.
     pub fn all_poses(&self) -> impl Iterator<Item = [&Pose; 2]> {
         let poses = self.previous.iter().zip(&self.current);
         poses.map(|(previous, current)| [previous, current])
@@ -105,7 +99,6 @@ impl Movers {
         }
     }
 
-    /// Appends a body at rest at `pose`, and returns its index.
     pub fn push(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) -> usize {
         self.reorder();
         self.handles.push(handle);
@@ -142,7 +135,6 @@ impl Movers {
         self.version = !Id::default().number();
     }
 
-    /// Copies the bodies of other movers, as far as a screen displays them.
     pub fn copy_shown(&mut self, of: &Self) {
         self.order = of.order;
         self.version = of.version;
@@ -159,9 +151,9 @@ impl Movers {
 
 /// # Steps
 impl Movers {
-    /// Begins a step: the current state becomes the previous one. The first `known` bodies are known to be where the
-    /// last step left them. `tick` steps have run. `is_curved` is whether a body needs its velocity at the
-    /// beginning, even if its last path was plain.
+    /// Begins a step: the current state becomes the previous one. The first `known` bodies are where the last step left
+    /// them. `tick` steps have run. `is_curved` is whether a body needs its velocity at the beginning, even if its last
+    /// path was plain.
     pub fn begin_step(
         &mut self,
         world: &World,
@@ -192,7 +184,6 @@ impl Movers {
         }
     }
 
-    /// Reads the poses right after a step. The awake bodies are at the front.
     pub fn end_step(
         &mut self,
         world: &World,
@@ -239,7 +230,6 @@ impl Movers {
         }
     }
 
-    /// Returns the position of the body in Rapier, or `last` if it is not finite.
     fn position(&self, index: usize, world: &World, last: Pose) -> Pose {
         let position = world.position(self.handles[index]);
         position.filter(Pose::is_finite).unwrap_or(last)
@@ -251,7 +241,6 @@ impl Movers {
             && !(world.rapier.bodies.get(self.handles[index])).is_some_and(is_about_to_move)
     }
 
-    /// Renumbers the steps.
     pub fn set_tick(&mut self, old: u64, new: u64) {
         for trajectory in &mut self.trajectories {
             trajectory.set_tick(old, new);
@@ -266,7 +255,6 @@ impl Movers {
         self.use_trajectory[index] = true;
     }
 
-    /// Rechecks all bodies, as [`recheck`](Self::recheck) does for one.
     pub fn recheck_all(&mut self) {
         self.use_trajectory.fill(true);
     }
@@ -291,22 +279,20 @@ impl Movers {
         *current = position;
     }
 
-    /// Moves a body like [`put`](Self::put), with its whole pose.
     pub fn teleport(&mut self, index: usize, position: Pose, tick: u64) {
         self.set(index, position, position);
         self.stop(index);
         self.trajectories[index].put(tick);
     }
 
-    /// Sets both poses.
     pub fn set(&mut self, index: usize, previous: Pose, current: Pose) {
         self.version += 1;
         self.previous[index] = previous;
         self.current[index] = current;
     }
 
-    /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins. If `from` is
-    /// `None`, the body is at rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
+    /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins, or lets it
+    /// rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
     pub fn start_from(&mut self, index: usize, from: Option<Pose>, ahead: f32) {
         let pair = self.pair(index);
         let trajectory = pair.trajectory.as_ref();
@@ -332,7 +318,6 @@ impl Movers {
         edited.map(|(key, _)| *key).collect()
     }
 
-    /// Turns the motion of a body that was turned after `tick` steps.
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
         self.trajectories[index].turn(by);
         if by != Rotation::IDENTITY {
@@ -387,7 +372,6 @@ impl Movers {
 
 /// # Displayed poses
 impl Movers {
-    /// Computes the displayed poses of the bodies from `start` on.
     pub fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let places = start..start + poses.len();
         let (previous, current) = (
@@ -400,7 +384,6 @@ impl Movers {
         }
     }
 
-    /// Computes poses as [`blend`](Self::blend) does, for bodies that need more than the two poses.
     #[inline(never)]
     fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();
@@ -413,7 +396,6 @@ impl Movers {
         }
     }
 
-    /// Blends the four bodies from `start` on, with every smoothing that any of them has.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
         let mut left = *four(&self.use_trajectory, start);
         let trajectories = four(&self.trajectories, start);
@@ -437,7 +419,6 @@ impl Movers {
 
 #[cfg(feature = "serde")]
 impl Movers {
-    /// Returns whether the lists have the same length and finite poses.
     pub fn is_consistent(&self) -> bool {
         let len = self.keys.len();
         let poses = [&self.previous, &self.current];
@@ -476,7 +457,6 @@ pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
 #[cfg(feature = "parallel")]
 const PIECE: usize = 16_384;
 
-/// Calls `work` for all of `poses`, in pieces, each with the index of its first pose.
 #[cfg(feature = "parallel")]
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + Sync) {
     use rayon::prelude::*;

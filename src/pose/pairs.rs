@@ -21,7 +21,7 @@ use super::movers::Movers;
 
 /// Pairs of poses by key: a part of the state.
 ///
-/// Bodies at rest cost nothing. They have one pose each, which no code reads. Bodies that move, or may have moved, are
+/// Bodies at rest cost nothing: they have one pose each, which no code reads. Bodies that move, or may have moved, are
 /// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
 /// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
 /// moved.
@@ -38,7 +38,6 @@ use super::movers::Movers;
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     movers: Movers,
-    /// The pairs of the last step for bodies that were teleported since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     teleported: BTreeMap<BodyKey, Pair>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
@@ -73,7 +72,6 @@ impl Pairs {
         }
     }
 
-    /// Returns the last two states.
     pub fn get(&self, key: BodyKey) -> Option<Pair> {
         Some(match *self.places.get(key)? {
             Place::Resting { pose, .. } => Pair::at_rest(pose),
@@ -81,7 +79,6 @@ impl Pairs {
         })
     }
 
-    /// Returns the states before and after the last step, even if the body was teleported since.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
         self.teleported.get(&key).copied().or_else(|| self.get(key))
     }
@@ -103,12 +100,10 @@ impl Pairs {
         )
     }
 
-    /// Returns the bodies that were teleported since the last step, with its pairs.
     pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.teleported.iter().map(|(key, pair)| (*key, *pair))
     }
 
-    /// Returns the index of a body in the lists of [`Movers`].
     pub fn mover(&self, key: BodyKey) -> Option<usize> {
         match *self.places.get(key)? {
             Place::Moving(index) => Some(index),
@@ -124,12 +119,10 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of steps when the pairs were taken.
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Returns all bodies at rest, with their poses.
     pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(|(key, index)| match *index {
             Place::Resting { pose, .. } => Some((key, pose)),
@@ -137,7 +130,6 @@ impl Pairs {
         })
     }
 
-    /// Returns the pair of a moving body as another smoothing would display it. The last step had the length `dt`.
     fn with_smoothing(
         &self,
         key: BodyKey,
@@ -181,8 +173,8 @@ impl Pairs {
     }
 
     /// Returns the bodies whose pose at `alpha` differs from their pose in another state of the same step, with the
-    /// difference as the smoothing of the other state displays it. This origin is `shift` away from that of the other
-    /// state. The last step had the length `dt`.
+    /// difference as the other state's smoothing displays it. This origin is `shift` away from the other state's. The
+    /// last step had the length `dt`.
     pub fn differences(
         &self,
         before: &Self,
@@ -215,7 +207,6 @@ impl Pairs {
 
 #[cfg(feature = "serde")]
 impl Pairs {
-    /// Returns whether all entries belong to bodies with these keys.
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
@@ -235,7 +226,6 @@ impl Pairs {
 
 /// # Indices in the lists
 impl Pairs {
-    /// Lists a body as moving, if it is not listed. Returns its index.
     fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = &mut self.places[key];
         match *index {
@@ -269,7 +259,6 @@ impl Pairs {
         }
     }
 
-    /// Updates the index of the body at `index`, unless the body was removed.
     fn repair(&mut self, index: usize) {
         if let Some(key) = self.movers.keys().get(index)
             && let Some(body) = self.places.get_mut(*key)
@@ -307,7 +296,6 @@ impl Pairs {
         self.movers.begin_step(world, known, is_curved, dt, tick);
     }
 
-    /// Reads the poses right after a captured step. `tick` steps have run, including this one.
     pub fn end_step(
         &mut self,
         world: &World,
@@ -349,12 +337,10 @@ impl Pairs {
         self.movers.set_awake(index);
     }
 
-    /// Returns whether the last step was not captured, so that a frame can display only the state after it.
     pub fn is_resynced(&self) -> bool {
         self.is_resynced
     }
 
-    /// Calls [`resync`](Self::resync), unless these are the pairs of the last step.
     pub fn resync_if_outdated(
         &mut self,
         world: &World,
@@ -387,7 +373,6 @@ impl Pairs {
         self.is_resynced = true;
     }
 
-    /// Unlists the bodies that are no longer awake and have not moved.
     pub fn unlist_resting(&mut self, world: &World, log: &mut PoseLog) {
         // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
         for index in (self.movers.awake()..self.movers.len()).rev() {
@@ -403,7 +388,6 @@ impl Pairs {
         }
     }
 
-    /// Renumbers the last step.
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
         self.movers.set_tick(old, tick);

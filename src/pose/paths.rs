@@ -9,11 +9,9 @@ use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns}
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(crate) struct Weights {
     pub alpha: f32,
-    /// How far ahead of the last state extrapolated bodies are, in seconds. Without it, they are ahead by `alpha` of
-    /// the last step.
+    /// How far ahead of the last state extrapolated bodies are, in seconds, or `None` for `alpha` of the last step.
     pub lead: Option<f32>,
     pub blend: Blend,
-    /// The weights at the eased alpha: see [`ease`].
     eased: Blend,
 }
 
@@ -28,7 +26,6 @@ impl Weights {
     }
 }
 
-/// The distance and angle that bodies move and turn in a number of seconds.
 struct Way {
     moved: Vectors,
     turned: Spins,
@@ -44,7 +41,6 @@ impl Way {
         }
     }
 
-    /// Returns the squared length: zero for a body that does not move.
     fn length_squared(&self) -> Floats {
         self.moved.length_squared() + self.turned.length_squared()
     }
@@ -133,7 +129,6 @@ pub(crate) fn all_extrapolated(
     moved
 }
 
-/// Returns the pose of one body after a number of seconds.
 pub(crate) fn extrapolated(
     pose: &Pose,
     velocity: &RigidBodyVelocity<Real>,
@@ -149,12 +144,10 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
     std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
 }
 
-/// Returns the indices of the bodies whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
     chosen(numbers.simd_eq(0.0).to_bitmask())
 }
 
-/// Eases from 0 to 1, with zero speed at both ends.
 fn ease(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }

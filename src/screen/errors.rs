@@ -16,12 +16,10 @@ impl Screen {
         (*error != Pose::IDENTITY).then_some(error)
     }
 
-    /// Returns all visual errors.
     pub(crate) fn errors(&self) -> impl Iterator<Item = (BodyKey, VisualError)> {
         self.errors.iter().map(|(key, offset)| (*key, offset.error))
     }
 
-    /// Returns the number of bodies with a visual error.
     pub fn errors_len(&self) -> usize {
         self.errors.len()
     }
@@ -82,7 +80,6 @@ impl Screen {
         }
     }
 
-    /// Adds to a visual error, or lets the body jump.
     pub(super) fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
         let before = self.errors.get(&key).map(|it| it.error);
         let correction = settings.correction_of(key);
@@ -93,7 +90,8 @@ impl Screen {
         self.set_error(key, error);
     }
 
-    /// Changes the errors for the next frame. This is apart from the loops over all bodies, which most frames need alone.
+    /// Changes the errors for the next frame. This is apart from the loops over all bodies, which most frames need
+    /// alone.
     #[inline(never)]
     pub(super) fn change_errors(
         &mut self,
@@ -110,7 +108,6 @@ impl Screen {
         }
     }
 
-    /// Begins the motions of bodies to their own poses, which are now known.
     #[inline(never)]
     pub(super) fn begin_errors(&mut self, movers: &Movers, weights: &Weights, moment: &Moment) {
         for (key, beginning) in std::mem::take(&mut self.beginnings) {
@@ -140,7 +137,6 @@ impl Screen {
         }
     }
 
-    /// Displays a body at rest with its visual error, which has changed in this frame.
     pub(super) fn show_error_at_rest(&mut self, key: BodyKey) {
         let Some(Displayed::Resting { pose, .. }) = self.bodies.get(key) else {
             return;

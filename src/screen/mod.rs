@@ -25,9 +25,8 @@ use key_log::KeyLog;
 
 use crate::pose::{Origin, SmoothingSettings, Trajectory, VisualError};
 
-/// The displayed bodies of a simulation, or of its view on another thread.
-///
-/// A screen accepts the movers of any state, and brings its lists into their order.
+/// The displayed bodies of a simulation, or of its view on another thread. A screen accepts the movers of any state,
+/// and brings its lists into their order.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
@@ -41,10 +40,8 @@ pub struct Screen {
     /// The order of the movers that `shown` is in, or `None` if the movers may be different.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
-    /// The visual errors of bodies.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
-    /// Errors that begin in the next frame, which knows the poses.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     beginnings: BTreeMap<BodyKey, Beginning>,
     moved: Moved,
@@ -54,22 +51,18 @@ pub struct Screen {
     removals: KeyLog,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) events: DisplayedEvents,
-    /// `None` if nobody has asked for it.
     #[cfg_attr(feature = "serde", serde(skip))]
     render_data: Option<Box<RenderData>>,
     /// The epoch of the last log, or `None` if the next one is compared with all bodies.
     #[cfg_attr(feature = "serde", serde(skip))]
     epoch: Option<u64>,
-    /// The origin of the last picture, and the vector to it from the previous one.
     origin: Option<Origin>,
     origin_shift: Vector,
-    /// The number of the last frame, its alpha, and its simulated time in seconds.
     number: u64,
     alpha: f32,
     time: f64,
 }
 
-/// The displayed pose of a body.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Displayed {
@@ -79,7 +72,6 @@ enum Displayed {
     Moving(usize),
 }
 
-/// The bodies whose pose differs from the previous frame.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Moved {
@@ -101,7 +93,6 @@ impl Moved {
     }
 }
 
-/// The visual error of a body, and its displayed pose if it rests.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Offset {
@@ -109,11 +100,9 @@ struct Offset {
     shown: Pose,
 }
 
-/// How the next frame begins the motion of a body to its own pose.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Beginning {
-    /// It displays the body at this pose, in the coordinates of this origin.
     At(Pose, Origin),
     /// It displays the body on the path that it would have had with its smoothing before.
     On(Box<Trajectory>),
@@ -124,9 +113,7 @@ enum Beginning {
 struct Marks {
     /// Whether the next frame reports `shown`, whatever it displays.
     is_unreported: bool,
-    /// Whether the body has a visual error.
     has_error: bool,
-    /// The index of the body in `moved`, if it is listed there.
     moved_at: u32,
 }
 
@@ -140,14 +127,11 @@ impl Marks {
     }
 }
 
-/// The data of the frame to display.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
-    /// The number of the frame, which is higher than all previous ones.
     pub frame: u64,
     /// The displayed simulated time, in seconds.
     pub time: f64,
-    /// The position between the two states, in [0, 1].
     pub alpha: f32,
     /// How far ahead of the last state extrapolated bodies are displayed, in seconds.
     pub lead: f32,
@@ -155,7 +139,6 @@ pub(crate) struct Moment<'a> {
     pub elapsed: Duration,
     pub smoothing: &'a SmoothingSettings,
     pub origin: Origin,
-    /// Whether the data for renderers is kept.
     pub has_render_data: bool,
 }
 
@@ -172,27 +155,22 @@ impl Screen {
         }
     }
 
-    /// Returns the alpha of the last frame, or `None` if the screen has displayed nothing yet.
     pub fn alpha(&self) -> Option<f32> {
         self.epoch.map(|_| self.alpha)
     }
 
-    /// Returns the simulated time that the last frame displayed, in seconds.
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// Returns the vector from the previous picture's origin to that of this one, or zero in the first picture.
     pub fn origin_shift(&self) -> Vector {
         self.origin_shift
     }
 
-    /// Returns the number of the last frame.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the epoch of the state that the screen has displayed last.
     pub fn epoch(&self) -> Option<u64> {
         self.epoch
     }
@@ -204,7 +182,6 @@ impl Screen {
         }
     }
 
-    /// Compares all bodies in the next frame, because logs were lost.
     pub fn expect_another_state(&mut self) {
         self.epoch = None;
     }
@@ -260,7 +237,6 @@ impl Screen {
         }
     }
 
-    /// Forgets which bodies have moved.
     fn clear_moved(&mut self) {
         let list = self.moved.list();
         list.clear();
@@ -278,7 +254,6 @@ impl Screen {
         self.removals.push(self.number, key);
     }
 
-    /// Displays the body at rest.
     fn rest(&mut self, key: BodyKey, pose: Pose) {
         let before = self.pose(key);
         let now = self.with_error(key, pose);
@@ -310,7 +285,6 @@ impl Screen {
         }
     }
 
-    /// Reports a body at rest. The lists report moving bodies anyway.
     fn report_resting(&mut self, key: BodyKey, before: Pose, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
             self.rested.push(self.number, key);

@@ -10,8 +10,10 @@ use crate::key::Id;
 use super::{Displayed, Moved, Screen};
 use crate::pose::Movers;
 
-/// Data of a picture for renderers: pairs of poses to blend on the GPU, and the motion since the previous picture for
-/// motion vectors. Returned by [`Simulation::render_data`](crate::Simulation::render_data).
+/// Holds a picture's data for renderers that blend poses on the GPU or draw motion vectors.
+///
+/// Returned by [`Simulation::render_data`](crate::Simulation::render_data), if
+/// [`keeps_render_data`](crate::Simulation::keeps_render_data) is set.
 ///
 /// # Blending on the GPU
 /// Give each body a slot in a buffer of poses on the GPU. If bodies are already displayed when you begin, write their
@@ -24,32 +26,14 @@ use crate::pose::Movers;
 /// 4. Write the poses of [`overrides`](Self::overrides) into their slots.
 ///
 /// The slots then hold the [`pose`](crate::Simulation::pose) of each body, except for rounding. All other slots keep
-/// their poses. If you skip a frame, write the poses of the bodies that have
-/// [changed since](crate::Simulation::changes_since) as overrides.
+/// their poses. If you skip a frame, write the poses of the bodies that have [changed
+/// since](crate::Simulation::changes_since) as overrides.
 ///
 /// # Motion vectors
 /// [`moved_from`](Self::moved_from) has the previous picture's pose of each body in
 /// [`moved`](crate::Simulation::moved). All other bodies have not moved. If a body [`jumped`](Self::jumped), that is
 /// its new pose, so its motion vector is zero. If the GPU itself keeps the previous poses, overwrite those of the
 /// bodies that jumped with the new ones.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// let mut simulation = Simulation::default();
-/// simulation.keeps_render_data = true;
-/// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// simulation.advance(Duration::from_millis(25), |_, _| ());
-/// let data = simulation.render_data().unwrap();
-/// assert_eq!(data.jumped(), [ball]); // it is new
-///
-/// let before = simulation.pose(ball).unwrap();
-/// simulation.advance(Duration::from_millis(25), |_, _| ());
-/// let data = simulation.render_data().unwrap();
-/// assert_eq!((data.keys(), data.jumped().len()), (&[ball][..], 0));
-/// assert_eq!(data.moved_from(), [before]);
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RenderData {
     keys: Vec<BodyKey>,
@@ -60,12 +44,10 @@ pub struct RenderData {
     copied: Option<u64>,
     pairs_version: u64,
     keys_version: u64,
-    /// Whether each pair turns too far for the shader.
     wide: Vec<bool>,
     overrides: Vec<(BodyKey, Pose)>,
     moved_from: Vec<Pose>,
     jumped: Vec<BodyKey>,
-    /// The bodies that have jumped since the previous picture.
     jumping: Vec<BodyKey>,
     has_all_jumped: bool,
 }
@@ -91,7 +73,7 @@ impl RenderData {
         &self.current
     }
 
-    /// Returns the fraction of the displayed step that has elapsed, from 0 to 1. Blend the pairs at this fraction.
+    /// Returns the fraction of the displayed step, from 0 to 1, at which to blend the pairs.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.alpha
@@ -109,11 +91,11 @@ impl RenderData {
         self.keys_version
     }
 
-    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose. Each is listed once.
+    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose, each once.
     ///
     /// These are bodies with a [`Smoothing`](crate::Smoothing) other than `Interpolate`, with a centre of mass away
-    /// from their origin, with a visual error, or with a turn by more than 45 degrees in the step. They are also bodies
-    /// that came to rest or whose pose at rest changed.
+    /// from their origin, with a visual error, or with a turn by more than 45 degrees in the step, and bodies that came
+    /// to rest or whose pose at rest changed.
     #[must_use]
     pub fn overrides(&self) -> &[(BodyKey, Pose)] {
         &self.overrides
@@ -122,17 +104,16 @@ impl RenderData {
 
 /// # Motion between two pictures
 impl RenderData {
-    /// Returns the previous picture's poses of the bodies in [`moved`](crate::Simulation::moved), in the order of that
-    /// list. They are in the coordinates of this picture, even if the [origin was shifted](crate::Frame::origin_shift).
+    /// Returns the previous picture's poses of the bodies in [`moved`](crate::Simulation::moved), in the same order.
+    /// They are in the coordinates of this picture, even if the [origin was shifted](crate::Frame::origin_shift).
     #[must_use]
     pub fn moved_from(&self) -> &[Pose] {
         &self.moved_from
     }
 
-    /// Returns the bodies in [`moved`](crate::Simulation::moved) whose motion since the previous picture is not
-    /// continuous: they are new, were teleported, went through a portal, or were corrected without
-    /// [smoothing](crate::Simulation::correction). After another state was assigned or restored, it returns all bodies
-    /// in `moved`.
+    /// Returns the bodies in [`moved`](crate::Simulation::moved) that jumped since the previous picture: they are new,
+    /// were teleported, went through a portal, or were corrected without [smoothing](crate::Simulation::correction).
+    /// After another state was assigned or restored, it returns all of them.
     #[must_use]
     pub fn jumped(&self) -> &[BodyKey] {
         &self.jumped
@@ -140,7 +121,6 @@ impl RenderData {
 }
 
 impl RenderData {
-    /// Repeats the previous picture, whose pairs and overrides are still valid.
     pub(super) fn repeat(&mut self) {
         self.moved_from.clear();
         self.jumped.clear();
@@ -206,14 +186,12 @@ impl Screen {
         self.render_data.as_deref()
     }
 
-    /// Records that a body jumps in the next picture, without motion in between.
     pub(super) fn note_jump(&mut self, key: BodyKey) {
         if let Some(data) = &mut self.render_data {
             data.jumping.push(key);
         }
     }
 
-    /// Lists the moving bodies from `start` on whose `poses` are not the blends of their pairs.
     pub(super) fn list_overrides(&mut self, movers: &Movers, start: usize, poses: &[Pose]) {
         if let Some(data) = &mut self.render_data {
             for (index, pose) in (start..).zip(poses) {
@@ -225,7 +203,6 @@ impl Screen {
         }
     }
 
-    /// Completes the data once all poses of the frame are known.
     pub(super) fn finish_render_data(&mut self) {
         let Some(mut data) = self.render_data.take() else {
             return;

@@ -19,7 +19,6 @@ use crate::pose::with_error;
 const CHUNK: usize = 64;
 
 impl Screen {
-    /// Computes the poses that this frame displays, and the lists of changes.
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
         self.begin(moment);
         self.events.show(&mut log.events);
@@ -85,7 +84,6 @@ impl Screen {
         }
     }
 
-    /// Repeats the poses of the last frame.
     pub fn show_same(&mut self, frame: u64, time: f64) {
         self.number = frame;
         self.time = time;
@@ -131,7 +129,6 @@ impl Screen {
         }
     }
 
-    /// Displays bodies that came to rest at their poses, unless they move again.
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {
@@ -146,7 +143,6 @@ impl Screen {
         }
     }
 
-    /// Brings the lists into the order of the movers.
     fn align(&mut self, movers: &Movers) {
         if self.order.replace(movers.order()) == Some(movers.order()) {
             return;
@@ -159,7 +155,6 @@ impl Screen {
         }
     }
 
-    /// Displays `poses` for the bodies from `start` on.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
         let places = start..start + poses.len();
         let marks = &mut self.marks[places.clone()];
@@ -203,7 +198,6 @@ impl Screen {
 }
 
 impl Screen {
-    /// Lists a body as moving, if it is not listed. Returns its index.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_at) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
@@ -240,7 +234,6 @@ impl Screen {
         }
     }
 
-    /// Updates the index of the body at `index`.
     fn repair(&mut self, index: usize) {
         if let Some((key, _)) = self.shown.get(index) {
             self.bodies[*key] = Displayed::Moving(index);

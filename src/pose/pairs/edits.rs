@@ -22,7 +22,8 @@ impl Pairs {
         self.movers.recheck(index);
     }
 
-    /// Rechecks moving bodies whose smoothing changes, because their paths with the smoothing before are displayed once.
+    /// Rechecks moving bodies whose smoothing changes, because their paths with the smoothing before are displayed
+    /// once.
     pub(super) fn recheck_changed(&mut self, changes: &BTreeMap<BodyKey, SmoothingChange>) {
         for key in changes.keys() {
             if let Some(index) = self.mover(*key) {
@@ -31,7 +32,6 @@ impl Pairs {
         }
     }
 
-    /// Rechecks all bodies, because any may have another centre of mass or smoothing from the next step on.
     pub fn recheck_all(&mut self) {
         self.movers.recheck_all();
     }
@@ -75,7 +75,6 @@ impl Pairs {
         }
     }
 
-    /// Lists a body that is about to be teleported, and keeps its pair. Returns its index.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.list(key, handle);
         let pair = self.movers.pair(index);
@@ -83,7 +82,6 @@ impl Pairs {
         index
     }
 
-    /// Moves a body to `position` after `tick` steps, to be displayed there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let index = self.keep_pair(key, handle);
         self.movers.teleport(index, position, tick);
@@ -101,7 +99,7 @@ impl Pairs {
         self.transform(key, handle, by, tick)
     }
 
-    /// Moves the origin of the world, and with it the states of the last step. Each body has to be
+    /// Moves the origin of the world and the states of the last step. Each body has to be
     /// [transformed](Self::transform), too.
     pub fn shift(&mut self, by: &Pose) {
         self.teleported
@@ -109,8 +107,6 @@ impl Pairs {
             .for_each(|pair| pair.transform(by));
     }
 
-    /// Moves the last two poses of a body that was moved by an isometry of the world after `tick` steps. Returns
-    /// whether its new pose is finite.
     pub fn transform(
         &mut self,
         key: BodyKey,
