@@ -9,21 +9,20 @@ use rapier::math::Pose;
 use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
 
 /// The number of pairs whose distances are computed before the first pair is blended, so that the processor waits for
-/// memory once for all of them. It is small enough that they stay in the L1 cache.
+/// memory once for all of them. They stay in the L1 cache.
 const BLOCK: usize = 32;
 
-/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`]. They are power series in 2 y, the
-/// square of the distance between the rotations as points of the unit sphere or circle.
+/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in 2 y, the square of
+/// the distance between the rotations as points of the unit sphere or circle.
 ///
 /// ```text
 /// y = 1 − cos θ    sin(αθ) / sin θ = Σ c_i(α) yⁱ    c_0 = α    c_i = c_(i−1) (i² − α²) / (i (2i + 1))
 /// ```
 pub(crate) struct Blend {
     alpha: f32,
-    /// The weight of the end.
     of_end: [f32; NEAR_TERMS],
-    /// The sum of both weights minus one, by which the start is scaled in addition to itself. The first term is
-    /// omitted: it is zero, because the weights of a turn by zero add up to one.
+    /// The sum of both weights minus one, by which the start is scaled in addition to itself. Its first term is zero
+    /// and omitted, because the weights of a turn by zero add up to one.
     of_both: [f32; NEAR_TERMS - 1],
 }
 
@@ -38,13 +37,11 @@ impl Blend {
         }
     }
 
-    /// Interpolates one pair, as [`interpolate`](super::interpolate) does.
     #[inline]
     pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
         self.block(&[*previous], &[*current])[0]
     }
 
-    /// Interpolates a batch, as [`interpolate_all`](super::interpolate_all) does.
     pub fn all(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let lengths = [previous.len(), current.len(), out.len()];
         assert!(
@@ -57,7 +54,6 @@ impl Blend {
         }
     }
 
-    /// Interpolates up to [`BLOCK`] pairs.
     fn some(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let (previous, previous_rest) = previous.as_chunks::<LANES>();
         let (current, current_rest) = current.as_chunks::<LANES>();
@@ -75,7 +71,6 @@ impl Blend {
         }
     }
 
-    /// Interpolates up to four pairs.
     #[inline]
     pub fn block<const N: usize>(&self, previous: &[Pose; N], current: &[Pose; N]) -> [Pose; N] {
         let (mut out, apart) = (*previous, distances_squared(previous, current));
@@ -83,8 +78,8 @@ impl Blend {
         out
     }
 
-    /// Interpolates up to four pairs whose rotations are this far apart, squared. All the arithmetic is here: the
-    /// same operations in the same order for each pair, whatever its position.
+    /// Interpolates up to four pairs whose rotations are this far apart, squared. All the arithmetic is here: the same
+    /// operations in the same order for each pair, whatever its position.
     #[inline]
     fn apart<const N: usize>(
         &self,
@@ -109,12 +104,10 @@ impl Blend {
     }
 }
 
-/// Returns whether two rotations are so close that the terms for small angles are exact enough.
 pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
     distances_squared(&[*previous], &[*current]).to_array()[0] <= NEAR
 }
 
-/// Returns the coefficients of `Σ c_i(α) yⁱ`, lowest power first, scaled for 2 y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     let mut i = 1.0;
@@ -126,12 +119,10 @@ fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     terms
 }
 
-/// Returns `c_i / c_(i−1)`.
 fn ratio(i: f32, alpha: f32) -> f32 {
     (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
 }
 
-/// Evaluates a polynomial by Horner's rule. `terms` has the lowest power first.
 #[inline]
 fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     let (last, others) = terms.split_last().expect("there are terms");
@@ -139,17 +130,13 @@ fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     others.iter().rev().fold(last, |sum, term| sum * x + *term)
 }
 
-/// The number of bodies.
 pub(crate) const LANES: usize = 4;
 
-/// One number for each body.
 pub(crate) type Floats = f32x4;
 
-/// A vector with this many components for each body.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]);
 
-/// Returns the indices of the bodies whose bit is set.
 pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |i| bits >> i & 1 == 1)
 }
@@ -207,14 +194,12 @@ mod tests {
     use super::*;
     use crate::dim::testing::{pose, spin, vector};
 
-    /// The number of floats of a rotation; a translation has as many.
     const HALF: usize = size_of::<PoseFloats>() / size_of::<f32>() / 2;
 
     fn ratio(i: f32, alpha: f32) -> f32 {
         0.5 * (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
     }
 
-    /// The function of the shader, line by line.
     fn blended(previous: PoseFloats, current: PoseFloats, alpha: f32) -> PoseFloats {
         if alpha >= 1.0 {
             return current;

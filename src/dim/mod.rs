@@ -1,5 +1,5 @@
 //! Everything that depends on the number of dimensions. In other modules a vector, a rotation and an angular velocity
-//! are values without components. Rapier processes them, or functions here whose names also make sense in 2D.
+//! are values without components.
 //!
 //! The same sources build two packages, `evenstep` and `evenstep2d`, which differ in one module.
 

@@ -19,7 +19,6 @@ use rapier::pipeline::PhysicsWorld;
 pub use crate::key::ForceGeneratorKey;
 pub use generators::{CustomForce, ForceGenerator, Wrench};
 
-/// An action on a body in one step. Points are in world space.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Push {
@@ -48,7 +47,6 @@ impl Push {
         }
     }
 
-    /// Returns whether Rapier keeps the action on the body after the step.
     fn is_lasting(&self) -> bool {
         match self {
             Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
@@ -70,7 +68,6 @@ impl Push {
     }
 }
 
-/// An action that is pending until a step.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Pushed {
@@ -78,7 +75,6 @@ struct Pushed {
     push: Push,
 }
 
-/// The forces for the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -87,9 +83,7 @@ struct Pushed {
 )]
 pub(crate) struct Forces {
     pushes: Vec<Pushed>,
-    /// The number of pushes when the current step began.
     waiting: usize,
-    /// The number of pushes when the last frame ended.
     lasting: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
@@ -98,7 +92,6 @@ pub(crate) struct Forces {
     replaced: Vec<(RigidBodyHandle, Wrench)>,
 }
 
-/// [`Forces`] between two steps, as plain data.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedForces {
@@ -107,7 +100,6 @@ struct SavedForces {
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
-/// Returns a placeholder: a force on no body.
 #[cfg(feature = "serde")]
 fn any_generator() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
@@ -144,7 +136,6 @@ impl TryFrom<SavedForces> for Forces {
 }
 
 impl Forces {
-    /// Returns the custom forces with their generators' keys.
     #[cfg(feature = "serde")]
     pub fn custom_forces(&self) -> impl Iterator<Item = (ForceGeneratorKey, &CustomForce)> {
         let generators = self.generators.iter();
@@ -154,7 +145,6 @@ impl Forces {
         })
     }
 
-    /// Binds each named force to the generator that `force` returns for its name.
     #[cfg(feature = "serde")]
     pub fn bind(&mut self, mut force: impl FnMut(&str) -> Option<ForceGenerator>) {
         for (_, generator) in self.generators.values_mut() {
@@ -166,7 +156,6 @@ impl Forces {
         }
     }
 
-    /// Binds each named force to the force of the same name in `others`.
     #[cfg(feature = "serde")]
     pub fn bind_to_those_of(&mut self, others: &Self) {
         let custom = others.custom_forces();
@@ -179,7 +168,6 @@ impl Forces {
         self.pushes.push(Pushed { key, push });
     }
 
-    /// Translates the points in the world at which forces act.
     pub fn translate(&mut self, by: Vector) {
         for pushed in &mut self.pushes {
             pushed.push.translate(by);
@@ -191,7 +179,6 @@ impl Forces {
         }
     }
 
-    /// Begins a step. Later pushes are for that step.
     pub fn begin_step(&mut self) {
         self.waiting = self.pushes.len();
     }
@@ -342,7 +329,6 @@ mod tests {
     use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
 
-    /// Returns a body with user forces of 1 and 2, and the step for which forces are applied.
     fn at_step() -> (RigidBodySet, Keys, BodyKey, Step) {
         let mut bodies = RigidBodySet::new();
         let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));

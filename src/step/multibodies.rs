@@ -17,7 +17,6 @@ impl World {
         Some(self.position_of(handle, body))
     }
 
-    /// Returns the pose of a body at hand as [`position`](Self::position) does.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
@@ -25,7 +24,6 @@ impl World {
         position.unwrap_or(*body.position())
     }
 
-    /// Returns the pose of a link whose root was teleported since the last step.
     #[inline(never)]
     fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
@@ -54,7 +52,6 @@ impl World {
         links.map(MultibodyLink::rigid_body_handle)
     }
 
-    /// Returns the sleeping bodies that a body touches.
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let PhysicsWorld {
             bodies,
@@ -70,7 +67,6 @@ impl World {
         parents.filter(is_asleep).collect()
     }
 
-    /// Returns whether joints or soft bodies may change when the body is removed.
     pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {
             impulse_joints,
@@ -143,7 +139,6 @@ impl World {
     }
 }
 
-/// Returns the multibody whose root is this body.
 fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&mut Multibody> {
     let link = *joints.rigid_body_link(handle)?;
     if link.id != 0 {
@@ -152,11 +147,11 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
     joints.get_multibody_mut(link.multibody)
 }
 
-/// Turns the velocity of a multibody's root, which is the first of the multibody's coordinates, in world axes. The
-/// coordinates of its joints do not depend on the root's pose.
+/// Turns the velocity of a multibody's root, which is the first of its coordinates, in world axes, while Rapier lets
+/// the root move freely. The other coordinates do not depend on the root's pose.
 ///
-/// The root has these coordinates while Rapier lets it move freely. The type of its body does not tell us, because
-/// until the next step, Rapier leaves the root of a part that was cut off, or of one whose type was changed, as it was.
+/// The type of the root's body does not tell whether it moves freely, because until the next step, Rapier leaves the
+/// root of a part that was cut off, or of one whose type was changed, as it was.
 fn turn_root(multibody: &mut Multibody, by: Rotation) {
     if multibody.root().joint().ndofs() != SPATIAL_DIM {
         return;

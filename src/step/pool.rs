@@ -14,10 +14,8 @@ use crate::lock::lock;
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The addresses of the pools that are stepping a world with all their threads.
 static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Idle pools of one thread each.
 static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// A claim on a pool, which is released when dropped, even after a panic.
@@ -41,7 +39,6 @@ impl Drop for Taken {
     }
 }
 
-/// Steps a world.
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
     if rayon::current_thread_index().is_none() {
@@ -59,10 +56,8 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
 }
 
 /// Calls a function on a thread that is the only one of its pool, while the calling thread sleeps. If it waited as
-/// rayon's threads do, it would run other jobs meanwhile, and their steps would nest on its stack.
-///
-/// # Errors
-/// The payload, if the function panicked.
+/// rayon's threads do, it would run other jobs meanwhile, and their steps would nest on its stack. Returns the payload
+/// if the function panicked.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let run = || catch_unwind(AssertUnwindSafe(run));
     let idle = lock(&SINGLE).pop();

@@ -18,8 +18,8 @@ use super::world::World;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Targets {
-    /// Sorted by key when a step begins, so that Rapier's list of changed bodies does not depend on the order in which
-    /// targets were set.
+    /// Sorted by key when a step begins, so that Rapier's list of changed bodies does not depend on the order of the
+    /// calls.
     list: Vec<Target>,
     /// The index of each body's target in the list. It is not saved, because [`index`](Self::index) rebuilds it.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -36,19 +36,16 @@ pub(crate) struct Targets {
 struct Target {
     key: BodyKey,
     pose: Pose,
-    /// The simulated time at which the target is reached.
     time: Duration,
-    /// The start of the motion. `None` before its first step.
     start: Option<TargetStart>,
 }
 
-/// The start of a motion, from which the pose of every step is computed. If the previous step's pose were used instead,
-/// rounding errors would add up, and a motion by less than half the spacing of `f32` per step would stop entirely.
+/// The start of a motion, from which the pose of every step is computed. From the previous step's pose, rounding errors
+/// would add up, and a motion by less than half the spacing of `f32` per step would stop entirely.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct TargetStart {
     pose: Pose,
-    /// The simulated time of the start.
     time: Duration,
 }
 
@@ -64,7 +61,6 @@ impl Targets {
         })
     }
 
-    /// Sets a target. Setting the same target again changes nothing.
     pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
         let target = Target {
             key,
@@ -143,7 +139,6 @@ impl Targets {
         }
     }
 
-    /// Ends the step: drops the targets that are reached, and stops disabled bodies.
     pub fn end_step(&mut self, world: &mut World, step: Step) {
         for key in self.arriving.drain(..) {
             stop_if_disabled(world, key);
@@ -155,7 +150,6 @@ impl Targets {
         });
     }
 
-    /// Keeps some targets, and updates the index of each.
     fn retain(&mut self, mut keep: impl FnMut(&mut Target) -> bool) {
         let (places, mut place) = (&mut self.places, 0);
         self.list.retain_mut(|target| {
@@ -172,7 +166,6 @@ impl Targets {
 }
 
 impl Target {
-    /// Applies the target. Returns whether the body can still be moved this way.
     fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if body.body_type() != RigidBodyType::KinematicPositionBased {
             return false;
@@ -182,7 +175,6 @@ impl Target {
         true
     }
 
-    /// Returns the next pose of a body that is now at `pose`.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.start_time, start) == pose => start,
@@ -199,7 +191,6 @@ impl Target {
         self.pose_at(step.end_time, start)
     }
 
-    /// Returns the pose of the uniform motion at a time before the target time.
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
@@ -234,8 +225,8 @@ fn stop_if_disabled(world: &mut World, key: BodyKey) {
     }
 }
 
-/// Returns the last time that the step reaches. It allows for both ways to compute the end of the step: in whole
-/// nanoseconds, or as the sum of its start and its length, which is rounded to `f32`.
+/// Returns the last time that the step reaches, for both ways to compute its end: in whole nanoseconds, or as the sum
+/// of its start and its length, which is rounded to `f32`.
 fn end_of(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
     step.end_time.saturating_add(rounding)
@@ -269,7 +260,6 @@ mod tests {
         clock.next_step().unwrap()
     }
 
-    /// Returns the targets of all bodies, read through the index.
     fn contents(targets: &Targets) -> BTreeMap<BodyKey, f32> {
         assert_eq!(targets.places.len(), targets.list.len());
         let by_place = targets.places.iter().map(|(key, place)| {

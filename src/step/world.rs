@@ -16,22 +16,18 @@ use crate::events::{Event, EventLog};
 pub(crate) struct World {
     pub rapier: PhysicsWorld,
     pub keys: Keys,
-    /// Whether everything has been translated since the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     is_translated: bool,
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
     /// has seen.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unwritten_changes: bool,
-    /// [Whether joints are in doubt](Self::are_joints_in_doubt), as of the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     are_joints_in_doubt: bool,
 }
 
-/// What tells a body from another one with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
-    /// The tick from which on it exists.
     pub tick: u64,
     user_data: u128,
 }
@@ -60,7 +56,6 @@ impl World {
         }
     }
 
-    /// Runs one step, and logs its events.
     pub fn step(
         &mut self,
         step: Step,
@@ -86,8 +81,8 @@ impl World {
         self.are_joints_in_doubt = self.are_joints_in_doubt();
     }
 
-    /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline. Any call that removes a joint
-    /// does this, even if there is no such joint.
+    /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline, which any call that removes a
+    /// joint does, even if there is no such joint.
     fn prepare_joints_anew(&mut self) {
         (self.rapier.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
@@ -95,9 +90,9 @@ impl World {
     /// Returns whether the joint data cached by Rapier's pipeline may be out of date.
     ///
     /// While the pipeline knows of no change, it keeps its selection of joints to solve, and the world positions of
-    /// joint ends that do not move. It does not learn that a contact wakes a body that was put to sleep by hand. Nor
-    /// does it learn that the step still rounds the poses of such bodies, and of bodies that became fixed, because it
-    /// steps both with the others. Their joints would continue differently than in a copy.
+    /// joint ends that do not move. It does not learn that a contact wakes a body that was put to sleep by hand, or
+    /// that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both with
+    /// the others. Their joints would continue differently than in a copy.
     fn are_joints_in_doubt(&self) -> bool {
         let PhysicsWorld {
             bodies,
@@ -112,8 +107,8 @@ impl World {
             })
     }
 
-    /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes but
-    /// does not check while reading. It starts from the keys, because Rapier's own iterators trust the loaded data.
+    /// Returns whether bodies, colliders and joints refer to each other consistently. It starts from the keys, because
+    /// Rapier's own iterators trust the loaded data.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let PhysicsWorld {
@@ -142,7 +137,6 @@ impl World {
                 .all(|(_, handle)| has_its_colliders(handle) && is_its_link(handle))
     }
 
-    /// Returns the handle of a living body.
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         let handle = self.keys.handle(key)?;
         self.rapier.bodies.contains(handle).then_some(handle)
@@ -155,19 +149,16 @@ impl World {
         Some(Birth { tick, user_data })
     }
 
-    /// Returns the bodies that were born after this tick.
     pub fn births_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Birth)> {
         let keys = self.keys.iter().map(|(key, _)| key);
         let born = keys.filter(move |key| self.keys.birth(*key).is_some_and(|birth| birth > tick));
         born.filter_map(|key| Some((key, self.birth(key)?)))
     }
 
-    /// Returns the key of the body to which a collider is attached.
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.key(self.rapier.colliders.get(handle)?.parent()?)
     }
 
-    /// Returns the key of a living body that has one.
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let key = self.keys.key(handle)?;
         self.rapier.bodies.contains(handle).then_some(key)
@@ -182,9 +173,7 @@ impl World {
     }
 
     /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
-    /// that belongs to no body.
-    ///
-    /// Joints are fixed to their bodies and move with them, multibodies with their root.
+    /// that belongs to no body. Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
         self.is_translated = true;
         self.has_unwritten_changes = true;
@@ -220,7 +209,6 @@ impl World {
         self.refresh_queries();
     }
 
-    /// Lets queries before the next step find everything at its new position.
     pub fn refresh_queries(&mut self) {
         let PhysicsWorld {
             bodies,
@@ -236,7 +224,6 @@ impl World {
     }
 }
 
-/// Lets queries find a collider at its current position.
 pub(crate) fn refresh_leaf(
     tree: &mut BroadPhaseBvh,
     parameters: &IntegrationParameters,
@@ -288,7 +275,6 @@ fn copy(world: &PhysicsWorld) -> PhysicsWorld {
     }
 }
 
-/// Runs Rapier's step.
 fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     #[cfg(feature = "parallel")]
     super::pool::step(world, |world| world.step_with_events(hooks, events));
@@ -321,7 +307,6 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
     }
 }
 
-/// Returns whether the body is slow enough for Rapier to let it fall asleep.
 fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
     let activation = body.activation();
     body.linvel().length() < activation.normalized_linear_threshold * length_unit

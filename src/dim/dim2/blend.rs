@@ -7,40 +7,37 @@ use crate::dim::blend::{Floats, LANES, Lanes};
 use rapier::math::{AngVector, Pose, Rotation, Vector};
 
 /// The angles for which a few terms of the series are enough, as the square of the distance between the rotations, 2 −
-/// 2 cos θ. It corresponds to a turn by 45 degrees, the most that Rapier lets a body turn in a step.
+/// 2 cos θ: a turn by 45 degrees, the most that Rapier lets a body turn in a step.
 pub(in crate::dim) const NEAR: f32 = 0.586;
 
 /// The number of terms for angles up to [`NEAR`]. The first omitted term is 2e-7 of the weight, and the last one
 /// compensates for it up to a twentieth.
 pub(in crate::dim) const NEAR_TERMS: usize = 7;
 
-/// The value at which the first omitted term is added to the last one. With it, the error at [`NEAR`] equals that
-/// halfway to it, except for the sign.
+/// The value at which the first omitted term is added to the last one, so that the errors at [`NEAR`] and halfway to it
+/// differ only in sign.
 pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 
-/// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
+/// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the angle along the shorter arc.
 ///
-/// Use it for any two poses. [`Simulation::pose`](crate::Simulation::pose) already interpolates. Both rotations must be
-/// of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, and at 1 exactly `current`. If both are
-/// equal, the result is exactly that pose. Between rotations that are half a turn apart, both arcs are equally short.
-/// The result follows the same one on every platform.
+/// Use it for any two poses. Both are interpolated about their origin. A body turns about its centre of mass instead,
+/// which [`Simulation::pose`](crate::Simulation::pose) takes into account.
+///
+/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 the result is exactly `previous`, and at 1
+/// exactly `current`. If both are equal, it is exactly that pose. Rotations that are half a turn apart follow the same
+/// arc on every platform.
 ///
 /// The angle differs from an exact interpolation by less than 3e-7 rad, and the rotation from unit length by less than
 /// 4e-7. No platform float function is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and sin(αθ)/sin θ,
 /// computed with Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
 ///
-/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
-/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
-///
 /// ```
-/// use evenstep::render::interpolate;
-/// use evenstep::rapier::math::{Pose, Vector};
-///
+/// # use evenstep::render::interpolate;
+/// # use evenstep::rapier::math::{Pose, Vector};
 /// let start = Pose::new(Vector::ZERO, 3.0);
 /// let end = Pose::new(Vector::X, -3.0);
 /// let half = interpolate(&start, &end, 0.5);
-/// assert_eq!(half.translation, Vector::X * 0.5);
 /// // It turns from 172 to -172 degrees through 180, not through 0.
 /// assert!((half.rotation.angle().abs() - std::f32::consts::PI).abs() < 1e-6);
 /// ```
@@ -49,9 +46,9 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
-/// single call of [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp` (`cargo bench -p
-/// evenstep2d --bench frame -- batch`).
+/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
+/// [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp` (`cargo bench -p evenstep2d --bench
+/// frame -- batch`).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -59,8 +56,8 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation that
-/// 2 − 2 cos θ suffers for small angles.
+/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation of 2 − 2 cos
+/// θ for small angles.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
@@ -71,11 +68,7 @@ pub(in crate::dim) fn distances_squared<const N: usize>(
     re * re + im * im
 }
 
-/// Blends two poses, given the weights of the start and of the difference for the rotation, and alpha for the
-/// translation.
-///
-/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v. If both are equal, nothing is subtracted,
-/// which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
+/// Blends two poses, with the weights and the rounding of `dim3/blend.rs`.
 #[inline]
 pub(in crate::dim) fn blend(
     previous: &Pose,
@@ -90,7 +83,7 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(moved, Rotation::from_cos_sin_unchecked(turned.x, turned.y))
 }
 
-/// Interpolates the angle. It uses `f64`, because the weights of a wide turn multiply the rounding of `f32`.
+/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`.
 #[cold]
 #[expect(clippy::cast_possible_truncation, reason = "a rotation is in f32")]
 pub(in crate::dim) fn wide_slerp(start: Rotation, end: Rotation, alpha: f32) -> Rotation {
@@ -108,10 +101,8 @@ fn on_circle(rotation: Rotation) -> Vector {
 
 pub(crate) type Vectors = Lanes<2>;
 
-/// Angles of rotation, or angular velocities.
 pub(crate) type Spins = Lanes<1>;
 
-/// The cosines and the sines of the angles.
 #[derive(Clone, Copy)]
 pub(crate) struct Rotations {
     pub(super) re: Floats,
@@ -174,7 +165,6 @@ impl Rotations {
         Self { re: self.re, im }
     }
 
-    /// Normalises rotations whose length is 1 except for rounding. One step of Newton's method is enough.
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.re * self.re + self.im * self.im;
@@ -225,7 +215,6 @@ mod tests {
         f64::from(rotation.im).atan2(rotation.re.into())
     }
 
-    /// Wraps an angle to the range from −π to π.
     fn wrapped(angle: f64) -> f64 {
         angle - (angle / TAU).round() * TAU
     }
@@ -239,7 +228,6 @@ mod tests {
         [x, y, pose.rotation.re, pose.rotation.im].map(f32::to_bits)
     }
 
-    /// Returns angles of all sizes, from those of one step of a slow body to half a turn, in both directions.
     fn turn() -> impl Strategy<Value = f64> {
         let sizes = prop_oneof![0.0..PI, (-7.0..0.5f64).prop_map(|e| 10f64.powf(e).min(PI))];
         (sizes, any::<bool>()).prop_map(|(size, is_back)| if is_back { -size } else { size })

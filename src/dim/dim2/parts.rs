@@ -16,10 +16,6 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// Returns a pose with its rotation normalised to unit length, or `None` if that is impossible or the pose is not
-/// finite.
-///
-/// A rotation that has unit length except for rounding is left unchanged, bit for bit.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());
@@ -35,19 +31,15 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     Some(Pose::from_parts(pose.translation, rotation))
 }
 
-/// Returns the angle of a rotation, in radians.
 pub(crate) fn angle(rotation: Rotation) -> Real {
     libm::atan2f(rotation.im, rotation.re).abs()
 }
 
-/// Limits an angular velocity to `max` radians per second.
 #[inline]
 pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp(-max, max)
 }
 
-/// Returns the point at `fraction` between two points. It uses `f64`, because far from the origin an `f32` has few
-/// digits left.
 pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
     from.as_dvec2().lerp(to.as_dvec2(), fraction).as_vec2()
 }
@@ -62,13 +54,12 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 1] {
     [spin]
 }
 
-/// The square of the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most that
-/// Rapier lets a body turn in a step.
+/// The square of the angle up to which a few terms of the series are enough: 45 degrees, the most that Rapier lets a
+/// body turn in a step.
 const NEAR_TURN: f32 = 0.617;
 
-/// Returns the rotations by angles of any size, in radians.
-///
-/// It uses the power series of sine and cosine, whose first omitted term is below 3e-8.
+/// Returns the rotations by angles of any size, in radians, from the power series of sine and cosine. The first omitted
+/// term is below 3e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
     let Lanes([angle]) = by;
     let squared = angle * angle;
@@ -110,23 +101,10 @@ fn wide_turn(angle: AngVector) -> Rotation {
 
 /// Writes poses as 3 × 3 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
-/// The layout is that of glam's `Mat3`, 36 bytes: two columns with the directions of the body's axes, each with a 0,
-/// and one with the translation and a 1. Use it for instance buffers: three attributes of three floats each. `poses`
-/// can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or any other list. The matrices are
-/// in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
-///
-/// ```
-/// # use evenstep::{Rate, Simulation};
-/// # use evenstep::render::write_matrices_3x3;
-/// # use evenstep::rapier::prelude::*;
-/// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
-/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
-/// let moved = simulation.moved();
-/// let mut instances = vec![[[0.0; 3]; 3]; moved.len()];
-/// write_matrices_3x3(moved, &mut instances);
-/// assert_eq!(instances[0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]);
-/// ```
+/// Use it for instance buffers: three attributes of three floats each, 36 bytes, in the layout of glam's `Mat3`: two
+/// columns with the directions of the body's axes, each with a 0, and one with the translation and a 1. `poses` can be
+/// [`Simulation::moved`](crate::Simulation::moved) or any other list. The array has no gaps, so bytemuck's `cast_slice`
+/// can view it as bytes.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -136,11 +114,11 @@ pub fn write_matrices_3x3<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 3]; 3]])
     });
 }
 
-/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`, like [`write_matrices_3x3`], for
+/// renderers that draw in 3D.
 ///
-/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in 3D.
-/// The bodies are rotated about the axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]`
-/// afterwards, or sort. Otherwise, it is like [`write_matrices_3x3`].
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes. The bodies are rotated about the
+/// axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]` afterwards, or sort.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -155,7 +133,6 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
-/// Writes each matrix. `matrix` builds it from the directions of the axes and the translation.
 fn write<Key, Matrix>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],
@@ -172,11 +149,11 @@ fn write<Key, Matrix>(
     }
 }
 
-/// A pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It has
-/// the layout of the struct in [`BLEND_WGSL`], 16 bytes.
+/// Holds a pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It
+/// has the layout of the struct in [`BLEND_WGSL`], 16 bytes.
 pub type PoseFloats = [f32; 4];
 
-/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// Defines, in WGSL, a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that
 /// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
 /// on the GPU.
 ///

@@ -9,7 +9,6 @@ pub const fn vector(x: f32, y: f32, _z: f32) -> Vector {
     Vector::new(x, y)
 }
 
-/// Returns an unrotated pose.
 pub fn translation(x: f32, y: f32, z: f32) -> Pose {
     Pose::from_translation(vector(x, y, z))
 }
@@ -27,17 +26,14 @@ pub fn turned(by: AngVector) -> Rotation {
     Rotation::from_angle(by)
 }
 
-/// Returns a rotation whose length is not 1.
 pub fn scaled(rotation: Rotation, by: f32) -> Rotation {
     Rotation::from_cos_sin_unchecked(rotation.re * by, rotation.im * by)
 }
 
-/// Returns the angle from one rotation to another, in radians.
 pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
     one.angle_between(&other).abs()
 }
 
-/// Returns an angular velocity after a rotation of the world.
 pub fn turned_spin(_by: Rotation, spin: AngVector) -> AngVector {
     spin
 }
@@ -50,12 +46,10 @@ pub fn cuboid(x: f32, y: f32, _z: f32) -> ColliderBuilder {
     ColliderBuilder::cuboid(x, y)
 }
 
-/// Returns a joint about the axis z.
 pub fn hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new()
 }
 
-/// Returns a joint that allows every rotation.
 pub fn ball_joint(anchor1: Vector, anchor2: Vector) -> GenericJoint {
     hinge().local_anchor1(anchor1).local_anchor2(anchor2).into()
 }
@@ -68,13 +62,11 @@ pub fn axes() -> [Vector; 2] {
     [Vector::X, Vector::Y]
 }
 
-/// Returns an upright cloth with this many particles in a row.
 pub fn cloth(corner: Vector, side: f32, particles: usize) -> SoftBodyBuilder {
     let half = Vector::splat(0.5 * side);
     SoftBodyBuilder::grid(corner + half, half, particles, particles)
 }
 
-/// Half of a floor's width in metres, for as many bodies as in 3D.
 pub const FLOOR: f32 = 2_000.0;
 
 /// Returns the position of one of many bodies on the ground: in one row, whatever `side` is.
@@ -82,7 +74,6 @@ pub fn on_ground(i: usize, _side: usize) -> [f32; 2] {
     [i as f32, 0.0]
 }
 
-/// Returns the position of one of many bodies in stacked layers that are `side` wide.
 pub fn in_layers(i: usize, side: usize) -> [f32; 3] {
     [(i % side) as f32, (i / side) as f32, 0.0]
 }
@@ -95,7 +86,6 @@ pub fn spin_numbers(spin: AngVector) -> [f32; 1] {
     [spin]
 }
 
-/// Returns positions separated in depth, which in 2D means along x.
 pub fn spaced(x: f32, y: f32, z: f32) -> Vector {
     Vector::new(x + 3.0 * z, y)
 }
@@ -104,17 +94,15 @@ pub fn at_most(spin: AngVector, most: f32) -> AngVector {
     spin.clamp(-most, most)
 }
 
-/// Returns the angle of a rotation about the axis z.
 pub fn about_z(rotation: Rotation) -> f32 {
     rotation.angle()
 }
 
-/// Returns the angle by which Rapier turns a body that is to turn by `angle`. Rapier integrates with tangents.
 pub fn integrated(angle: f32) -> f32 {
     libm::atanf(angle)
 }
 
-/// Returns the angular velocity that the root of a multibody can have. Rapier forgets it with the next step, see
+/// Returns the angular velocity that the root of a multibody can have: none, because Rapier forgets it, see
 /// docs/upstream/multibody-root.md.
 pub fn of_root(_spin: AngVector) -> AngVector {
     0.0
@@ -129,12 +117,10 @@ pub fn with_minus_zeros() -> Rotation {
     Rotation::from_cos_sin_unchecked(-1.0, -0.0)
 }
 
-/// Returns a soft cube with this many particles along each edge.
 pub fn soft_cube(center: Vector, half: f32, particles: usize) -> SoftBodyBuilder {
     SoftBodyBuilder::grid(center, Vector::splat(half), particles, particles)
 }
 
-/// The same functions with nalgebra's `f64` types, for reference.
 pub mod exact {
     use nalgebra::{Isometry2, UnitComplex, Vector2};
 
@@ -152,13 +138,10 @@ pub mod exact {
         isometry
     }
 
-    /// Returns how far a body turns in this many seconds.
     pub fn turn(spin: super::AngVector, seconds: f64) -> Rotation {
         Rotation::new(f64::from(spin) * seconds)
     }
 
-    /// Returns a part of a rotation along the shorter arc. `None` at half a turn, where `f32` cannot tell which arc
-    /// that is.
     pub fn part(rotation: Rotation, t: f64) -> Option<Rotation> {
         let angle = rotation.angle();
         (angle.abs() < std::f64::consts::PI - 2e-3).then(|| Rotation::new(angle * t))

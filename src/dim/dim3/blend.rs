@@ -7,45 +7,42 @@ use crate::dim::blend::{Floats, LANES, Lanes};
 use rapier::glamx::Quat;
 use rapier::math::{Pose, Rotation, Vector};
 
-/// The angles for which a few terms of the series are enough, as the square of the distance between the quaternions,
-/// 2 − 2 cos θ. Here θ is 22.5 degrees, for a turn by 45 degrees, the most that Rapier lets a body turn in a step.
+/// The angles for which a few terms of the series are enough, as the square of the distance between the quaternions, 2
+/// − 2 cos θ. Here θ is 22.5 degrees, for a turn by 45 degrees, the most that Rapier lets a body turn in a step.
 pub(in crate::dim) const NEAR: f32 = 0.153;
 
 /// The number of terms for angles up to [`NEAR`]. The first omitted term is 7e-7 of the weight, and the last one
 /// compensates for it up to a tenth.
 pub(in crate::dim) const NEAR_TERMS: usize = 4;
 
-/// The value at which the first omitted term is added to the last one. With it, the error at [`NEAR`] equals that
-/// halfway to it, except for the sign.
+/// The value at which the first omitted term is added to the last one, so that the errors at [`NEAR`] and halfway to it
+/// differ only in sign.
 pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 
 /// The number of terms for all angles. At half a turn, where each term is half of the previous one, the first omitted
 /// term is below 2e-9.
 pub(in crate::dim) const ALL_TERMS: u8 = 28;
 
-/// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
+/// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the rotation by slerp along the shorter arc.
 ///
-/// Use it for any two poses. [`Simulation::pose`](crate::Simulation::pose) already interpolates. Both rotations must be
-/// of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, and at 1 exactly `current`. If both are
-/// equal, the result is exactly that pose.
+/// Use it for any two poses. Both are interpolated about their origin. A body turns about its centre of mass instead,
+/// which [`Simulation::pose`](crate::Simulation::pose) takes into account.
+///
+/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 the result is exactly `previous`, and at 1
+/// exactly `current`. If both are equal, it is exactly that pose.
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit length by less than
 /// 4e-7. No platform float function is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ
 /// (*Animating rotation with quaternion curves*, 1985), computed with Eberly's series in 1 − cos θ (*A Fast and
 /// Accurate Algorithm for Computing SLERP*, 2011).
 ///
-/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
-/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
-///
 /// ```
-/// use evenstep::render::interpolate;
-/// use evenstep::rapier::math::{Pose, Rotation, Vector};
-///
+/// # use evenstep::render::interpolate;
+/// # use evenstep::rapier::math::{Pose, Rotation, Vector};
 /// let start = Pose::IDENTITY;
 /// let end = Pose::from_parts(Vector::X, Rotation::from_rotation_y(1.0));
 /// let half = interpolate(&start, &end, 0.5);
-/// assert_eq!(half.translation, Vector::X * 0.5);
 /// assert!(half.rotation.abs_diff_eq(Rotation::from_rotation_y(0.5), 1e-6));
 /// // A quaternion and its negative are the same rotation, so the arc is the same.
 /// let negative = Pose::from_parts(Vector::X, -end.rotation);
@@ -56,9 +53,9 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
-/// single call of [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench
-/// --bench frame -- batch`).
+/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
+/// [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench --bench frame --
+/// batch`).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -66,8 +63,8 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Returns the squares of the distances between the rotations as quaternions, without the cancellation that 2 − 2 a·b
-/// suffers for small angles. A square is above 2, and so above [`NEAR`], if the shorter arc leads to −b.
+/// Returns the squares of the distances between the quaternions, without the cancellation of 2 − 2 a·b for small
+/// angles. A square is above 2, and so above [`NEAR`], if the shorter arc leads to −b.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
@@ -98,8 +95,8 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Interpolates with the same series at all angles, even between quaternions whose signs differ although the rotations
-/// do not. It uses `f64`, because a wide turn multiplies the rounding of `f32`.
+/// Interpolates with the same series at all angles, even between quaternions of one rotation with different signs. It
+/// uses `f64`, because a wide turn multiplies the rounding of `f32`.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
@@ -255,7 +252,6 @@ mod tests {
         interpolate(&Pose::from_rotation(a), &Pose::from_rotation(b), alpha).rotation
     }
 
-    /// Computes a slerp in `f64`, with the angle from atan2 so that small angles are exact too.
     fn reference(a: Quat, b: Quat, alpha: f32) -> Quaternion<f64> {
         let (a, mut b) = (to_f64(a).normalize(), to_f64(b).normalize());
         if a.dot(&b) < 0.0 {
@@ -276,7 +272,6 @@ mod tests {
         [x, y, z, i, j, k, w].map(f32::to_bits)
     }
 
-    /// Returns the angle of the rotation from one to the other, in radians.
     fn difference(a: Quaternion<f64>, b: Quaternion<f64>) -> f64 {
         let (a, b) = (a.normalize(), b.normalize());
         4.0 * (a - b).norm().min((a + b).norm()).atan2(2.0)
@@ -287,7 +282,6 @@ mod tests {
             .prop_filter("an axis has a length", |v| Vector3::from(*v).norm() > 0.1)
     }
 
-    /// Returns angles of all sizes, from those of one step of a slow body to half a turn.
     fn angle() -> impl Strategy<Value = f64> {
         prop_oneof![
             0.0..std::f64::consts::PI,

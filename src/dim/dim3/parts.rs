@@ -20,10 +20,8 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// Returns a pose with its rotation normalised to unit length, or `None` if that is impossible or the pose is not
-/// finite.
-///
-/// A rotation that has unit length except for rounding is left unchanged, bit for bit.
+/// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
+/// of unit length, except for rounding, keeps its bits.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = pose.rotation.as_dquat();
@@ -38,20 +36,18 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     Some(Pose::from_parts(pose.translation, rotation.as_quat()))
 }
 
-/// Returns the angle of a rotation, in radians. It uses the sine of half the angle, because that is exact for small
-/// angles.
+/// Returns the angle of a rotation, in radians, from the sine of half the angle, which is exact for small angles.
 pub(crate) fn angle(rotation: Rotation) -> Real {
     2.0 * libm::asinf(rotation.xyz().length().min(1.0))
 }
 
-/// Limits an angular velocity to `max` radians per second.
 #[inline]
 pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp_length_max(max)
 }
 
-/// Returns the point at `fraction` between two points. It uses `f64`, because far from the origin an `f32` has few
-/// digits left.
+/// Returns the point at `fraction` between two points, in `f64`, because an `f32` has few digits left far from the
+/// origin.
 pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
     from.as_dvec3().lerp(to.as_dvec3(), fraction).as_vec3()
 }
@@ -66,13 +62,12 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 3] {
     spin.to_array()
 }
 
-/// The square of half the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most
-/// that Rapier lets a body turn in a step.
+/// The square of half the angle up to which a few terms of the series are enough: 45 degrees, the most that Rapier lets
+/// a body turn in a step.
 const NEAR_TURN: f32 = 0.155;
 
-/// Returns the rotations about axes whose lengths are the angles, in radians of any size.
-///
-/// It uses the power series of sine and cosine, whose first omitted term is below 2e-8.
+/// Returns the rotations about axes whose lengths are the angles, in radians of any size, from the power series of sine
+/// and cosine. The first omitted term is below 2e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
     let squared = by.length_squared() * 0.25;
     let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
@@ -96,7 +91,7 @@ fn wide_turns(by: Spins, turns: Rotations, wide: u32) -> Rotations {
     Rotations::new(turns)
 }
 
-/// Returns a rotation by a wide angle. It uses `f64`, in which the series yields all bits of an `f32` without tricks.
+/// Returns a rotation by a wide angle, in `f64`, whose series yields all bits of an `f32` without tricks.
 fn wide_turn(by: AngVector) -> Rotation {
     use std::f64::consts::{PI, TAU};
     let by = by.as_dvec3();
@@ -123,24 +118,9 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 ///
 /// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
 /// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
-/// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or
-/// any other list. The matrices are in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as
-/// bytes.
-///
-/// Writing takes about as long as interpolating the poses: `cargo bench --bench frame -- matrices`.
-///
-/// ```
-/// # use evenstep::{Rate, Simulation};
-/// # use evenstep::render::write_matrices_3x4;
-/// # use evenstep::rapier::prelude::*;
-/// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
-/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
-/// let moved = simulation.moved();
-/// let mut instances = vec![[[0.0; 4]; 3]; moved.len()];
-/// write_matrices_3x4(moved, &mut instances);
-/// assert_eq!(instances[0], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
-/// ```
+/// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved) or any other list. The array
+/// has no gaps, so bytemuck's `cast_slice` can view it as bytes. Writing takes about as long as interpolating the poses
+/// (`cargo bench --bench frame -- matrices`).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -154,25 +134,11 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     });
 }
 
-/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`, like [`write_matrices_3x4`],
+/// whose matrices are a quarter smaller.
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
-/// of the body's axes, each with a 0, and one with the translation and a 1. Otherwise, it is like
-/// [`write_matrices_3x4`], whose matrices are a quarter smaller.
-///
-/// ```
-/// # use evenstep::{Rate, Simulation};
-/// # use evenstep::render::write_matrices_4x4;
-/// # use evenstep::rapier::prelude::*;
-/// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
-/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
-/// # let moved = simulation.moved();
-/// let mut instances = vec![[[0.0; 4]; 4]; moved.len()];
-/// write_matrices_4x4(moved, &mut instances);
-/// assert_eq!(instances[0][0], [1.0, 0.0, 0.0, 0.0]); // the first column, not the first row
-/// assert_eq!(instances[0][3], [0.0, 1.0, 0.0, 1.0]);
-/// ```
+/// of the body's axes, each with a 0, and one with the translation and a 1.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -187,7 +153,6 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
-/// Writes all matrices. `four` writes those of four poses.
 fn write<Key, Matrix: Copy>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],
@@ -210,7 +175,6 @@ fn write<Key, Matrix: Copy>(
     }
 }
 
-/// Writes one line of four matrices. Each component holds a value for all four.
 #[inline]
 fn put<const LINES: usize>(
     out: &mut [[[f32; 4]; LINES]; LANES],
@@ -222,7 +186,6 @@ fn put<const LINES: usize>(
     }
 }
 
-/// Returns the directions of the axes of four bodies, by component.
 #[inline]
 fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
@@ -238,11 +201,11 @@ fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     ]
 }
 
-/// A pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres, and a
-/// zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
+/// Holds a pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres,
+/// and a zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
 pub type PoseFloats = [f32; 8];
 
-/// The WGSL source of a struct `EvenstepPose`, and of a function `evenstep_blend(previous, current, alpha)` that
+/// Defines, in WGSL, a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that
 /// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
 /// on the GPU.
 ///

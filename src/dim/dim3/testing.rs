@@ -11,7 +11,6 @@ pub const fn vector(x: f32, y: f32, z: f32) -> Vector {
     Vector::new(x, y, z)
 }
 
-/// Returns an unrotated pose.
 pub fn translation(x: f32, y: f32, z: f32) -> Pose {
     Pose::from_translation(vector(x, y, z))
 }
@@ -29,12 +28,10 @@ pub fn turned(by: AngVector) -> Rotation {
     Rotation::from_scaled_axis(by)
 }
 
-/// Returns a rotation whose length is not 1.
 pub fn scaled(rotation: Rotation, by: f32) -> Rotation {
     rotation * by
 }
 
-/// Returns the angle from one rotation to another, in radians.
 pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
     // The sine is accurate for small angles.
     let difference = if one.dot(other) < 0.0 {
@@ -45,7 +42,6 @@ pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
     4.0 * libm::asinf((0.5 * difference.length()).min(1.0))
 }
 
-/// Returns an angular velocity after a rotation of the world.
 pub fn turned_spin(by: Rotation, spin: AngVector) -> AngVector {
     by * spin
 }
@@ -58,12 +54,10 @@ pub fn cuboid(x: f32, y: f32, z: f32) -> ColliderBuilder {
     ColliderBuilder::cuboid(x, y, z)
 }
 
-/// Returns a joint about the axis z.
 pub fn hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new(Vector::Z)
 }
 
-/// Returns a joint that allows every rotation.
 pub fn ball_joint(anchor1: Vector, anchor2: Vector) -> GenericJoint {
     SphericalJointBuilder::new()
         .local_anchor1(anchor1)
@@ -79,7 +73,6 @@ pub fn axes() -> [Vector; 3] {
     [Vector::X, Vector::Y, Vector::Z]
 }
 
-/// Returns a level cloth with this many particles in a row.
 pub fn cloth(corner: Vector, side: f32, particles: usize) -> SoftBodyBuilder {
     let (x, z) = (Vector::X * side, Vector::Z * side);
     SoftBodyBuilder::cloth(corner, x, z, particles, particles)
@@ -88,12 +81,11 @@ pub fn cloth(corner: Vector, side: f32, particles: usize) -> SoftBodyBuilder {
 /// Half of a floor's width in metres.
 pub const FLOOR: f32 = 50.0;
 
-/// Returns the position of one of many bodies on the ground, in rows of `side`: x and z.
+/// Returns x and z of one of many bodies on the ground, in rows of `side`.
 pub fn on_ground(i: usize, side: usize) -> [f32; 2] {
     [i % side, i / side].map(|n| n as f32)
 }
 
-/// Returns the position of one of many bodies in stacked layers that are `side` wide.
 pub fn in_layers(i: usize, side: usize) -> [f32; 3] {
     [i % side, i / side / side, i / side % side].map(|n| n as f32)
 }
@@ -106,7 +98,6 @@ pub fn spin_numbers(spin: AngVector) -> [f32; 3] {
     spin.to_array()
 }
 
-/// Returns positions separated in depth.
 pub fn spaced(x: f32, y: f32, z: f32) -> Vector {
     vector(x, y, z)
 }
@@ -115,7 +106,6 @@ pub fn at_most(spin: AngVector, most: f32) -> AngVector {
     spin.clamp_length_max(most)
 }
 
-/// Returns the angle of a rotation about the axis z.
 pub fn about_z(rotation: Rotation) -> f32 {
     rotation.to_scaled_axis().z
 }
@@ -138,13 +128,11 @@ pub fn with_minus_zeros() -> Rotation {
     Rotation::from_xyzw(-0.0, -0.6, -0.0, 0.8)
 }
 
-/// Returns a soft cube with this many particles along each edge.
 pub fn soft_cube(center: Vector, half: f32, particles: usize) -> SoftBodyBuilder {
     let half = Vector::splat(half);
     SoftBodyBuilder::cuboid(center, half, particles, particles, particles)
 }
 
-/// The same functions with nalgebra's `f64` types, for reference.
 pub mod exact {
     use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 
@@ -162,13 +150,10 @@ pub mod exact {
         isometry
     }
 
-    /// Returns how far a body turns in this many seconds.
     pub fn turn(spin: super::AngVector, seconds: f64) -> Rotation {
         Rotation::from_scaled_axis(vector(spin) * seconds)
     }
 
-    /// Returns a part of a rotation along the shorter arc. `None` at half a turn, where `f32` cannot tell which arc
-    /// that is.
     pub fn part(rotation: Rotation, t: f64) -> Option<Rotation> {
         (rotation.w.abs() > 1e-3).then(|| rotation.powf(t))
     }
