@@ -26,70 +26,37 @@ pub struct FrameChanges<'a> {
 
 /// # Poses
 ///
-/// A displayed pose is the pose of the body's origin, in world space. Use it for drawing, never for physics: the true
-/// state is in [`body`](crate::Physics::body).
+/// A displayed pose is the pose of the body's origin, in world space. For physics, use the true state in
+/// [`body`](crate::Physics::body).
 ///
-/// The picture is complete when its frame ends, and does not change until the next frame ends. Later changes, such as a
-/// teleport, a shifted origin or a removed body, appear in the next picture. To display edits during a pause, call
-/// [`advance(Duration::ZERO, …)`](Self::advance).
-///
-/// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::Simulation;
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::default();
-/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
-/// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-/// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
-/// let (shown, simulated) = (simulation.pose(ball).unwrap(), simulation.physics.body(ball).unwrap());
-/// assert_eq!((frame.steps, frame.alpha), (1, 0.5));
-/// assert!((shown.translation.x - 0.5).abs() < 1e-3);
-/// assert!((simulated.translation().x - 1.0).abs() < 1e-3);
-/// ```
+/// The picture is complete when its frame ends, and later changes, such as a teleport or a removed body, appear in the
+/// next one. To display edits during a pause, call [`advance(Duration::ZERO, …)`](Self::advance).
 impl Simulation {
-    /// Returns the pose at which to draw a body in this frame. It is between the last two states, at the frame's
-    /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says.
+    /// Returns the pose at which to draw a body in this frame: between the last two states, at the frame's
+    /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says. Returns `None` if there is no such
+    /// body.
     ///
-    /// A body that was removed since the last frame still has its pose in that picture. To find out whether a body is
-    /// alive, use [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. Returns
-    /// `None` if there is no such body.
+    /// A body that was removed since the last frame still has its pose, so ask [`body`](crate::Physics::body) whether a
+    /// body is alive. A body that no frame has displayed yet has its current pose.
     ///
-    /// To convert a point from the body's frame of reference to world space, such as a muzzle, a seat or the target of
-    /// a camera, compute `pose * point`.
+    /// Compute `pose * point` to convert a point, such as a muzzle or a seat, from the body's frame of reference to
+    /// world space.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.pose(key);
         displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
     }
 
-    /// Returns the world as this frame displays it, for a mouse ray that hits what the player sees, and for debug lines
-    /// that do not wobble beside the models.
+    /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. The example
+    /// of [`world_at`](Self::world_at) has a query.
     ///
-    /// ```
-    /// use evenstep::rapier::prelude::*;
-    /// use evenstep::Simulation;
-    /// use std::time::Duration;
+    /// The call needs no history. Unlike `world_at` for the same frame, it includes [visual errors](Self::visual_error)
+    /// and the edits that this frame displays, and lacks bodies that were removed since. A body that no frame has
+    /// displayed yet is at its current pose, and a query finds a new collider from its first step on. The call costs as
+    /// much as `world_at`, plus a read of every body.
     ///
-    /// let mut simulation = Simulation::default();
-    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
-    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
-    /// simulation.advance(Duration::from_millis(25), |_, _| ()); // displayed at x = 0.5
-    ///
-    /// let displayed = simulation.displayed_world();
-    /// let mouse = Ray::new(Vector::X * 0.5 + Vector::Y * 5.0, Vector::NEG_Y);
-    /// let hit = displayed.query_pipeline(QueryFilter::default()).cast_ray(&mouse, 100.0, true);
-    /// assert_eq!(displayed.key_of_collider(hit.unwrap().0), Some(ball));
-    /// ```
-    ///
-    /// It differs from [`world_at`](Self::world_at) for the same frame in that it includes [visual
-    /// errors](Self::visual_error) and the edits that this frame displays. It needs no history. Bodies that were
-    /// removed since the frame are missing, and a body that no frame has displayed yet is at its current pose. A query
-    /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and in addition
-    /// reads every body.
-    ///
-    /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an
-    /// earlier frame than the simulation: use `world_at` with the tick and alpha of the view.
+    /// With a `Runner` or an `Overlap`, use `world_at` with the tick and alpha of the view, which displays an earlier
+    /// frame.
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
         let world = &self.physics.world;
@@ -98,7 +65,7 @@ impl Simulation {
         DisplayedWorld::new(world, poses)
     }
 
-    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and in world axes, or `None` if
+    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and world axes, or `None` if
     /// there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
     /// added.
     #[must_use]
@@ -110,33 +77,19 @@ impl Simulation {
     /// order.
     ///
     /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
-    /// scene at rest the list is empty:
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// for listed in [1, 0, 0] {
-    ///     simulation.advance(Duration::from_millis(20), |_, _| ());
-    ///     assert_eq!(simulation.moved().len(), listed);
-    /// }
-    /// ```
+    /// scene at rest the list is empty.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
     }
 
-    /// Returns the keys of the bodies that were removed between the previous frame and the last one, however they were
-    /// removed. Use it to remove their entities.
+    /// Returns the keys of the bodies that were removed between the previous frame and the last one.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
     }
 
-    /// Returns the data of this picture for renderers, or `None` unless
-    /// [`keeps_render_data`](Self::keeps_render_data) is set.
+    /// Returns the data of this picture for renderers, if [`keeps_render_data`](Self::keeps_render_data) is set.
     #[must_use]
     pub fn render_data(&self) -> Option<&RenderData> {
         self.screen.render_data()
@@ -145,25 +98,8 @@ impl Simulation {
     /// Returns the changes since the frame with this [`number`](crate::Frame::number), for a host that missed the
     /// frames after it.
     ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let seen = simulation.advance(Duration::from_millis(20), |_, _| ());
-    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
-    /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert!(simulation.moved().is_empty()); // in the last frame
-    /// let changes = simulation.changes_since(seen.number).unwrap();
-    /// assert_eq!((changes.moved.len(), changes.moved[0].0), (1, ball));
-    /// assert!(changes.removed.is_empty());
-    /// ```
-    ///
-    /// If only one frame has ended since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
-    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago or of another simulation,
-    /// and on a thread, where a view displays the simulation. In that case, read the [`pose`](Self::pose) of every body
-    /// that the host knows. Bodies without one were removed.
+    /// Returns `None` if that frame is too long ago or of another simulation, and on a thread. Then read the
+    /// [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
         if self.screen.number() != self.frame.number {
@@ -178,7 +114,7 @@ impl Simulation {
 
 /// # The picture
 impl Simulation {
-    /// Displays the frame, with extrapolated bodies this far ahead of the last state, in seconds.
+    /// Displays the frame, with extrapolated bodies `lead` seconds ahead of the last state.
     pub(super) fn show(&mut self, lead: f32) {
         let screen = &mut self.screen;
         if self.run.redo.is_some() {
@@ -202,19 +138,16 @@ impl Simulation {
     }
 }
 
-/// The world as a frame displayed it, for queries and for Rapier's debug renderer.
-/// [`Simulation::displayed_world`](crate::Simulation::displayed_world) returns it for the last frame, and
-/// [`Simulation::world_at`](crate::Simulation::world_at) for an earlier one.
+/// The world as a frame displayed it, from [`Simulation::displayed_world`](crate::Simulation::displayed_world) or
+/// [`Simulation::world_at`](crate::Simulation::world_at).
 pub struct DisplayedWorld<'s> {
     world: &'s World,
-    /// The bodies whose displayed pose differs from the state.
     poses: Vec<(RigidBodyHandle, Pose)>,
     colliders: Cow<'s, ColliderSet>,
     broad_phase: Cow<'s, BroadPhaseBvh>,
 }
 
 impl<'s> DisplayedWorld<'s> {
-    /// Creates the world with bodies at these poses. All others keep the pose of the state.
     pub(super) fn new(
         world: &'s World,
         poses: impl Iterator<Item = (RigidBodyHandle, Pose)>,
@@ -238,9 +171,8 @@ impl<'s> DisplayedWorld<'s> {
 }
 
 impl DisplayedWorld<'_> {
-    /// Returns Rapier's queries.
-    ///
-    /// Filters can read their [bodies](QueryPipeline::bodies), which are in the state after the step.
+    /// Returns Rapier's queries. Filters can read their [bodies](QueryPipeline::bodies), which are in the state after
+    /// the step.
     #[must_use]
     pub fn query_pipeline<'a>(&'a self, filter: QueryFilter<'a>) -> QueryPipeline<'a> {
         let physics = &self.world.rapier;
@@ -260,9 +192,10 @@ impl DisplayedWorld<'_> {
         &self.colliders
     }
 
-    /// Returns a copy of Rapier's bodies at their displayed poses, for Rapier's debug renderer: pass it to
-    /// `render_rigid_bodies`, with [`colliders`](Self::colliders) to `render_colliders`, and with the joints of
-    /// [`Physics::rapier`](crate::Physics::rapier) to `render_joints`. The lines are then where the models are.
+    /// Returns a copy of Rapier's bodies at their displayed poses, for debug lines that match the models.
+    ///
+    /// Pass it to the debug renderer's `render_rigid_bodies`, [`colliders`](Self::colliders) to `render_colliders`, and
+    /// the joints of [`Physics::rapier`](crate::Physics::rapier) to `render_joints`.
     #[must_use]
     pub fn bodies(&self) -> RigidBodySet {
         let mut bodies = self.world.rapier.bodies.clone();

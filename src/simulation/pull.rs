@@ -12,8 +12,8 @@ use crate::time::{Dropped, ExactTime, FrameTime, Step};
 
 use super::simulation::{OpenFrame, Simulation};
 
-/// The report of a frame: what it did and dropped. [`Simulation::end_frame`](crate::Simulation::end_frame) and
-/// [`Simulation::advance`](crate::Simulation::advance) return it.
+/// The report of a frame, from [`Simulation::end_frame`](crate::Simulation::end_frame) or
+/// [`Simulation::advance`](crate::Simulation::advance).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -22,19 +22,17 @@ pub struct Frame {
     pub number: u64,
     /// The number of new steps that ran in this frame.
     pub steps: u64,
-    /// The number of steps that were resimulated after a [rollback](crate::Simulation::roll_back) since the previous
-    /// frame.
+    /// The number of steps [resimulated](crate::Simulation::roll_back) since the previous frame.
     pub resimulated: u64,
     /// The tick of the next step: see [`Physics::tick`](crate::Physics::tick).
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
-    /// [`Clock::alpha`](crate::time::Clock::alpha). It is exactly 1 with every [`Stepping`](crate::Stepping) except
-    /// `Fixed`, and in a frame that ended before its last step. The frame then displays the current state.
+    /// [`Clock::alpha`](crate::time::Clock::alpha). It is 1 in a frame that ended before its last step.
     pub alpha: f32,
-    /// The simulated time that the frame displays, rounded down to a nanosecond: the time at the fraction `alpha` of
-    /// the last step. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
+    /// The simulated time that the frame displays, at the fraction `alpha` of the last step, rounded down to a
+    /// nanosecond. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
     /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
     /// another time, or a rollback to before that correction.
     pub time: Duration,
@@ -42,24 +40,21 @@ pub struct Frame {
     pub dropped: Dropped,
     /// The number of dynamic and kinematic bodies that were awake after the last step.
     pub awake: usize,
-    /// The number of values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were ignored because they were
-    /// not finite.
+    /// The number of ignored values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were not finite.
     pub rejected_forces: u64,
-    /// The number of forces and impulses that were added since the previous frame, and discarded because time stopped:
-    /// see [Forces](crate::Physics#forces).
+    /// The number of [forces and impulses](crate::Physics#forces) since the previous frame that were discarded because
+    /// time stopped.
     pub forgotten_forces: u64,
-    /// The number of bodies that this frame processed, because they moved or might have moved. All others cost nothing.
+    /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
     pub movers: usize,
-    /// How far the origin moved between the previous picture and this one, in metres: see
-    /// [`shift_origin`](crate::Physics::shift_origin). Subtract it from the position of a camera, and from everything
-    /// else that you keep in world space. After a rollback or a restored state, it moves the camera back. It is zero in
-    /// the first picture.
+    /// How far the [origin](crate::Physics::shift_origin) moved between the previous picture and this one, in metres,
+    /// even back after a rollback or a restored state. Subtract it from everything that you keep in world space, such
+    /// as a camera. It is zero in the first picture.
     pub origin_shift: Vector,
 }
 
 impl Frame {
-    /// Returns the ticks of the new steps of this frame. The range is shorter if a lower tick was set while the frame
-    /// was open.
+    /// Returns the ticks of the new steps of this frame.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.tick.saturating_sub(self.steps)..self.tick
@@ -69,49 +64,43 @@ impl Frame {
 /// # Frames and steps
 ///
 /// Your game drives the loop with these calls. Between two of them, the simulation is an ordinary value that may be
-/// moved, stored, replaced or dropped. So it can live inside the world of any ECS, and your systems run for each step.
+/// moved, stored or replaced, so it can live inside the world of any ECS.
 ///
 /// ```
-/// use evenstep::Simulation;
-/// use std::time::Duration;
-///
-/// struct World { simulation: Simulation } // an ECS, with the simulation among its resources
-///
-/// fn systems(world: &mut World) { /* input, forces, spawn, despawn */ }
-///
-/// let mut world = World { simulation: Simulation::default() };
-/// // In the game's loop, once per frame:
-/// world.simulation.begin_frame(Duration::from_millis(40));
-/// while let Some(_step) = world.simulation.next_step() {
-///     systems(&mut world);
-///     world.simulation.run_step();
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// simulation.begin_frame(Duration::from_millis(40));
+/// while let Some(_step) = simulation.next_step() {
+///     // Your game's systems.
+///     simulation.run_step();
 /// }
-/// let frame = world.simulation.end_frame();
-/// assert_eq!((frame.steps, world.simulation.physics.tick()), (2, 2));
+/// let frame = simulation.end_frame();
+/// assert_eq!((frame.steps, simulation.physics.tick()), (2, 2));
 /// ```
 ///
 /// # Misuse
 /// | what happens | what follows |
 /// | --- | --- |
-/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). |
-/// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted), and the frame displays the latest state. |
+/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). |
+/// | `end_frame` while steps are due | They are dropped and counted in `aborted`, and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
 /// | `next_step` twice before `run_step` | It returns the same step again. |
 /// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
 /// | `run_step` without `next_step` | It does nothing and returns `false`. |
-/// | `end_frame` outside of a frame | It does nothing and returns the last frame's counts again. |
-/// | the simulation is replaced within a frame | The new simulation has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
-/// | its [`physics`](Self::physics) is replaced within a frame | The current step is dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted), `run_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) start again from there. |
+/// | `end_frame` outside of a frame | It does nothing and returns the last report again. |
+/// | the simulation is replaced within a frame | The new one has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
+/// | its [`physics`](Self::physics) is replaced within a frame | `run_step` returns `false`: see [The state as a value](crate::Physics#the-state-as-a-value). |
 /// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
-/// | Rapier panics in `run_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
+/// | Rapier panics in `run_step` | `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
-/// If a step that `next_step` returned does not run, forces that were added for it are discarded, because the game will
-/// add them again for that tick. Everything else that the game did is kept.
+/// Forces that were added for a step that then does not run are discarded, because your game adds them again when the
+/// step is retried. All other changes stay.
 impl Simulation {
     /// Begins a frame of duration `frame_time` and plans the steps that are due.
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
+    /// If Rapier panicked in an earlier step, which leaves its world in an unknown state. [Rewind](Self::rewind) the
     /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
         let frame_time = frame_time.into();
@@ -167,11 +156,11 @@ impl Simulation {
         );
     }
 
-    /// Returns the next step that is due in this frame. Run your game's code for the step, and then call
+    /// Returns the next step that is due in this frame. Run your game's code for it, then call
     /// [`run_step`](Self::run_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, even outside of a frame.
-    /// Returns `None` if no step is due, or if Rapier panicked in an earlier step.
+    /// After a [rollback](Self::roll_back) the steps to be resimulated come first, even outside of a frame. Returns
+    /// `None` if no step is due, or if Rapier panicked in an earlier step.
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
@@ -212,7 +201,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the next step: one that is to be resimulated, or one that is due in this frame.
+    /// Returns the next step: a resimulated or a new one.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.run.redo {
             Some(redo) => Some(redo.next_step(&self.physics)?.0),
@@ -221,12 +210,10 @@ impl Simulation {
         }
     }
 
-    /// Returns the tick to which the unfinished rollback was to go back, if there is one.
     fn requested_tick(&self) -> Option<u64> {
         self.run.redo.as_ref().map(|redo| redo.requested)
     }
 
-    /// Returns the simulated time at the end of the next step.
     fn end_of_next_step(&self) -> ExactTime {
         let redo = self.run.redo.as_ref();
         match redo.and_then(|redo| redo.next_step(&self.physics)) {
@@ -238,14 +225,14 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. If a force panicked, you can still
-    /// run the same step. If Rapier panicked, see [`begin_frame`](Self::begin_frame).
+    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. After a panic of a force, you can
+    /// still run the same step. After one of Rapier, see [`begin_frame`](Self::begin_frame).
     pub fn run_step(&mut self) -> bool {
         self.run_step_with(&())
     }
 
-    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which are called inside the step. They
-    /// can filter and modify contacts, for one-way platforms or conveyor belts.
+    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which filter and modify contacts for
+    /// one-way platforms or conveyor belts.
     ///
     /// # Panics
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
@@ -253,7 +240,6 @@ impl Simulation {
         self.run_current_step(Capture::LastStep, hooks)
     }
 
-    /// Runs the step that `next_step` has returned. Returns whether there was one.
     pub(super) fn run_current_step(&mut self, capture: Capture, hooks: &dyn PhysicsHooks) -> bool {
         self.detect_changes();
         let Some(step) = self.physics.current_step() else {
@@ -265,7 +251,6 @@ impl Simulation {
         true
     }
 
-    /// Plans the current step.
     pub(super) fn plan_step(&mut self, step: Step, capture: Capture) -> StepPlan {
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
@@ -284,7 +269,6 @@ impl Simulation {
         }
     }
 
-    /// Records and counts a step that has run. `rejected` forces were ignored in it.
     pub(super) fn end_step(&mut self, step: Step, rejected: u64) {
         #[cfg(feature = "parallel")]
         {
@@ -313,10 +297,10 @@ impl Simulation {
         }
     }
 
-    /// Ends the frame and computes its displayed poses. Returns the report of the frame.
+    /// Ends the frame, computes its displayed poses and returns its report.
     ///
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
-    /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
+    /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last report again.
     pub fn end_frame(&mut self) -> Frame {
         if let Some(lead) = self.end_frame_without_picture() {
             span!("show_poses");
@@ -325,8 +309,8 @@ impl Simulation {
         self.frame
     }
 
-    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a simulation that a view displays. Returns how far
-    /// ahead of the last state extrapolated bodies are displayed, in seconds, or `None` if no frame was open.
+    /// Ends the frame for a simulation that a view displays. Returns the lead of extrapolated bodies in seconds, or
+    /// `None` if no frame was open.
     pub(crate) fn end_frame_without_picture(&mut self) -> Option<f32> {
         self.take_over_physics();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
@@ -365,16 +349,14 @@ impl Simulation {
         Some(lead)
     }
 
-    /// Lends the state to another thread, which runs the current step: exchanges it for a spare one. Until it returns,
-    /// nobody may use the simulation.
+    /// Lends the state to another thread that runs the current step.
     pub(crate) fn lend_physics(&mut self, step: Step, spare: &mut Physics) -> StepPlan {
         let plan = self.plan_step(step, Capture::EachStep);
         std::mem::swap(&mut self.physics, spare);
         plan
     }
 
-    /// Takes the state back after that step, in exchange for the spare one, with the number of forces that the step
-    /// rejected, or `None` if Rapier panicked.
+    /// Takes the state back, with the number of rejected forces, or `None` if Rapier panicked.
     pub(crate) fn return_physics(
         &mut self,
         physics: &mut Physics,
@@ -387,8 +369,7 @@ impl Simulation {
         }
     }
 
-    /// Aborts a frame that a panic left open, so that no frame is open in
-    /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the frame and the run that it belongs to.
+    /// Aborts a frame that a panic left open.
     pub(super) fn interrupt_frame(&mut self) -> Option<(OpenFrame, u64)> {
         self.detect_changes();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
@@ -403,7 +384,6 @@ impl Simulation {
         Some((open, self.physics.epoch.number()))
     }
 
-    /// Continues the interrupted frame in the next one, unless another state has replaced its state.
     pub(super) fn continue_interrupted(&mut self, interrupted: Option<&(OpenFrame, u64)>) {
         if let Some((open, epoch)) = interrupted
             && self.open.is_none()
@@ -413,7 +393,6 @@ impl Simulation {
         }
     }
 
-    /// Aborts the current step, if there is one. The step may be begun again.
     pub(super) fn abort_step(&mut self) {
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
@@ -421,7 +400,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the last step, drops those that are still due in the frame, and reads the poses to display.
+    /// Ends the last step, drops due ones, and reads the poses.
     fn abort_steps(&mut self) {
         self.end_finished_rollback();
         self.abort_step();

@@ -24,8 +24,8 @@ pub enum ResimulateError<E> {
     #[error(transparent)]
     Rewind(#[from] RewindError),
     /// A hook failed. The simulation stays where it is: before that step, or after it if `after_step` failed. The
-    /// remaining steps are still due, and the next frame begins with them. To drop them, [`rewind`](Simulation::rewind)
-    /// to the tick that [`Physics::tick`] returns.
+    /// remaining steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`]
+    /// returns.
     #[error(
         "a hook failed in a resimulated step: the remaining steps are still due; call `rewind` to drop them"
     )]
@@ -49,44 +49,21 @@ pub struct CorrectError {
 ///
 /// See [Back in time](Self#back-in-time).
 impl Simulation {
-    /// Goes back to the state before the step of `tick`, to resimulate the steps since then.
-    /// [`next_step`](Self::next_step) returns these steps before any new one. [`resimulate`](Self::resimulate) does
-    /// both.
+    /// Goes back to the state before the step of `tick`, to resimulate the steps since then in your own loop.
+    /// [`next_step`](Self::next_step) returns these steps before any new one.
     ///
-    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick.
-    /// [`tick`](crate::Physics::tick) then returns the tick of that state.
-    ///
-    /// It does nothing if the steps from `tick` on are due already: if `tick` is ahead of
-    /// [`physics.tick()`](crate::Physics::tick), or equal to it while there is no current step. If you call it before
-    /// the present is reached, it goes back further or starts over.
+    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick, and
+    /// [`Physics::tick`] returns the tick of that state. The call does nothing if the steps from `tick` on are due
+    /// already: if `tick` is ahead of [`Physics::tick`], or equal to it while there is no current step. Before the
+    /// present is reached, it goes back further or starts over.
     ///
     /// You may also call it within a frame, before your game's code for the current step. `next_step` then returns that
     /// step again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
-    /// Until they have run, frames repeat the last picture with its tick and alpha, and their new steps are aborted.
-    /// [`rewind`](Self::rewind) to [`physics.tick()`](crate::Physics::tick) drops the remaining steps and stays there.
+    /// Until they have run, frames repeat the last picture, and their new steps are aborted. [`rewind`](Self::rewind)
+    /// to [`Physics::tick`] drops the remaining steps and stays there.
     ///
-    /// Resimulated steps do not count towards the limits of steps per frame. To limit them, compare `physics.tick() -
-    /// tick` with the number of steps that a frame has time for.
-    ///
-    /// ```
-    /// # use evenstep::rewind::Kept;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// simulation.keep(Kept { ticks: 60, ..Kept::default() });
-    /// simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// simulation.roll_back(4)?; // of six
-    /// assert_eq!(simulation.steps_to_resimulate(), 2);
-    /// simulation.begin_frame(Duration::from_millis(20));
-    /// let mut ticks = Vec::new();
-    /// while let Some(step) = simulation.next_step() {
-    ///     ticks.push((step.tick, step.is_resimulated));
-    ///     simulation.run_step();
-    /// }
-    /// assert_eq!(ticks, [(4, true), (5, true), (6, false)]);
-    /// assert_eq!(simulation.end_frame().steps, 1);
-    /// # Ok::<(), evenstep::rewind::RewindError>(())
-    /// ```
+    /// The limits of steps per frame do not apply. Compare `physics.tick() - tick` with the number of steps that a
+    /// frame has time for.
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if that state is not kept. Nothing is changed then.
@@ -152,7 +129,6 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
-    /// Runs the steps that a rollback has made due, if there are any.
     pub(crate) fn resimulate_due<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
@@ -170,74 +146,27 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns how the events changed when steps were last resimulated: which are new, which are confirmed, and which
-    /// did not happen after all. The result is available from the last of these steps until the next rollback ends.
-    ///
-    /// ```
-    /// # use evenstep::rewind::Kept;
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.keep(Kept { ticks: 60, ..Kept::default() });
-    /// # simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// # let ball = simulation.physics.insert(
-    /// #     RigidBodyBuilder::dynamic().translation(Vector::Y),
-    /// #     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
-    /// # );
-    /// simulation.advance(Duration::from_millis(40), |_, _| ());
-    /// assert_eq!(simulation.events().len(), 1); // a sound is played
-    ///
-    /// // Late input: the ball was somewhere else by then.
-    /// simulation.resimulate(0, |physics, step| {
-    ///     if step.tick == 0 {
-    ///         physics.teleport(ball, Pose::from_translation(Vector::X * 9.0)).unwrap();
-    ///     }
-    /// })?;
-    /// let changes = simulation.event_changes();
-    /// assert_eq!(changes.retracted.collisions().count(), 1); // stop the sound
-    /// assert!(changes.new.is_empty() && changes.confirmed.is_empty());
-    /// # Ok::<(), evenstep::rewind::RewindError>(())
-    /// ```
+    /// Returns how the events changed in the last rollback: which are new, which are confirmed, and which did not
+    /// happen after all. The result stays until the next rollback ends.
     #[must_use]
     pub fn event_changes(&self) -> EventChanges {
         EventChanges::of(&self.run.event_changes)
     }
 
     /// Replaces the state with another machine's state of this tick or a later one, such as the server's after a
-    /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state. To continue from another
-    /// state without smoothing, [assign](crate::Physics#the-state-as-a-value) it.
+    /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state. To continue without
+    /// smoothing, [assign](crate::Physics#the-state-as-a-value) the state.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
     /// from it. With an [interval](crate::rewind::Kept::interval), steps before that tick are skipped. In a frame,
-    /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states,
-    /// which a [`rewind`](Self::rewind) has kept, are discarded.
+    /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states are
+    /// discarded.
     ///
-    /// If this machine has stalled and the state is of a tick that it has not reached, `roll_back` does nothing, and
-    /// the simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
+    /// If this machine has stalled and has not reached the tick of the state, `roll_back` does nothing, and the
+    /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
     /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
     /// [named](crate::forces::ForceGenerator::named) forces use the functions that those names have in the old state.
-    ///
-    /// ```
-    /// # use evenstep::rewind::Kept;
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut client = Simulation::default();
-    /// client.keep(Kept { ticks: 60, ..Kept::default() });
-    /// # let ball = client.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// # let mut server = client.clone();
-    /// client.advance(Duration::from_millis(100), |_, _| ());
-    /// server.advance(Duration::from_millis(50), |physics, _| physics.add_force(ball, Vector::X).unwrap());
-    ///
-    /// let state = server.physics.clone(); // of tick 3
-    /// client.roll_back(state.tick())?;
-    /// client.correct(state)?;
-    /// client.advance(Duration::ZERO, |_, step| assert!(step.is_resimulated));
-    /// assert_eq!(client.physics.tick(), 6);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// [`CorrectError`] if the state is of an earlier tick. Nothing is changed then.
@@ -299,9 +228,7 @@ impl Simulation {
 /// The steps from the first one that is resimulated up to the present.
 #[derive(Clone)]
 pub(super) struct Redo {
-    /// The steps as they first ran.
     steps: VecDeque<Record>,
-    /// How many of them have been resimulated.
     done: usize,
     pub former: Former,
     /// The earliest tick to which the game has requested to go back.
@@ -310,18 +237,17 @@ pub(super) struct Redo {
     pub events: SharedEvents,
 }
 
-/// The displayed poses at the moment when the first rollback left the present.
+/// The displayed poses when the first rollback left the present.
 #[derive(Clone)]
 pub(super) struct Former {
     pub pairs: Pairs,
     pub origin: Origin,
     pub log: PoseLog,
-    /// The bodies that steps which a rollback can resimulate have inserted.
+    /// The bodies that were inserted in steps that a rollback can resimulate.
     births: Vec<(BodyKey, Birth)>,
 }
 
 impl Former {
-    /// Leaves a state. No rollback goes back further than to the tick `oldest`.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.update_poses();
         Self {
@@ -332,8 +258,7 @@ impl Former {
         }
     }
 
-    /// Returns the keys that now belong to other bodies, because the steps from the tick `first` on have inserted
-    /// bodies in another order.
+    /// Returns the keys that now belong to other bodies, because resimulated steps inserted bodies in another order.
     pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
         let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
@@ -352,18 +277,17 @@ impl Redo {
         }
     }
 
-    /// Returns the tick of the first step that became due again.
     pub fn first_tick(&self) -> Option<u64> {
         self.steps.front().map(|record| record.step.tick)
     }
 
-    /// Returns the next step, as it first ran, or `None` once all have run.
+    /// Returns the next step as it first ran.
     fn next(&self) -> Option<&Record> {
         self.steps.get(self.done)
     }
 
-    /// Returns the next step to resimulate, and the simulated time at its end. It begins at the time of the state,
-    /// which a correction may have changed.
+    /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
+    /// changed.
     pub fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
         let Record { step, end, .. } = self.next()?;
         let end = physics.exact_time().after_step_of(*end);
@@ -380,20 +304,16 @@ impl Redo {
         self.steps.len() - self.done
     }
 
-    /// Discards the events of the frame so far, because another frame begins.
     pub fn begin_frame(&mut self) {
         clear_events(&mut self.events);
     }
 
-    /// Records that a step has run, with the `events` so far. After the last step, returns how the events of the first
-    /// run changed.
     pub fn end_step(&mut self, events: &[Event], past: &Past) -> Option<ChangedEvents> {
         self.done += 1;
         (self.len() == 0).then(|| self.correct_events(events, past))
     }
 
-    /// Corrects the events that are still to be displayed, and returns how those of the steps so far differ from their
-    /// first run. Now the steps have these `events`.
+    /// Corrects the events that are still to be displayed, and returns how they changed.
     pub fn correct_events(&mut self, events: &[Event], past: &Past) -> ChangedEvents {
         let done = self.steps.range(..self.done);
         let then: Vec<Event> = done.flat_map(|step| step.events.iter().cloned()).collect();
@@ -404,8 +324,7 @@ impl Redo {
         changes
     }
 
-    /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue
-    /// has the records of their first run.
+    /// Goes back to `tick`. Steps that were already resimulated keep the records of their first run.
     pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
         let first = self.first_tick();
         let new = later.into_iter().rev();
@@ -415,14 +334,13 @@ impl Redo {
         self.done = self.place(tick);
     }
 
-    /// Continues with the step of this tick, which is not before the next one. Returns the steps that this skips.
+    /// Skips to the step of this tick. Returns the skipped steps.
     pub fn skip_to(&mut self, tick: u64) -> impl Iterator<Item = &Record> {
         let next = self.place(tick);
         let skipped = std::mem::replace(&mut self.done, next)..next;
         self.steps.range(skipped)
     }
 
-    /// Returns the index of the first step of this tick or a later one.
     fn place(&self, tick: u64) -> usize {
         self.steps.partition_point(|step| step.step.tick < tick)
     }

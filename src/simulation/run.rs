@@ -9,27 +9,22 @@ use super::past::Past;
 use super::roll_back::{Former, Redo};
 use super::simulation::Simulation;
 
-/// Everything of the loop that is about the state that it runs. The loop begins another run when it takes over a state
-/// that the game has assigned.
+/// What the loop knows about the state that it runs. It begins another run when it takes over an assigned state.
 #[derive(Default)]
 pub(super) struct Run {
-    /// The epoch that the loop drew last, or `None` if it has yet to take the state over.
+    /// The epoch that the loop drew last, or `None` before it takes the state over.
     epoch: Option<u64>,
     /// Distinguishes runs for views on other threads, which continue after a rollback or a rewind.
     timeline: Id,
     pub past: Past,
-    /// The redo queue after a rollback, until the present is reached.
     pub redo: Option<Box<Redo>>,
     /// The events of the frame, sorted by tick, even if ticks were renumbered within it.
     pub events: SharedEvents,
-    /// How the events changed when steps were last resimulated.
     pub event_changes: ChangedEvents,
-    /// The number of steps that were resimulated since the last frame ended, to be counted in the next one.
     pub resimulated: u64,
 }
 
 impl Run {
-    /// Returns a run of another state, with the same limits of the past.
     pub fn another(&self) -> Self {
         Self {
             past: self.past.clone(),
@@ -37,7 +32,6 @@ impl Run {
         }
     }
 
-    /// Returns the run of a copy of the simulation, whose state has this epoch.
     pub fn copy(&self, epoch: u64) -> Self {
         Self {
             epoch: self.epoch.map(|_| epoch),
@@ -49,12 +43,10 @@ impl Run {
         }
     }
 
-    /// Returns whether this is a run of the state with this epoch.
     pub fn is_of(&self, epoch: u64) -> bool {
         self.epoch == Some(epoch)
     }
 
-    /// Continues with the state that has this epoch.
     pub fn adopt(&mut self, epoch: u64) {
         self.epoch = Some(epoch);
     }
@@ -63,7 +55,6 @@ impl Run {
         self.timeline.number()
     }
 
-    /// Begins a timeline that is later than all others.
     pub fn begin_timeline(&mut self) {
         self.timeline = Id::default();
     }
@@ -71,18 +62,16 @@ impl Run {
 
 /// # The state that the loop knows
 impl Simulation {
-    /// Returns whether the loop knows the state, and the game has not assigned another one.
     pub(crate) fn knows_physics(&self) -> bool {
         self.run.is_of(self.physics.epoch.number())
     }
 
-    /// Detects what the game did to the state, and to the settings of the picture, since the last call of the loop.
+    /// Detects the game's changes since the last call of the loop.
     pub(crate) fn take_over_physics(&mut self) {
         self.detect_changes();
         self.pass_settings();
     }
 
-    /// Detects what the game did to the state since the last call of the loop.
     pub(super) fn detect_changes(&mut self) {
         if !self.knows_physics() {
             self.take_over();
@@ -95,7 +84,6 @@ impl Simulation {
         }
     }
 
-    /// Continues with a state that the game has assigned.
     fn take_over(&mut self) {
         self.run = self.run.another();
         self.adopt();
@@ -112,15 +100,13 @@ impl Simulation {
         self.restart_report();
     }
 
-    /// Counts the steps of the open frame from this state on, because steps of other ticks came before.
     pub(super) fn restart_report(&mut self) {
         if let Some(open) = &mut self.open {
             (open.report.steps, open.report.tick) = (0, self.physics.tick());
         }
     }
 
-    /// Draws an epoch for the state, and knows it. Whatever else has seen the state, such as another loop, a screen or
-    /// a recorder, finds another one from now on.
+    /// Draws an epoch, so that another loop, screen or recorder detects a new state.
     pub(crate) fn adopt(&mut self) {
         self.physics.epoch = Id::default();
         self.run.adopt(self.physics.epoch.number());
@@ -128,7 +114,6 @@ impl Simulation {
         self.physics.set_pool_if_none(self.pool.clone());
     }
 
-    /// Replaces the state with another one. Returns the previous state.
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let mut left = std::mem::replace(&mut self.physics, physics);
         if self.run.redo.is_some() {
@@ -141,7 +126,6 @@ impl Simulation {
         left
     }
 
-    /// Numbers the state as the clock does.
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.clock.tick());
         self.physics.log.events.renumber();
@@ -149,12 +133,10 @@ impl Simulation {
         self.adopt();
     }
 
-    /// Sets the clock to the tick and the time of the state.
     pub(super) fn follow_tick(&mut self) {
         (self.clock).go_to(self.physics.tick(), self.physics.exact_time());
     }
 
-    /// Passes the settings of the loop to the state.
     pub(super) fn pass_settings(&mut self) {
         self.physics.set_general_smoothing(GeneralSmoothing {
             smoothing: self.smoothing,
@@ -167,8 +149,7 @@ impl Simulation {
 /// # Back in time
 impl Simulation {
     /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) returns a new one. A frame that ends before they have run repeats the last
-    /// picture.
+    /// [`next_step`](Self::next_step) returns a new one.
     #[must_use]
     pub fn steps_to_resimulate(&self) -> u64 {
         let redo = self.run.redo.as_ref().filter(|_| self.knows_physics());
@@ -180,8 +161,7 @@ impl Simulation {
         self.run.redo.is_some()
     }
 
-    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again. The game has
-    /// `requested` that tick or a later one.
+    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
     pub(super) fn make_due_again(&mut self, tick: u64, requested: u64) {
         self.physics.resources.check_whole();
         let oldest = self.run.past.rewindable().start;
@@ -210,7 +190,7 @@ impl Simulation {
         self.end_finished_rollback();
     }
 
-    /// Ends the last resimulated step once all have run. Frames then display the corrected motion.
+    /// Ends a rollback whose steps have all run. Frames then display the corrected motion.
     pub(super) fn end_finished_rollback(&mut self) {
         if let Some(redo) = self.run.redo.take_if(|redo| redo.len() == 0) {
             self.physics.leave_step();
@@ -227,7 +207,7 @@ impl Simulation {
         }
     }
 
-    /// Leaves the physics where it is, and drops the steps that are still to be resimulated, with the current step.
+    /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
     pub(super) fn drop_redo(&mut self) {
         if let Some(log) = self.end_redo() {
             self.physics.leave_step();
@@ -236,8 +216,7 @@ impl Simulation {
         }
     }
 
-    /// Drops the steps that are still to be resimulated. Returns the log of the state before the rollback, if there was
-    /// one.
+    /// Drops the steps that are still to be resimulated. Returns the log of the state before the rollback.
     pub(super) fn end_redo(&mut self) -> Option<PoseLog> {
         let mut redo = self.run.redo.take()?;
         self.abort_step();
@@ -246,20 +225,18 @@ impl Simulation {
         Some(redo.former.log)
     }
 
-    /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
-    /// displayed yet. Its events from the tick `first` on are not displayed.
+    /// Displays this state without smoothing, with the changes in `log`, except its events from the tick `first` on.
     pub(super) fn jump_from(&mut self, mut log: PoseLog, first: u64) {
         log.events.go_back(first);
         self.physics.update_poses();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }
 
-    /// Displays a corrected state from now on. For each body, the visual error is the old pose relative to the new one.
-    /// The steps from the tick `first` on were run again.
+    /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
     pub(super) fn correct_picture(&mut self, former: Former, first: u64) {
         self.physics.update_poses();
-        // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
-        // On a thread, the last state is the one that both pictures have in common.
+        // Only the last poses are from the same time: earlier steps of a frame are not displayed. On a thread, both
+        // pictures have the last state in common.
         let alpha = if former.pairs.is_resynced() || self.physics.pairs.is_resynced() {
             1.0
         } else {

@@ -16,7 +16,6 @@ use crate::time::Clock;
 use super::pull::Frame;
 use super::simulation::Simulation;
 
-/// The parts of a simulation that are written. No frame is open.
 #[derive(Serialize, Deserialize)]
 struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
@@ -86,84 +85,48 @@ impl<'de> Deserialize<'de> for Simulation {
 
 /// # States as bytes
 ///
-/// Use bytes for saved games, for players who join late, and to move a running match to another process. They require
-/// the feature `serde`.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// # let mut here = Simulation::default();
-/// # let ball = here.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// here.advance(Duration::from_millis(20), |_, _| ());
-/// let bytes = here.save()?;
-/// let mut there = Simulation::load(&bytes)?;
-/// for simulation in [&mut here, &mut there] {
-///     simulation.advance(Duration::from_millis(70), |_, _| ());
-/// }
-/// assert_eq!(here.physics.checksum(), there.physics.checksum());
-/// assert_eq!(here.pose(ball), there.pose(ball));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Use bytes for saved games, late players, and to move a match to another process. They require the feature `serde`.
+/// [`Simulation`] also implements serde's traits, for your own format without the header.
 ///
 /// # Contents of a saved state
-/// A saved state has everything that a [clone](Simulation#a-copy) has, with these exceptions:
+/// A saved state has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`](crate::Resources);
 /// - the events of the last frame, which you should read before saving;
-/// - the [limits of the past](Simulation::keep), which you have
-///   to set again.
-///
-/// [`Simulation`] also implements serde's traits, for your own format without the header.
+/// - the [limits of the past](Simulation::keep), which you have to set again.
 ///
 /// # Guarantees
 /// The run continues bit for bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
-/// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This
-/// happened in tests when many joints woke many sleeping bodies at once.
+/// depends on their history: poses, velocities and keys are still the same, but the run may diverge later, for example
+/// when many joints wake many sleeping bodies at once.
 ///
 /// # Soft bodies
-/// Rapier does not write the complete state of soft bodies. With some of them a loaded run diverges, whatever the
-/// features. Rapier omits
-/// - for a cluster with a moving [shape-matching
-///   target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target): where the target was in the previous
-///   step;
-/// - for a mesh that [overlaps](crate::rapier::dynamics::SoftBody::volume_contacts) with another mesh or a rigid
-///   collider, or that crosses itself or another mesh: the impulses and the progress of pushing them apart;
-/// - for vertices of a mesh that push against a convex collider: the impulses of the contacts that Rapier predicts for
-///   them;
-/// - for a closed mesh that is turned inside out: that it is inside out;
-/// - for a body that is being permanently deformed by plastic flow: that it must not fall asleep, and that its shape at
-///   rest has to be fitted.
+/// Rapier does not write the complete state of soft bodies, so a loaded run may diverge, whatever the features. It
+/// omits
+/// - where a moving [shape-matching target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target) was in
+///   the previous step;
+/// - the progress of pushing meshes apart that [overlap](crate::rapier::dynamics::SoftBody::volume_contacts) or cross,
+///   and the impulses;
+/// - the impulses of predicted contacts between vertices and a convex collider;
+/// - that a closed mesh is inside out;
+/// - that a body in plastic flow must not fall asleep, and that its shape at rest has to be fitted.
 ///
-/// Rapier does not reveal whether a state is affected, and many are not. Eight states that were saved while two cuboids
-/// or two balls overlapped all continued bit for bit. So no soft body is refused. A clone has the complete state.
+/// Rapier does not reveal whether a state is affected, and many are not, so no soft body is refused. A clone has the
+/// complete state.
 ///
 /// # Untrusted files
-/// Bytes that were damaged or belong to something else give a [`LoadError`]. evenstep checks its own data, and that
-/// bodies, colliders and joints refer to each other consistently. The checksum detects accidents, not malice: anyone
-/// who can change a file can change its checksum. Data that Rapier neither checks nor exposes is trusted: its trees of
-/// bounding boxes, islands, contacts, coordinates of multibodies, meshes, and the lists in soft bodies. With these a
-/// forged state can
-/// - panic in later steps, or in another call into Rapier. In builds with overflow checks, the size of a matrix can
-///   cause a panic even during loading;
-/// - end the process, through a tree that contains itself and overflows the stack, or through a matrix whose size
-///   differs from its stated size;
-/// - take any amount of time and memory, through such a tree, or through the number of iterations that it requests.
+/// Damaged bytes give a [`LoadError`]. The checksum detects accidents, not malice. evenstep checks its own data, and
+/// that bodies, colliders and joints refer to each other consistently. It trusts data that Rapier neither checks nor
+/// exposes: trees of bounding boxes, islands, contacts, coordinates of multibodies, meshes, and the lists in soft
+/// bodies. With these a forged state can
+/// - panic in any call into Rapier or, in builds with overflow checks, through the size of a matrix even during
+///   loading;
+/// - end the process, through a tree that contains itself, or a matrix whose size differs from its stated size;
+/// - take any amount of time and memory, through such a tree, or the number of iterations that it requests.
 ///
 /// So load other people's states only if someone you trust has signed them.
 impl Simulation {
-    /// Returns the state as bytes, to be read by [`load`](Self::load).
-    ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use evenstep::saving::SaveError;
-    /// # let mut simulation = Simulation::default();
-    /// let rapier = simulation.physics.rapier_mut_except_bodies();
-    /// rapier.integration_parameters.num_solver_iterations = 8;
-    /// // Rapier writes some changes only after a step has processed them.
-    /// assert!(matches!(simulation.save(), Err(SaveError::ChangedSinceStep)));
-    /// simulation.advance(std::time::Duration::from_millis(20), |_, _| ());
-    /// assert!(simulation.save().is_ok());
-    /// ```
+    /// Returns the state as bytes, to be read by [`load`](Self::load). Call it after a frame with a step, because
+    /// Rapier writes some changes only after a step has processed them.
     ///
     /// # Errors
     /// [`SaveError`] if the state cannot be written now, or at all.
@@ -174,15 +137,6 @@ impl Simulation {
 
     /// Reads a state that was written by [`save`](Self::save) of the same build. Named forces need
     /// [`bind_forces`](Physics::bind_forces).
-    ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use evenstep::saving::LoadError;
-    /// let mut bytes = Simulation::default().save()?;
-    /// *bytes.last_mut().unwrap() ^= 1;
-    /// assert!(matches!(Simulation::load(&bytes), Err(LoadError::Checksum)));
-    /// # Ok::<(), evenstep::saving::SaveError>(())
-    /// ```
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.

@@ -18,28 +18,8 @@ use super::run::Run;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
-/// Insert bodies, [`advance`](Self::advance) the simulation by the duration of each frame, and draw the
-/// [`pose`](Self::pose) of each body, or only of bodies that [`moved`](Self::moved).
-///
-/// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::{Rate, Simulation};
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::new(Rate::hz(60));
-/// let ball = simulation.physics.insert(
-///     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
-///     ColliderBuilder::ball(0.5),
-/// );
-/// // At 144 frames per second most frames have no step, but the ball still moves in each.
-/// let mut height = 10.0;
-/// for _ in 0..144 {
-///     simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
-///     let shown = simulation.pose(ball).unwrap().translation.y;
-///     assert!(shown <= height);
-///     height = shown;
-/// }
-/// ```
+/// Insert bodies into the field [`physics`](Self::physics), [`advance`](Self::advance) by the duration of each frame,
+/// and draw the [`pose`](Self::pose) of each body that [`moved`](Self::moved). The crate's first page has an example.
 ///
 /// # Choosing a loop
 /// | where the simulation lives | use |
@@ -54,105 +34,65 @@ use super::run::Run;
 /// 1. [`next_step`](Self::next_step): kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the
 ///    `next_position()` of a moving platform is where it will be after this step.
 /// 2. Your game: input, forces, spawn, despawn. A target that is set here is applied at once.
-/// 3. [`run_step`](Self::run_step): forces and [force generators](crate::forces::ForceGenerator), then Rapier's
-///    step, then its events, then the poses.
+/// 3. [`run_step`](Self::run_step): forces and [force generators](crate::forces::ForceGenerator), then Rapier's step,
+///    then its events, then the poses.
 /// 4. Your game again: reactions to the step's [`events`](crate::Physics::events).
 ///
 /// # When to call what
-/// Some methods depend on whether a frame is open, whether there is a current step, whether a rollback is unfinished,
-/// or whether Rapier has panicked. Their documentation says so. All others may be called at any time.
+/// Methods that depend on an open frame, a current step, an unfinished rollback or a panic of Rapier say so. All others
+/// may be called at any time.
 ///
 /// # A copy
-/// The state is in the public field [`physics`](Self::physics), a [value](crate::Physics#the-state-as-a-value) that can
-/// be copied and assigned. A clone of the simulation holds more: the clock with its settings, the frame, the picture,
-/// and the steps that are to be resimulated. A clone made within a frame is in the middle of that frame. It does not
-/// hold the past (the [states and poses](Self::keep) of earlier ticks), but has the
-/// same limits for later steps.
+/// To copy only the state, clone [`physics`](Self::physics). A clone of the simulation also holds the clock, the frame,
+/// the picture, and the steps to be resimulated. A clone taken inside a frame is itself inside that frame. It does not
+/// hold the past (the [states and poses](Self::keep) of earlier ticks), but has the same limits for later steps.
 ///
-/// After you assign a whole simulation, a frame reports changes since the last frame before the *clone*. A renderer
-/// that follows [`moved`](Self::moved) has to write all poses once. [`EntityMap`](crate::ecs::EntityMap) and `ecs::hecs`
-/// detect the assignment and do so.
+/// After you assign a whole simulation, frames report changes since the *clone*, so a renderer has to write all poses
+/// once, as [`EntityMap`](crate::ecs::EntityMap) and `ecs::hecs` do.
 pub struct Simulation {
-    /// Everything that the next step depends on: bodies, forces, Rapier's world. It is a
-    /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
+    /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that can be copied
+    /// and assigned.
     pub physics: Physics,
-    /// What the loop knows about `physics`.
     pub(super) run: Run,
     pub(super) clock: Clock,
-    /// The thread pool of the last step, for a state that replaces this one. It belongs to Rapier's pipeline, and a
-    /// copy of the world has a new pipeline.
+    /// The thread pool of the last step, for a state that replaces this one.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
-    /// The report of the last frame that has ended.
     pub(super) frame: Frame,
     pub(super) open: Option<OpenFrame>,
-    /// The number of frames that have begun, including those that continued another one.
     pub(crate) frames_begun: u64,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
     /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
-    /// themselves. The default is [`Smoothing::Interpolate`].
+    /// themselves. The default is [`Smoothing::Interpolate`]. With every [`Stepping`](crate::Stepping) except `Fixed`
+    /// the last state is displayed, regardless of this setting.
     ///
-    /// The [`physics`](Self::physics) adopts a change in the next call of the loop, such as
-    /// [`next_step`](Self::next_step) or [`advance`](Self::advance). Until then
-    /// [`start_in_motion`](Physics::start_in_motion) uses the earlier smoothing. Bodies are
-    /// displayed as before until the next step, and then nothing jumps: if the new smoothing displays another time, as
-    /// [`Smoothing::Extrapolate`] and [`Smoothing::Latest`] do, the difference of up to a step's motion decays by the
-    /// [correction](Self::correction). With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
-    /// displayed, regardless of the smoothing.
+    /// A change takes effect in the next call of the loop, and on the screen with the next step. Nothing jumps: if the
+    /// new smoothing displays another time, the difference of up to a step's motion decays by the
+    /// [correction](Self::correction).
     ///
-    /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change
-    /// them.
+    /// A rollback does not change smoothing and [correction](Self::correction), which belong to the picture.
     pub smoothing: Smoothing,
     /// Sets how the visual error decays for all bodies that have no [correction](Physics::set_body_correction)
     /// themselves.
     ///
     /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where
-    /// it was displayed. This visual error decays over the next frames, without affecting the physics. A change of this
-    /// setting takes effect in the next frame, even for an error that is already displayed. With [`Correction::OFF`]
-    /// bodies jump to their corrected poses.
-    ///
-    /// ```
-    /// # use evenstep::rewind::Kept;
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Correction, Simulation};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.keep(Kept { ticks: 60, ..Kept::default() });
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// simulation.correction = Correction::default();
-    /// simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
-    /// assert_eq!(x(&simulation), 0.0);
-    ///
-    /// simulation.resimulate(0, |physics, step| {
-    ///     if step.tick == 0 {
-    ///         physics.teleport(ball, Pose::from_translation(Vector::X)).unwrap();
-    ///     }
-    /// })?;
-    /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert!(x(&simulation).abs() < 1e-3); // displayed where it was
-    /// simulation.advance(Duration::from_millis(200), |_, _| ()); // the half-life
-    /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
-    /// # Ok::<(), evenstep::rewind::RewindError>(())
-    /// ```
+    /// it was displayed. This visual error decays over the next frames. A change of this setting takes effect in the
+    /// next frame. With [`Correction::OFF`] bodies jump to their corrected poses.
     pub correction: Correction,
     /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on
     /// the GPU or needs motion vectors: `false` by default.
     ///
-    /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
-    /// body that moved. A clone keeps the data too, but saved bytes do not.
+    /// A frame with a step then copies both poses of each moving body, and every frame the previous pose of each body
+    /// that moved. Saved bytes do not hold the data.
     pub keeps_render_data: bool,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,
 }
 
-/// A frame that has begun and not ended.
 #[derive(Clone, Copy)]
 pub(super) struct OpenFrame {
-    /// The report so far.
     pub report: Frame,
-    /// What the frame before displayed.
     pub displayed: DisplayedMoment,
 }
 
@@ -229,7 +169,7 @@ impl Simulation {
         self.open.map_or(self.frame, |open| open.report)
     }
 
-    /// Returns the clock, with its time, its settings, and the time dropped so far. It is always at the present: while
+    /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
     /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
@@ -240,12 +180,12 @@ impl Simulation {
     /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
     ///
     /// A frame without a step, or in the middle of a [rollback](Self::roll_back), displays no events. An event that a
-    /// rollback retracts before it was displayed is never displayed. If it was displayed, it is not displayed again,
-    /// even if another rollback brings it back: stop its effects with [`event_changes`](Self::event_changes). After a
-    /// [rewind](Self::rewind), or if another state is assigned, the steps run as new ones, and so do their events.
+    /// rollback retracts before it was displayed is never displayed. If it was displayed, stop its effects with
+    /// [`event_changes`](Self::event_changes). It is not displayed again, even if another rollback brings it back.
+    /// After a [rewind](Self::rewind) or an assignment, steps and events are new ones.
     ///
-    /// On another thread, ask the view: [`View::events`](crate::threads::View::events). A hook reads the events of the
-    /// last step in [`Physics::events`]. Saved bytes hold no events that are still to be displayed.
+    /// On another thread, use [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still
+    /// to be displayed.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()
@@ -255,7 +195,7 @@ impl Simulation {
     /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far.
     ///
     /// Use it for rules between two steps of your own loop. For what the player sees or hears, use
-    /// [`events`](Self::events), for rules in a hook [`Physics::events`].
+    /// [`events`](Self::events). In a hook, use [`Physics::events`].
     #[must_use]
     pub fn step_events(&self) -> Events {
         Events::new(&self.run.events)
@@ -264,12 +204,10 @@ impl Simulation {
 
 /// # For a view on another thread
 impl Simulation {
-    /// Returns the number of the run of one state. Later runs along a view have larger numbers.
     pub(crate) fn timeline(&self) -> u64 {
         self.run.timeline()
     }
 
-    /// Makes this run later than all others, because it continues on the thread of another one.
     pub(crate) fn begin_timeline(&mut self) {
         self.run.begin_timeline();
     }
@@ -278,12 +216,10 @@ impl Simulation {
         &self.screen
     }
 
-    /// Takes the screen for a view.
     pub(crate) fn take_screen(&mut self) -> Screen {
         std::mem::take(&mut self.screen)
     }
 
-    /// Puts back the screen of a view.
     pub(crate) fn put_screen(&mut self, mut screen: Screen) {
         screen.expect_another_state();
         self.frame.number = self.frame.number.max(screen.number());
@@ -293,7 +229,6 @@ impl Simulation {
 }
 
 impl fmt::Debug for Simulation {
-    /// Writes the sizes of the parts, not all their contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation")
             .field("clock", &self.clock)
@@ -310,15 +245,6 @@ impl fmt::Debug for Simulation {
 /// [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
-    ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// simulation.clock_settings_mut().set_max_steps_per_frame(Some(4));
-    /// let frame = simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
-    /// ```
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.clock.settings_mut()
     }
@@ -351,18 +277,15 @@ impl Simulation {
         self.clock.set_overstep(overstep);
     }
 
-    /// Sets the requests for the next frame.
     #[cfg(feature = "serde")]
     pub(crate) fn set_requests(&mut self, requests: Requests) {
         self.clock.set_requests(requests);
     }
 
-    /// Skips real time that belongs to no frame.
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.clock.skip_real_time(skipped);
     }
 
-    /// Sets the real time to that of the thread that now runs the simulation.
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         self.clock.set_real_time(real_time);
     }
@@ -370,14 +293,12 @@ impl Simulation {
 
 /// # Resources
 impl Simulation {
-    /// Calls `f` with the simulation and a resource, as [`Physics::resource_scope`](crate::Physics::resource_scope)
-    /// does with the physics. Use it once per frame, with one of the [resources](crate::Physics::resources), such as an
-    /// ECS world.
+    /// Calls `f` with the simulation and a [resource](crate::Physics::resources), such as an ECS world, as
+    /// [`Physics::resource_scope`](crate::Physics::resource_scope) does with the physics. Use it once per frame.
     ///
     /// # Panics
-    /// In `f`, everything that copies the state panics, because the value is not in it: a clone,
-    /// [`next_step`](Self::next_step) while [states are kept](Self::keep), going back in time. So do not
-    /// run the loop in `f`.
+    /// In `f`, everything that copies the state panics: a clone, [`next_step`](Self::next_step) while [states are
+    /// kept](Self::keep), going back in time. So do not run the loop in `f`.
     #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

@@ -17,7 +17,7 @@ use crate::time::{ExactTime, Step};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
-    /// The state of that tick is not kept, or no longer kept.
+    /// The state of that tick is not kept.
     #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
     NotKept {
         /// The requested tick.
@@ -39,44 +39,41 @@ fn advice(kept: &Range<u64>) -> String {
     )
 }
 
-/// One entry per step, oldest first and without a gap, as far back as the limits allow.
-///
-/// Entries may lie ahead of a simulation that went back in time. The next step replaces them.
+/// One entry per step, oldest first and without a gap. After a rewind, entries may lie ahead of the simulation, until
+/// the next step replaces them.
 #[derive(Default)]
 pub(super) struct Past {
     kept: Kept,
     entries: VecDeque<Entry>,
     /// Whether no step leads to the next state: its snapshot is then kept at any tick.
     is_detached: bool,
-    /// No rollback will go back to before this tick, except to take account of inputs that are known now.
+    /// No later rollback will go back to before this tick.
     confirmed: u64,
     /// The first tick after a shift of the origin in the last step that was begun.
     shifted: Option<u64>,
 }
 
-/// The limits of the states and poses that a simulation keeps, for [`Simulation::keep`](crate::Simulation::keep). The
+/// Limits of the states and poses that a simulation keeps, for [`Simulation::keep`](crate::Simulation::keep). The
 /// default keeps nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of these steps is
-    /// kept.
+    /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of them is kept.
     pub ticks: u64,
-    /// Keep only states whose tick is a multiple of this. The default is 1, and 0 counts as 1. It is at most `ticks`.
+    /// Keep only states whose tick is a multiple of this, at most `ticks`. The default is 1, and 0 counts as 1.
     ///
-    /// It reduces the memory, and the time that saving adds to a step, by that factor. A rollback to a tick between two
-    /// states goes back to the earlier state. The steps from there on are resimulated too, so repeat in them what your
-    /// game did the first time. It also keeps the state at its own tick, where the next rollback may begin. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
-    /// only accept the ticks of kept states.
+    /// An interval divides the memory, and the time that saving adds to a step. A rollback to a tick between two states
+    /// resimulates from the earlier one, so repeat in these steps what your game did the first time. It also keeps the
+    /// state at its own tick. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
+    /// accept only the ticks of kept states.
     pub interval: u64,
-    /// The maximum size of all kept states together: no limit by default. The oldest are discarded first. The size of a
-    /// state is estimated from the sizes of Rapier's sets. The heap memory of
-    /// [resources](crate::Physics::resources) does not count.
+    /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
+    /// size is an estimate without the heap memory of [resources](crate::Physics::resources).
     pub bytes: usize,
-    /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at). The default and the
-    /// minimum are two.
+    /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
+    /// states: two by default and at least.
     ///
-    /// More than two states cost 180 bytes per state of a moving body. Each moving body is then also read in every
-    /// step, not just in the last one of a frame. The limits of kept states do not shorten this history.
+    /// Each further state costs 180 bytes per moving body. Each moving body is then also read in every step, not just
+    /// in the last one of a frame.
     pub poses: u64,
 }
 
@@ -91,7 +88,6 @@ impl Default for Kept {
     }
 }
 
-/// A tick, and the step that ran from there.
 struct Entry {
     tick: u64,
     snapshot: Option<Box<Snapshot>>,
@@ -100,12 +96,9 @@ struct Entry {
     record: Option<Record>,
 }
 
-/// The state before a step.
 struct Snapshot {
     state: Physics,
-    /// Whether no step led to it.
     is_detached: bool,
-    /// Its size, once somebody has asked for it.
     bytes: OnceLock<usize>,
 }
 
@@ -115,17 +108,13 @@ impl Snapshot {
     }
 }
 
-/// A step as it ran.
 #[derive(Clone)]
 pub(super) struct Record {
     pub step: Step,
-    /// The simulated time at its end.
     pub end: ExactTime,
-    /// The events, while snapshots are kept.
     pub events: SharedEvents,
 }
 
-/// A copy has the same limits and is empty.
 impl Clone for Past {
     fn clone(&self) -> Self {
         Self {
@@ -137,7 +126,6 @@ impl Clone for Past {
 
 /// # Limits
 impl Past {
-    /// Keeps this from now on. The present tick is `here`.
     pub fn keep(&mut self, kept: Kept, here: u64) {
         self.kept = kept;
         if !self.keeps_poses() {
@@ -159,16 +147,12 @@ impl Past {
         self.keeps_snapshots() || self.keeps_poses()
     }
 
-    /// Returns whether the poses of this tick will be needed.
     pub fn needs_poses(&self, tick: u64, requested: Option<u64>) -> bool {
         self.keeps_poses() || self.has_snapshot_due(tick, requested)
     }
 
-    /// Returns whether a snapshot is due at this tick. The interval is at most the limit in ticks.
-    ///
-    /// While steps are resimulated after a rollback to the `requested` tick, one is also due there, because the next
-    /// rollback probably goes to that tick or to a later one. If the game has confirmed a later tick, only that one is
-    /// due.
+    /// Returns whether a snapshot is due at this tick. In a rollback, one is also due at the `requested` or confirmed
+    /// tick, where the next rollback may begin.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
         let is_due = match requested {
@@ -178,7 +162,7 @@ impl Past {
         self.keeps_snapshots() && is_due
     }
 
-    /// Discards the oldest snapshots and poses that the limits do not allow at tick `here`, and steps without either.
+    /// Discards entries beyond the limits at tick `here`.
     fn cut(&mut self, here: u64) {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
@@ -194,12 +178,12 @@ impl Past {
         self.entries.drain(..unused);
     }
 
-    /// Records that no rollback will go back to before this tick, except to take account of inputs that are known now.
+    /// Records that later rollbacks do not go back to before this tick.
     pub fn confirm(&mut self, tick: u64) {
         self.confirmed = self.confirmed.max(tick);
     }
 
-    /// Discards all snapshots before the last one from which a rollback to the confirmed tick can begin.
+    /// Discards all snapshots that no rollback to the confirmed tick needs.
     fn drop_confirmed(&mut self, here: u64) {
         if let Some(nearest) = self.nearest(self.confirmed.min(here)) {
             for entry in self.entries.iter_mut().take_while(|it| it.tick < nearest) {
@@ -211,18 +195,15 @@ impl Past {
 
 /// # Snapshots
 impl Past {
-    /// Returns the index of the first entry with a snapshot, from index `from` on.
     fn first_snapshot(&self, from: usize) -> Option<usize> {
         (from..self.entries.len()).find(|place| self.entries[*place].snapshot.is_some())
     }
 
-    /// Returns the ticks from the oldest snapshot on.
     pub fn rewindable(&self) -> Range<u64> {
         let oldest = self.first_snapshot(0);
         oldest.map_or(0..0, |place| self.entries[place].tick..self.end())
     }
 
-    /// Returns the estimated size of all snapshots.
     pub fn bytes(&self) -> usize {
         let snapshots = self
             .entries
@@ -232,7 +213,6 @@ impl Past {
         snapshots.fold(0, |sum: usize, it| sum.saturating_add(it.bytes()))
     }
 
-    /// Returns the snapshot of that tick.
     pub fn snapshot(&self, tick: u64) -> Option<&Physics> {
         let snapshot = self.entry(tick)?.snapshot.as_ref()?;
         Some(&snapshot.state)
@@ -253,8 +233,7 @@ impl Past {
         self.confirmed = 0;
     }
 
-    /// Begins a step. The game may have begun it before and not finished it. After a rollback it went back to the
-    /// `requested` tick.
+    /// Begins a step, perhaps not for the first time.
     pub fn begin_step(
         &mut self,
         step: Step,
@@ -280,19 +259,15 @@ impl Past {
         self.cut(tick);
     }
 
-    /// Adds the state that a rewind leaves, so that you can go forwards to it again.
-    ///
-    /// The limits do not apply until the next step, so this entry displaces no other.
+    /// Adds the state that a rewind leaves, without displacing another entry.
     pub fn push_end(&mut self, state: &Physics) {
         self.push(state, true, None);
     }
 
-    /// Records that the simulation went back to this tick to stay there.
     pub fn rewind(&mut self, tick: u64) {
         self.confirmed = self.confirmed.min(tick);
     }
 
-    /// Adds an entry, which replaces all entries from its tick on.
     fn push(&mut self, state: &Physics, has_snapshot: bool, record: Option<Record>) {
         let tick = state.tick();
         self.take_from(tick);
@@ -320,7 +295,6 @@ impl Past {
         });
     }
 
-    /// Ends the step of this tick. `events` contains its events.
     pub fn end_step(&mut self, tick: u64, events: &Events) {
         if self.keeps_snapshots()
             && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
@@ -330,14 +304,14 @@ impl Past {
         self.cut(tick + 1);
     }
 
-    /// Records that another state replaces the one of this tick, which had these poses.
+    /// Records that another state replaces the one of this tick with these poses.
     pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
         self.take_from(tick);
         self.is_detached = true;
         self.replace_poses(pairs, tick);
     }
 
-    /// Takes the steps from `tick` up to the `present`, to be resimulated, and the state before the first of them.
+    /// Takes the steps from `tick` up to the `present`, and the state before the first of them.
     pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<Record>)> {
         let mut taken = self.take_from(tick);
         let first = taken.front_mut()?.snapshot.take()?;
@@ -351,13 +325,11 @@ impl Past {
         self.entries.split_off(self.place(tick))
     }
 
-    /// Returns the tick after the newest entry.
     fn end(&self) -> u64 {
         let newest = self.entries.back().map(|entry| entry.tick);
         newest.map_or(0, |tick| tick.saturating_add(1))
     }
 
-    /// Returns the index of the first entry of this tick or a later one.
     fn place(&self, tick: u64) -> usize {
         let first = self.entries.front().map_or(0, |entry| entry.tick);
         let place = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);
@@ -376,19 +348,16 @@ impl Past {
     }
 }
 
-/// The motion of bodies before and in a step.
-///
-/// A body at rest is in no list: its pose is the start of its next motion.
+/// The motion of bodies before and in a step. A body at rest is in no list: its pose is the start of its next motion.
 #[derive(Clone, Default)]
 pub(super) struct Motion {
-    /// The motion in the previous step, of all bodies that may have moved in it, or `None` if unknown.
+    /// The motion in the previous step of bodies that may have moved, or `None` if unknown.
     pub moved: Option<Vec<(BodyKey, Pair)>>,
-    /// Poses that were replaced in this step or after it without a motion. Earlier ticks lead to these poses.
+    /// Poses that were replaced without a motion, to which earlier ticks lead.
     pub replaced: Option<Box<Pairs>>,
 }
 
 impl Motion {
-    /// Creates the motion that led to these pairs.
     pub fn new(pairs: Option<&Pairs>) -> Self {
         Self {
             moved: pairs.map(|pairs| pairs.moved().collect()),
@@ -396,7 +365,6 @@ impl Motion {
         }
     }
 
-    /// Returns the list of moved bodies, unless this tick leads to poses that were replaced.
     pub fn unreplaced(&mut self) -> Option<&mut Vec<(BodyKey, Pair)>> {
         let is_replaced = self.replaced.is_some();
         self.moved.as_mut().filter(|_| !is_replaced)

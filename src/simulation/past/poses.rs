@@ -10,7 +10,6 @@ use super::{Motion, Past};
 
 /// # Limit
 impl Past {
-    /// Returns how many ticks' poses are kept, including the present one. Each is the motion between two states.
     pub fn poses(&self) -> u64 {
         self.kept.poses.saturating_sub(1).max(1)
     }
@@ -19,7 +18,7 @@ impl Past {
         self.poses() > 1
     }
 
-    /// Discards the poses that the limit does not allow at tick `here`. Returns the number of entries without poses.
+    /// Discards the poses beyond the limit at tick `here`. Returns the number of entries without poses.
     pub(super) fn cut_poses(&mut self, here: u64) -> usize {
         let old = self.place(here.saturating_add(1).saturating_sub(self.poses()));
         let entries = self.entries.range_mut(..old).rev();
@@ -36,14 +35,13 @@ impl Past {
         self.entry_mut(tick).map(|entry| &mut entry.motion)
     }
 
-    /// Returns the motion of the step that led to this tick, if poses are kept.
     fn motion_before(&mut self, tick: u64) -> Option<&mut Motion> {
         let keeps_poses = self.keeps_poses();
         let before = tick.checked_sub(1).filter(|_| keeps_poses);
         self.motion_mut(before?)
     }
 
-    /// Adopts the edits of the game to the poses of ticks before `tick`, the first tick that they affect.
+    /// Applies edits of the game to the poses before `tick`, the first tick that they affect.
     pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
         if edits.is_cut {
             self.clear();
@@ -61,7 +59,6 @@ impl Past {
         }
     }
 
-    /// Records that other poses replace these from this tick on, without a step.
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
         if self.keeps_poses() {
             self.keep_replaced(Box::new(pairs.clone()), tick);
@@ -75,7 +72,7 @@ impl Past {
         }
     }
 
-    /// Keeps the poses of bodies at rest that were teleported since the step began. Call it right before the step runs.
+    /// Keeps the poses of bodies at rest that were teleported since the step began. Called right before the step runs.
     pub fn keep_teleported(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
             let mut teleported: BTreeMap<_, _> = pairs.teleported().collect();
@@ -88,8 +85,8 @@ impl Past {
         }
     }
 
-    /// Aborts the step of this tick: the game's changes in it then belong to the time before it. If the origin was
-    /// shifted in it, no step shifts the origin again, so the past is cleared.
+    /// Aborts the step of this tick, so that the game's changes in it belong to the time before it. No step would
+    /// repeat a shift of the origin, so it clears the past.
     pub fn abort_step(&mut self, tick: u64) {
         if self.shifted == Some(tick + 1) {
             return self.clear();
