@@ -14,35 +14,20 @@ use super::Physics;
 impl Physics {
     /// Inserts a body and its collider. The body starts to move in the next step.
     ///
-    /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame. Until then its
-    /// [`pose`](crate::Simulation::pose) is its current one:
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
-    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-    /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y);
-    /// assert!(simulation.moved().is_empty());
-    /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert_eq!(simulation.moved(), [(ball, Pose::from_translation(Vector::Y))]);
-    /// ```
+    /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame.
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
         let (handle, _) = self.world.rapier.insert(body, collider);
         self.key_for(handle)
     }
 
-    /// Inserts a body without a collider, such as an anchor for joints or a body that will get several colliders.
+    /// Inserts a body without a collider, such as an anchor for joints.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.rapier.insert_body(body);
         self.key_for(handle)
     }
 
-    /// Attaches another collider to a body.
-    ///
-    /// To insert a collider without a body, use [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
+    /// Attaches another collider to a body. For a collider without a body, use
+    /// [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -57,9 +42,8 @@ impl Physics {
         Ok(self.world.rapier.insert_collider(collider, Some(parent)))
     }
 
-    /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already.
-    ///
-    /// The next step reports its `Stopped` events.
+    /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already. The
+    /// next step reports its `Stopped` events.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let body = self.key_of_collider(handle);
         if let Some(body) = body.and_then(|key| self.handle(key)) {
@@ -87,8 +71,8 @@ impl Physics {
 
     /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
     ///
-    /// The call reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert
-    /// bodies during the run, [`track`](Self::track) only the new ones.
+    /// The call reads all bodies, which costs 5 to 30 ns per body with 10,000 bodies if none is new. During the run,
+    /// [`track`](Self::track) only the new ones.
     pub fn track_all(&mut self) {
         let World { rapier, keys, .. } = &self.world;
         let handles = rapier.bodies.iter().map(|(handle, _)| handle);
@@ -112,7 +96,6 @@ impl Physics {
         key
     }
 
-    /// Registers a body that has got its key. An earlier body may have been found dead in the process.
     fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
         if let Some(dead) = dead {
             self.forget_body(dead);
@@ -123,9 +106,7 @@ impl Physics {
     }
 
     /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
-    /// removed already. Its key is dead from now on.
-    ///
-    /// The next step reports the `Stopped` events of its contacts.
+    /// removed already. The next step reports the `Stopped` events of its contacts.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
         self.forget_body(key);
@@ -145,30 +126,17 @@ impl Physics {
     /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
     /// the rotation or only the translation, the other is still interpolated.
     ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
-    /// simulation.physics.body_mut(ball).unwrap().set_translation(Vector::X, true);
-    /// assert_eq!(x(&simulation), 0.0); // until the next frame
-    /// simulation.advance(Duration::from_millis(1), |_, _| ());
-    /// assert_eq!(x(&simulation), 1.0);
-    /// ```
-    ///
-    /// A change between two steps of one frame is detected only before the frame's last step. So a curve
-    /// ([`Smoothing::Hermite`](crate::Smoothing::Hermite)) of a body that is kinematic by position may begin with its
-    /// old velocity. [`teleport`](Self::teleport) has no such limit.
+    /// A change between two steps of one frame is detected only before the frame's last step, so with
+    /// [`Smoothing::Hermite`](crate::Smoothing::Hermite) a body that is kinematic by position may begin its curve with
+    /// the old velocity. [`teleport`](Self::teleport) has no such limit.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
         let body = self.world.get_mut(key)?;
         self.edits.bodies.push(key);
         Some(body)
     }
 
-    /// Returns a mutable reference to a collider, with or without a body, or `None` if it was removed. The body is
-    /// checked as after [`body_mut`](Self::body_mut), because its mass may differ from now on.
+    /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
+    /// [`body_mut`](Self::body_mut).
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         self.edits.bodies.extend(self.key_of_collider(handle));
         self.world.rapier.colliders.get_mut(handle)
@@ -177,28 +145,12 @@ impl Physics {
     /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except those that were
     /// removed since. There are none if the body was removed.
     ///
-    /// Use it for a state: whether a character stands on something, or who is in a zone. It needs no
-    /// [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). For a moment, such as a hit, use
-    /// [`events`](Self::events): a frame may have no step or several, so a rule that runs once per frame would see a
-    /// touch twice, or miss it. Ask in each step, after it or before the next one.
+    /// Use it for a state, such as whether a character stands on something, and [`events`](Self::events) for a moment,
+    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Ask in each step: a rule
+    /// that runs once per frame would miss a touch, or see it twice.
     ///
-    /// The pairs are in the [order](crate::events::Events#order) of collisions, which is equal in every run of the same
-    /// steps, and after a load. A new collider touches nothing before its first step. Rapier finds touches before it
-    /// moves the bodies of the step.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// let mut simulation = Simulation::default();
-    /// let floor = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
-    /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 1.1);
-    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-    /// assert!(simulation.physics.touching(ball).is_empty());
-    /// simulation.advance(Duration::from_millis(500), |_, _| ());
-    /// let touches = simulation.physics.touching(ball);
-    /// assert!(touches.iter().any(|touch| touch.body == Some(floor)));
-    /// ```
+    /// The pairs are in the [order](crate::events::Events#order) of collisions. A new collider touches nothing before
+    /// its first step. Rapier finds touches before it moves the bodies of the step.
     #[must_use]
     pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
         let PhysicsWorld {
@@ -235,57 +187,40 @@ impl Physics {
         touches
     }
 
-    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API, or `None` if the body was removed.
+    /// Returns Rapier's handle of a body, or `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         self.world.handle(key)
     }
 
-    /// Returns the key of the body with this handle, or `None` if the body was removed or has no key: see
-    /// [`track`](Self::track).
+    /// Returns the key of the body with this handle, or `None` if the body was removed or is not
+    /// [tracked](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         self.world.key(handle)
     }
 
-    /// Returns the key of the body that a collider is attached to, for ray casts and other queries.
+    /// Returns the key of the body that a collider is attached to.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.world.key_of_collider(handle)
     }
 
-    /// Returns Rapier's world, with all its sets, queries and parameters.
-    ///
-    /// Queries find some changes only after the next step: see [When queries find a
-    /// change](Self#when-queries-find-a-change).
+    /// Returns Rapier's world. Queries find some changes only [after the next step](Self#when-queries-find-a-change).
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
         &self.world.rapier
     }
 
-    /// Returns Rapier's world, to change anything in it.
+    /// Returns Rapier's world, to change anything in it. [`body_mut`](Self::body_mut) and
+    /// [`rapier_mut_for`](Self::rapier_mut_for) cost less.
     ///
-    /// Rapier does not report which bodies were changed. So the next frame checks every body with a key once, and the
-    /// next step reads the mass and the velocity of all moving bodies. Together that costs 66 to 104 ns per body with
-    /// 10,000 bodies. If you know which bodies change, use [`body_mut`](Self::body_mut) or
-    /// [`rapier_mut_for`](Self::rapier_mut_for). Do not step the world here: the clock does not count such a step. A
-    /// step length that you set here is not used.
+    /// Rapier does not report changes, so the next frame checks every body with a key once, and the next step reads the
+    /// mass and the velocity of all moving bodies. That costs 66 to 104 ns per body with 10,000 bodies. Do not step the
+    /// world here: the clock does not count such a step. A step length that you set is not used.
     ///
-    /// If you remove a body here, its key is dead at once. [`removed`](crate::Simulation::removed) lists it in the next
-    /// frame:
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let handle = simulation.physics.handle(ball).unwrap();
-    /// simulation.physics.rapier_mut().remove_body(handle);
-    /// assert!(simulation.physics.body(ball).is_none() && simulation.removed().is_empty());
-    /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert_eq!(simulation.removed(), [ball]);
-    /// ```
+    /// If you remove a body here, its key is dead at once, and the next frame lists it in
+    /// [`removed`](crate::Simulation::removed).
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
         self.edits.all = true;
         self.rapier_mut_except_bodies()
@@ -293,39 +228,29 @@ impl Physics {
 
     /// Returns Rapier's world, to change the bodies of `keys`. No other body is checked for changes.
     ///
-    /// List the bodies whose pose, type, mass or colliders may change. If you change a body that is not listed, the
-    /// change is displayed once the body moves. If you remove one, its key is dead at once, but
-    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used. Keys of
-    /// removed bodies are ignored.
+    /// List the bodies whose pose, type, mass or colliders may change. Keys of removed bodies are ignored. A change of
+    /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
+    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
     }
 
     /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
-    /// changes, so the call costs nothing. (For character controllers and vehicles, use
-    /// [`query_pipeline_mut`](Self::query_pipeline_mut).)
+    /// changes, so the call costs nothing.
     ///
-    /// Rapier wakes no body when a parameter changes. Call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
-    /// react. For gravity, use [`set_gravity`](Self::set_gravity), which wakes the bodies that it acts on.
-    ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use evenstep::rapier::prelude::*;
-    /// # let mut simulation = Simulation::default();
-    /// let rapier = simulation.physics.rapier_mut_except_bodies();
-    /// rapier.integration_parameters.num_solver_iterations = 8;
-    /// ```
+    /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
+    /// react. For gravity, use [`set_gravity`](Self::set_gravity).
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.world.has_unwritten_changes = true;
         &mut self.world.rapier
     }
 
-    /// Returns Rapier's queries with mutable access, which character controllers
-    /// ([`solve_character_collision_impulses`]) and vehicles (`update_vehicle`) need in every step.
+    /// Returns Rapier's queries with mutable access, for character controllers ([`solve_character_collision_impulses`])
+    /// and vehicles (`update_vehicle`).
     ///
-    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing. Like those
-    /// of [`rapier`](Self::rapier), they find some changes only after the next step.
+    /// No body is checked for changes, so the call costs nothing. Queries find some changes only [after the next
+    /// step](Self#when-queries-find-a-change).
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {

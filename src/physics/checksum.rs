@@ -13,35 +13,16 @@ use super::Physics;
 
 /// # Checksums
 ///
-/// Use checksums for machines that run the same steps, and for replays: exchange a checksum every few ticks. If it
-/// differs, compare the checksums of the bodies to find which ones diverged. Checksums require the feature `checksum`.
+/// Machines that run the same steps exchange a checksum every few ticks. If it differs, compare the checksums of the
+/// bodies to find which ones diverged. Checksums require the feature `checksum`.
 ///
-/// The hash is XXH3 with 64 bits, the same on every platform. Equal bits have equal checksums, and different bits
-/// practically never do. It does not protect against a machine that cheats.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// # let mut here = Simulation::default();
-/// # let ball = here.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// # let mut there = here.clone();
-/// there.physics.body_mut(ball).unwrap().set_linvel(Vector::X, true);
-/// for simulation in [&mut here, &mut there] {
-///     simulation.advance(Duration::from_millis(17), |_, _| ());
-/// }
-/// assert_ne!(here.physics.checksum(), there.physics.checksum());
-/// let [here, there] = [here.physics, there.physics];
-/// let diverged = here.bodies().find(|(key, _)| here.body_checksum(*key) != there.body_checksum(*key));
-/// assert_eq!(diverged.unwrap().0, ball);
-/// ```
+/// The hash is XXH3 with 64 bits, the same on every platform. It does not protect against a machine that cheats.
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key, in Rapier's order:
     /// their handles, types, poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
-    /// It does not include the [overstep](crate::time::Clock::overstep), which depends on each machine's frames, nor
-    /// colliders, joints, contacts, damping or mass. A difference in the latter changes the checksum once it changes a
-    /// motion. The call costs about 15 ns per body, sleeping or not.
+    /// It does not include the [overstep](crate::time::Clock::overstep), nor colliders, joints, contacts, damping or
+    /// mass, which change the checksum once they change a motion. The call costs about 15 ns per body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);
@@ -87,7 +68,7 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
     hasher.write(&bytes.bytes[..bytes.len]);
 }
 
-/// Collects the hashed bytes of a body for one call of the hasher: many calls with a few bytes take many times as long.
+/// Collects the hashed bytes of a body for one call of the hasher, because many calls with a few bytes are slow.
 struct Bytes {
     bytes: [u8; 128],
     len: usize,

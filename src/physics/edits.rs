@@ -7,7 +7,6 @@ use rapier::dynamics::RigidBodyHandle;
 use super::Physics;
 
 impl Physics {
-    /// Detects the game's edits: bodies that were moved or removed.
     pub(crate) fn detect_edits(&mut self) {
         let tick = self.tick;
         let (mut dead, mut put) = (Vec::new(), Vec::new());
@@ -56,7 +55,6 @@ impl Physics {
         }
     }
 
-    /// Lists the bodies that may move in this step.
     pub(crate) fn list_movers(&mut self) {
         self.detect_edits();
         self.list_woken();
@@ -92,14 +90,12 @@ impl Physics {
         self.log.removed.push(key);
     }
 
-    /// Records a teleport of the body, which clears its visual error.
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
         self.log.errors.push(ErrorChange::Clear(key));
         self.log.drop_path(key);
     }
 
-    /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step, in which they
-    /// may move and fall asleep again.
+    /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step.
     pub(super) fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
         let Self { world, edits, .. } = self;
         let neighbours = world.sleeping_neighbours(handle).into_iter();
@@ -110,7 +106,6 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    /// Takes the log for a reader whose last displayed state is `displayed`.
     pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
         let mut log = std::mem::take(&mut self.log);
         for (key, change) in std::mem::take(&mut log.smoothings) {
@@ -146,13 +141,12 @@ impl Physics {
         (self.pairs).resync_if_outdated(world, self.tick, &self.smoothing, log);
     }
 
-    /// Ends a frame: takes bodies that came to rest off the movers.
     pub(crate) fn unlist_resting(&mut self) {
         self.pairs.unlist_resting(&self.world, &mut self.log);
     }
 
-    /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept, and
-    /// of the state's own log only what the game has asked for since.
+    /// Begins the log of a state, from the visual errors and removals of the state that it replaces, and its own later
+    /// requests.
     pub(crate) fn continue_log(
         &mut self,
         left: PoseLog,

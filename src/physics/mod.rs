@@ -42,33 +42,16 @@ pub use resources::Resources;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
-/// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step.
-/// Insert, move and read bodies here. To draw a body, use the simulation's [`pose`](crate::Simulation::pose), which is
-/// smooth because it is between two states. For game logic, use [`body`](Self::body).
-///
-/// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::Simulation;
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::default();
-/// let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
-/// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-/// simulation.advance(Duration::from_millis(20), |physics, step| {
-///     assert_eq!((physics.tick(), step.tick), (0, 0));
-///     physics.add_force(ball, Vector::X).unwrap();
-/// });
-/// assert_eq!(simulation.physics.tick(), 1);
-/// assert!(simulation.physics.body(ball).unwrap().linvel().x > 0.0);
-/// ```
+/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. To draw a
+/// body, use the simulation's [`pose`](crate::Simulation::pose), which is between two states. For game logic, use
+/// [`body`](Self::body).
 ///
 /// # Choosing access
 /// | to | use | cost |
 /// | --- | --- | --- |
 /// | read one body | [`body`](Self::body) | none |
 /// | change one body | [`body_mut`](Self::body_mut) | a check of the body in the next frame |
-/// | teleport one body | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
-/// | move a kinematic body | [`set_kinematic_target`](Self::set_kinematic_target) | the same |
+/// | teleport or move one body | [Placing](Self#placing) | the same |
 /// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
@@ -79,147 +62,96 @@ pub use resources::Resources;
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
 ///
 /// # When to call what
-/// Methods that depend on whether there is a current step say so. All others may be called at any time: between two
-/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: values that you
-/// read from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign
-/// a sound value.
+/// Methods that depend on a current step say so. All others may be called at any time: between two frames, in a hook,
+/// during a rollback. If Rapier panics in a step, values that you read may be wrong, and Rapier may panic again.
+/// [Rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
 ///
 /// # When queries find a change
-/// Ray casts and other queries, through [`rapier`](Self::rapier) or [`query_pipeline_mut`](Self::query_pipeline_mut),
-/// search a tree of bounding boxes that Rapier updates in each step. After a change in the hook before a step, 'the
-/// next step' is that step.
+/// Ray casts and other queries search a tree of bounding boxes that Rapier updates in each step. After a change in the
+/// hook before a step, 'the next step' is that step.
 ///
 /// | change | queries find it |
 /// | --- | --- |
 /// | a step moves a body | right after that step |
-/// | a body or a collider is inserted | after the next step. One that replaces a removed one at the same position may be found at once |
+/// | a body or a collider is inserted | after the next step, or at once if it replaces a removed one at the same position |
 /// | a body or a collider is removed | at once |
-/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier | after the next step. Until then, it is found at its old position |
-/// | a collider is moved relative to its body | after the next step. Until then, it is found at its old position |
+/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier, or a collider is moved relative to its body | after the next step. Until then, it is found at its old position |
 /// | a collider without a body is moved, or a collider gets another shape | at once inside its old bounding box, outside after the next step |
 /// | a body or a collider is disabled | after the next step. Until then, it is found |
 /// | a body or a collider is enabled | after the next step |
 /// | a collider becomes a sensor, or gets other collision groups | at once |
-/// | the [origin](Self::shift_origin) is shifted | at once |
-/// | a state is assigned | at once |
+/// | the [origin](Self::shift_origin) is shifted, or a state is assigned | at once |
 ///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,
-/// new keys. Its tick and its time are restored with it.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// # let mut simulation = Simulation::default();
-/// # let body = RigidBodyBuilder::dynamic().linvel(Vector::ONE);
-/// # let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-/// let saved = simulation.physics.clone();
-/// simulation.advance(Duration::from_millis(40), |_, _| ());
-/// let there = *simulation.physics.body(key).unwrap().position();
-///
-/// simulation.physics = saved;
-/// assert_eq!(simulation.physics.tick(), 0);
-/// simulation.advance(Duration::from_millis(40), |_, _| ());
-/// assert_eq!(simulation.physics.body(key).unwrap().position(), &there);
-/// ```
+/// new keys, tick and time.
 ///
 /// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
 /// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
-/// last step; and the [`Resources`](crate::Resources). A clone that is made in a hook holds nothing of the current
-/// step: no step is begun in it, and it lacks the forces that were added for that step. If it is made before the last
-/// step of a frame, it may hold one pose of each body instead of two, and is displayed at that pose until its next
-/// step.
+/// last step; and the [`Resources`](crate::Resources). A clone in a hook holds nothing of the current step, not even
+/// the forces that were added for it. Before the last step of a frame, it may hold one pose of each body instead of
+/// two, and displays that pose until its next step.
 ///
-/// After an assignment the simulation continues from the new value. Clock, settings and frame do not change, except
-/// tick and time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The
-/// next picture compares all bodies, so that [`moved`](crate::Simulation::moved) and
-/// [`removed`](crate::Simulation::removed) list the differences. This happens even if the value is a clone of the
-/// present one. If you `std::mem::take` the value and put it back before any simulation uses it, nothing changes. An
-/// assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. A restarted level is therefore
-/// the same run at every frame rate:
+/// An assignment does not change clock, settings and frame, except tick and time. It clears the
+/// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next picture compares all bodies, so
+/// that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Taking
+/// the value out with `std::mem::take` and putting it back before any simulation uses it has no effect.
 ///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
-/// # use std::time::Duration;
-/// # let mut simulation = Simulation::default();
-/// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// let level = simulation.physics.clone();
-/// let mut player_died = true;
-/// let frame = simulation.advance(Duration::from_millis(70), |physics, _| {
-///     if std::mem::take(&mut player_died) {
-///         *physics = level.clone();
-///     }
-/// });
-/// assert_eq!((frame.steps, frame.dropped.aborted, simulation.physics.tick()), (3, 1, 3));
-/// ```
+/// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
+/// [`Frame::steps`](crate::Frame::steps) and [`step_events`](crate::Simulation::step_events) start again from there. So
+/// a restarted level is the same run at every frame rate. To adopt another machine's state smoothly, use
+/// [`correct`](crate::Simulation::correct).
 ///
-/// To adopt another machine's state of the same tick smoothly, use [`correct`](crate::Simulation::correct).
+/// A snapshot does not hold what your game keeps outside of it: input queues, components, [`Hooks`](crate::Hooks),
+/// values that a [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured. Nor does it hold
+/// Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
 ///
-/// A snapshot does not hold what your game keeps outside of it: input queues, your components, values that a
-/// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it
-/// hold Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
-///
-/// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
-/// create the same keys. A host with separate entities compares its keys with [`bodies`](Self::bodies).
+/// Keys of bodies that were inserted after a snapshot are dead once it is restored. The same steps create the same keys
+/// again.
 pub struct Physics {
     /// A snapshot and saved bytes have no current step.
     pub(crate) stage: Stage,
     tick: u64,
-    /// The time of this state, with the length of the last step.
     time: ExactTime,
-    /// The rate of the loop's next step.
     rate: Rate,
     pub(crate) world: World,
     pub(crate) targets: Targets,
     pub(crate) forces: Forces,
     event_log: EventLog,
-    /// The events of the last step.
     events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
-    /// The settings of single bodies, and the general settings of the last capture.
+    /// The settings of single bodies, and the general settings.
     smoothing: Arc<SmoothingSettings>,
-    /// The changes for the next picture.
     pub(crate) log: PoseLog,
-    /// The edits of earlier poses, for the past.
     pub(crate) past_edits: PastEdits,
     /// A copy has another epoch, so its display compares all bodies.
     pub(crate) epoch: Id,
     edits: Edits,
-    /// Values whose types only the game knows.
     pub(crate) resources: Resources,
 }
 
-/// How far the current step has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Stage {
-    /// No step has begun.
     #[default]
     Idle,
     /// The game's code for this step is running, and Rapier has not run the step yet.
     Before(StepAtHand),
-    /// Rapier runs the step. If it panics, the stage stays like this: the world is then in an unknown state.
+    /// Rapier runs the step. If it panics, the stage stays like this.
     Poisoned,
     /// The game reacts to the step, until it asks for the next one.
     After(StepAtHand),
 }
 
-/// A step that the game is at work on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StepAtHand {
     pub step: Step,
-    /// Whether the game has asked to pause after it.
     pub pauses: bool,
 }
 
-/// A step that a loop asks the physics to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepPlan {
     pub step: Step,
-    /// The simulated time at its end.
     pub end: ExactTime,
     /// Whether the poses before and after the step are read, to be displayed or kept.
     pub is_captured: bool,
@@ -234,18 +166,17 @@ struct Edits {
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
-    /// Whether any body at rest may move in the next step, because it is awake by now or will be woken.
+    /// Whether any body at rest may move in the next step.
     pub any_woken: bool,
 }
 
-/// The game's edits of poses of earlier ticks since the last call of the loop.
+/// The game's edits of earlier poses since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
     pub is_cut: bool,
     /// The poses before the origin was shifted in a step.
     pub replaced: Option<Box<Pairs>>,
-    /// Previous poses that were replaced.
     pub previous: Vec<(BodyKey, Pose)>,
 }
 
@@ -263,20 +194,8 @@ impl Physics {
         Self::from_rapier(PhysicsWorld::new())
     }
 
-    /// Creates a state from an existing Rapier world. Its bodies have no key until you [`track`](Self::track) them.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Physics, Simulation};
-    /// let mut world = PhysicsWorld::new();
-    /// let handle = world.insert_body(RigidBodyBuilder::dynamic());
-    /// let mut physics = Physics::from_rapier(world);
-    /// assert_eq!(physics.key(handle), None);
-    /// physics.track_all();
-    /// assert!(physics.key(handle).is_some());
-    /// let mut simulation = Simulation::default();
-    /// simulation.physics = physics;
-    /// ```
+    /// Creates a state from an existing Rapier world. Its bodies have no key until you call
+    /// [`track_all`](Self::track_all).
     #[must_use]
     pub fn from_rapier(world: PhysicsWorld) -> Self {
         Self {
@@ -300,7 +219,6 @@ impl Physics {
         }
     }
 
-    /// Returns a copy with the current step and with the changes that are still to be displayed.
     pub(crate) fn clone_in_step(&self) -> Self {
         Self {
             stage: self.stage,
@@ -344,16 +262,14 @@ impl Clone for Physics {
 
 /// # Readings
 impl Physics {
-    /// Returns the tick of the next step: the number of steps so far, unless
-    /// [`set_tick`](crate::Simulation::set_tick) has renumbered them. While steps are resimulated, returns the tick
-    /// of the next resimulated step.
+    /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
+    /// has renumbered them. In a rollback, this is the next resimulated step.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Returns the simulated time at the end of the last step: the length of all steps so far, rounded down to a
-    /// nanosecond.
+    /// Returns the simulated time of all steps so far, rounded down to a nanosecond.
     #[must_use]
     pub fn time(&self) -> Duration {
         self.time.duration()
@@ -370,20 +286,18 @@ impl Physics {
     }
 
     /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
-    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game in the step in which it
-    /// applies.
+    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
     /// Call it in the hook before or after a step, or in the pull form before the next
-    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. The simulation is then paused as by
-    /// [`pause`](crate::Simulation::pause). The time of the steps that are still due is kept: they run in the first
-    /// frame after [`resume`](crate::Simulation::resume), and the limits of the clock do not apply to them a second
-    /// time. So the tick of the pause and all later steps are the same at every frame rate.
+    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. The simulation is then
+    /// [paused](crate::Simulation::pause). Steps that are still due run in the first frame after
+    /// [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at every frame rate.
     ///
     /// ```
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// let frame = simulation.advance(Duration::from_millis(70), |physics, step| {
+    /// let frame = simulation.advance(Duration::from_millis(70), |physics, step| { // four steps
     ///     if step.tick == 1 {
     ///         physics.pause_after_step();
     ///     }
@@ -393,18 +307,16 @@ impl Physics {
     /// assert_eq!(simulation.advance(Duration::ZERO, |_, _| ()).steps, 2);
     /// ```
     ///
-    /// A pause is local time, not part of the state. A resimulated step does not pause again, and a copy of the state
-    /// does not hold the call. If a match is to freeze on all machines, count frozen ticks in its state instead.
+    /// A pause is not part of the state: a resimulated step does not pause again, and a copy does not hold the call. To
+    /// freeze a match on all machines, count frozen ticks in its state.
     pub fn pause_after_step(&mut self) {
         if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.stage {
             at_hand.pauses = !at_hand.step.is_resimulated;
         }
     }
 
-    /// Returns the events of the last step. There are none if Rapier panicked in it. For the events of all steps of a
-    /// frame, use [`Simulation::events`](crate::Simulation::events).
-    ///
-    /// Before a step, these are the events of the step before, even if it ran in an earlier frame.
+    /// Returns the events of the last step, even if it ran in an earlier frame, or none if Rapier panicked in it. For
+    /// all steps of a frame, use [`Simulation::step_events`](crate::Simulation::step_events).
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)
@@ -414,8 +326,7 @@ impl Physics {
         self.time
     }
 
-    /// Returns the first tick that is affected by an edit at this moment: the tick after the current step, if there is
-    /// one.
+    /// Returns the first tick whose poses change with an edit at this moment.
     pub(crate) fn first_known_tick(&self) -> u64 {
         self.tick + u64::from(self.current_step().is_some())
     }
@@ -435,7 +346,6 @@ impl Physics {
         self.rate = rate;
     }
 
-    /// Returns the length of the last step in seconds, or that of the first one before it has run.
     pub(crate) fn dt(&self) -> f32 {
         if self.has_stepped() {
             self.time.dt()
@@ -444,7 +354,6 @@ impl Physics {
         }
     }
 
-    /// Returns the same length as [`dt`](Self::dt), in `f64`.
     pub(crate) fn dt_f64(&self) -> f64 {
         if self.has_stepped() {
             self.time.dt_f64()
@@ -457,7 +366,6 @@ impl Physics {
         self.time.dt() > 0.0
     }
 
-    /// Sets the tick of the state.
     pub(crate) fn renumber(&mut self, tick: u64) {
         self.tick = tick;
         self.pairs.set_tick(tick);

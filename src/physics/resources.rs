@@ -7,16 +7,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Physics;
 
-/// Your game's values that are part of a simulation's state, such as scores, timers, a random generator or a whole ECS
-/// world. There is at most one value of each type.
+/// Your game's values in a simulation's state, such as scores, a random generator or a whole ECS world. There is at
+/// most one of each type.
 ///
 /// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
-/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. If everything that your steps depend on is a
-/// resource, you have nothing to save or restore for a rollback. Resources work in every loop.
+/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. So for a rollback you have nothing to save or
+/// restore.
 ///
 /// ```
-/// # use evenstep::rewind::Kept;
-/// # use evenstep::{Physics, Simulation};
+/// # use evenstep::{Physics, Simulation, rewind::Kept};
 /// # use std::time::Duration;
 /// #[derive(Clone)]
 /// struct Score(u64);
@@ -24,30 +23,25 @@ use super::Physics;
 /// let mut simulation = Simulation::default();
 /// simulation.keep(Kept { ticks: 60, ..Kept::default() });
 /// simulation.physics.resources_mut().insert(Score(0));
-/// let points = |physics: &mut Physics, points| {
-///     physics.resources_mut().get_mut::<Score>().unwrap().0 += points;
-/// };
-/// simulation.advance(Duration::from_millis(100), |physics, _| points(physics, 1));
-/// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 6);
+/// let add = |physics: &mut Physics, points| physics.resources_mut().get_mut::<Score>().unwrap().0 += points;
+/// simulation.advance(Duration::from_millis(100), |physics, _| add(physics, 1)); // six steps
 ///
 /// // Late input: each step from tick 2 on was worth ten points.
-/// simulation.resimulate(2, |physics, _| points(physics, 10))?;
+/// simulation.resimulate(2, |physics, _| add(physics, 10))?;
 /// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
 /// # Ok::<(), evenstep::rewind::RewindError>(())
 /// ```
 ///
-/// To use a value and the physics at the same time, call [`Physics::resource_scope`](crate::Physics::resource_scope).
-/// To use a value and the whole simulation, outside of hooks, call
-/// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+/// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope), and
+/// outside of hooks [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
 /// # Cost
-/// While states are kept, each step clones all values once. If a value is large and seldom changes, share it in an
-/// `Arc` and change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
+/// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`, and
+/// change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
 ///
 /// # Limits
 /// Saved states, recordings and checksums do not include resources: save, record and hash them separately. A loaded
-/// state has none, so insert them before you use it. [`correct`](crate::Simulation::correct) keeps the resources that
-/// the new state lacks.
+/// state has none. [`correct`](crate::Simulation::correct) keeps the resources that the new state lacks.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 
@@ -107,21 +101,17 @@ impl Resources {
         self.0.remove(&TypeId::of::<T>())?.into_value()
     }
 
-    /// Takes a value out for a scope.
     fn lend<T: Any>(&mut self) -> Option<Box<T>> {
         let value: Box<dyn Any> = self.0.get_mut(&TypeId::of::<T>())?.value.take()?;
         value.downcast().ok()
     }
 
-    /// Puts the value back, unless the scope has removed or replaced it.
     fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
         if let Some(resource) = self.0.get_mut(&TypeId::of::<T>()) {
             resource.value.get_or_insert(value);
         }
     }
 
-    /// Calls `f` with the owner of the resources and one of the values, which is taken out until `f` returns or
-    /// unwinds.
     pub(crate) fn scope<H, T: Any + Clone + Send + Sync, R>(
         host: &mut H,
         of: fn(&mut H) -> &mut Self,
@@ -133,17 +123,13 @@ impl Resources {
         Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
     }
 
-    /// Adds the values whose types are missing here.
     pub(crate) fn keep(&mut self, others: Self) {
         for (id, value) in others.0 {
             self.0.entry(id).or_insert(value);
         }
     }
 
-    /// Checks that no value is taken out.
-    ///
-    /// # Panics
-    /// If a value is in a scope.
+    /// Panics if a value is in a scope.
     pub(crate) fn check_whole(&self) {
         self.0.values().for_each(Resource::check_there);
     }
@@ -165,7 +151,6 @@ impl Resource {
 }
 
 impl fmt::Debug for Resources {
-    /// Lists the types.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.values().map(|resource| resource.name);
         f.debug_list().entries(names).finish()
@@ -180,7 +165,7 @@ impl Physics {
         &self.resources
     }
 
-    /// Returns a mutable reference to your game's values. Insert, change and remove them here.
+    /// Returns a mutable reference to your game's values, to insert, change and remove them.
     pub fn resources_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }
@@ -188,39 +173,9 @@ impl Physics {
     /// Calls `f` with the physics and the resource of type `T`, which is taken out until `f` returns or unwinds.
     /// Returns the result of `f`, or `None` if there is no such resource.
     ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{BodyKey, Physics, Simulation, Step};
-    /// # use std::time::Duration;
-    /// #[derive(Clone, Default)]
-    /// struct Game {
-    ///     balls: Vec<BodyKey>,
-    /// }
-    ///
-    /// impl Game {
-    ///     fn before_step(&mut self, physics: &mut Physics, step: Step) {
-    ///         if step.tick % 10 == 0 {
-    ///             let body = RigidBodyBuilder::dynamic();
-    ///             self.balls.push(physics.insert(body, ColliderBuilder::ball(0.5)));
-    ///         }
-    ///     }
-    /// }
-    ///
-    /// let mut simulation = Simulation::default();
-    /// simulation.physics.resources_mut().insert(Game::default());
-    /// for _ in 0..60 {
-    ///     simulation.advance(Duration::from_millis(16), |physics, step| {
-    ///         physics
-    ///             .resource_scope(|physics, game: &mut Game| game.before_step(physics, step))
-    ///             .unwrap();
-    ///     });
-    /// }
-    /// assert_eq!(simulation.physics.resources().get::<Game>().unwrap().balls.len(), 6);
-    /// ```
-    ///
     /// # Panics
-    /// In `f`, cloning the physics panics, because the value is not in it. If `f` assigns to the physics, or inserts or
-    /// removes a value of that type, that change holds, and the value that was taken out is dropped.
+    /// In `f`, cloning the physics panics. If `f` assigns to the physics, or inserts or removes a value of that type,
+    /// that change holds, and the value that was taken out is dropped.
     #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

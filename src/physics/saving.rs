@@ -19,7 +19,7 @@ use rapier::geometry::ColliderBuilder;
 
 use super::{Edits, Physics, Stage};
 
-/// The parts of a state that are written: those of a copy, except the resources and the last step's events.
+/// The parts of a state that are written.
 #[derive(Serialize, Deserialize)]
 struct SavedPhysics<'a> {
     tick: u64,
@@ -96,32 +96,16 @@ impl<'de> Deserialize<'de> for Physics {
 /// # States as bytes
 ///
 /// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
-/// [assign](Physics#the-state-as-a-value) the state. They hold what a clone of the state holds, except the
-/// [resources](Self::resources) and the events of the last step. Steps that read [`events`](Self::events) of the
-/// previous step therefore differ once after a load. For a saved game, use
-/// [`Simulation::save`](crate::Simulation::save), which adds the clock and the picture. What it says about its
-/// guarantees, soft bodies and untrusted files also applies here.
+/// [assign](Physics#the-state-as-a-value) the state. For a saved game, use
+/// [`Simulation::save`](crate::Simulation::save), which adds the clock and the picture. Its guarantees and limits apply
+/// here, too.
 ///
-/// `Physics` also implements serde's traits, for your own format without the header.
+/// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last
+/// step. So steps that read [`events`](Self::events) of the previous step differ once after a load. `Physics` also
+/// implements serde's traits, for your own format without the header.
 impl Physics {
     /// Returns the state as bytes, to be read by [`load`](Self::load). In a hook before a step, the bytes hold nothing
     /// of that step, like a clone.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Physics, Simulation};
-    /// # use std::time::Duration;
-    /// # let mut server = Simulation::default();
-    /// # let mut client = server.clone();
-    /// # for simulation in [&mut server, &mut client] {
-    /// #     simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// #     simulation.advance(Duration::from_millis(20), |_, _| ());
-    /// # }
-    /// let bytes = server.physics.save()?;
-    /// client.correct(Physics::load(&bytes)?)?;
-    /// assert_eq!(client.physics.checksum(), server.physics.checksum());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// [`SaveError`] if the state cannot be written now, or at all.
@@ -142,24 +126,6 @@ impl Physics {
     /// Call it after a state was loaded, because bytes hold no functions. Until then, or if it returns `None`, such a
     /// generator exerts no force, unless the state is [adopted](crate::Simulation::correct) by a simulation that has
     /// it.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use evenstep::forces::{ForceGenerator, Wrench};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
-    /// simulation.physics.insert_force_generator(ball, ForceGenerator::named("push", push))?;
-    /// let bytes = simulation.save()?;
-    ///
-    /// let mut loaded = Simulation::load(&bytes)?;
-    /// loaded.physics.bind_forces(|name| (name == "push").then(|| ForceGenerator::named(name, push)));
-    /// loaded.advance(Duration::from_millis(20), |_, _| ());
-    /// assert!(loaded.physics.body(ball).unwrap().linvel().x > 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
         self.forces.bind(force);
     }
@@ -178,9 +144,8 @@ impl Physics {
         }
     }
 
-    /// Returns a hash of a small state's bytes. It changes with features of Rapier that add fields to its types, and
-    /// nothing else reveals which features are enabled. Two bodies touch in the step. Only the size of the state after
-    /// it is included, because not every platform computes the same bits.
+    /// Returns a hash of a small state's bytes, which reveals the features of Rapier that add fields to its types. Of
+    /// the state after a step, only the size is included, because not every platform computes the same bits.
     pub(crate) fn layout() -> Layout {
         static LAYOUT: OnceLock<Layout> = OnceLock::new();
         *LAYOUT.get_or_init(|| {
@@ -199,15 +164,8 @@ impl Physics {
 /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a
 /// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). Requires the feature `serde`.
 ///
-/// A state from another machine loads and continues bit for bit, because its bytes contain rounded values, such as the
-/// inertia of bodies. If the fingerprints differ, bodies that are added later may be rounded differently.
-///
-/// ```
-/// # use evenstep::Simulation;
-/// let bytes = Simulation::default().save()?;
-/// assert_eq!(evenstep::saving::fingerprint_of(&bytes)?, evenstep::saving::fingerprint());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// A state from another machine continues bit for bit. If the fingerprints differ, bodies that are added later may be
+/// rounded differently.
 ///
 /// # Errors
 /// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents

@@ -11,8 +11,7 @@ use super::{Physics, Stage};
 
 /// # Smoothing of single bodies
 ///
-/// Set smoothing and correction where you insert the body, because they belong to the body. A rollback to before the
-/// insertion undoes them, and the resimulated steps set them again.
+/// Set smoothing and correction where you insert the body, so that resimulated steps set them again.
 impl Physics {
     /// Returns the smoothing that was set for this body, or `None` if there is none or the body was removed.
     #[must_use]
@@ -24,9 +23,8 @@ impl Physics {
     /// Sets how a frame between two steps displays a body. With `None` it follows the [general
     /// setting](crate::Simulation::smoothing) again.
     ///
-    /// The change takes effect with the next step. If the body is then displayed at another time, such as one step
-    /// earlier, the difference is a visual error, which [decays](Self::set_body_correction), so the picture does not
-    /// jump. The same happens after a change of the general setting.
+    /// The change takes effect with the next step. If the body is then displayed at another time, the difference
+    /// [decays](Self::set_body_correction).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -72,40 +70,18 @@ impl Physics {
     /// Displays a body at `pose` in the next picture, from where it moves to its own pose as its visual error
     /// [decays](Self::set_body_correction). The state does not change.
     ///
-    /// Use it if you have drawn a body at another pose until now, and hand it over to the physics: an object that was drawn at
-    /// the player's hand and is thrown, a body after a cut-scene, or a body whose state came from a server. Call it in
-    /// the hook or between two frames, after the edits of the body. (To hand over without a difference to smooth, set
-    /// the body's position instead.) It costs nothing once the error has decayed.
+    /// Use it for a body that you have drawn at another pose until now, such as one that was in the player's hand and
+    /// is thrown. Call it in the hook or between two frames, after the edits of the body. It costs nothing once the
+    /// error has decayed.
     ///
     /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error, and may be at any
-    /// distance: [`max`](crate::ErrorDecay::max) does not apply. With [`Correction::OFF`] there is no visual error, and
-    /// the call has no effect. Bodies at rest and fixed bodies move, too. A later teleport of the body cancels the call,
-    /// and a later portal or shift of the origin moves `pose` with it.
+    /// distance: [`max`](crate::ErrorDecay::max) does not apply. With [`Correction::OFF`] the call has no effect.
+    /// Bodies at rest and fixed bodies move, too. A later teleport cancels the call, and a portal or shift of the
+    /// origin moves `pose` with it.
     ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Correction, Simulation};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// simulation.correction = Correction::linear(Duration::from_millis(100));
-    /// let hand = Pose::from_translation(Vector::Y * 8.0); // 8 m above the ball
-    /// simulation.physics.show_from(ball, hand)?;
-    /// for height in [8.0, 6.0, 4.0, 2.0, 0.0, 0.0] {
-    ///     simulation.advance(Duration::from_millis(25), |_, _| ());
-    ///     let shown = simulation.pose(ball).unwrap().translation.y;
-    ///     assert!((shown - height).abs() < 1e-5);
-    /// }
-    /// # Ok::<(), evenstep::BodyError>(())
-    /// ```
-    ///
-    /// The call belongs to the picture, not to the state: a resimulated step ignores it, because what was displayed
-    /// then decays already, and a clone of the `Physics` does not hold it. During an unfinished rollback it waits for
-    /// the next new picture.
-    ///
-    /// On threads it acts in the first picture of the view that displays this state. That is later by the delay of the
-    /// view, so give the pose at which you will draw the body by then, such as the hand's pose plus its velocity times
-    /// the delay.
+    /// The call belongs to the picture, not to the state: a resimulated step ignores it, and a clone of the `Physics`
+    /// does not hold it. During an unfinished rollback it waits for the next new picture. On threads it acts in the
+    /// first picture of the view that displays this state, so give the pose at which you will draw the body by then.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
@@ -126,12 +102,10 @@ impl Physics {
         Ok(())
     }
 
-    /// Returns the settings of all bodies.
     pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
         &self.smoothing
     }
 
-    /// Adopts the settings of the loop. If the smoothing changed, the paths of all bodies are checked again.
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         if self.smoothing.general != general {
             let before = self.smoothing.general.smoothing;

@@ -15,7 +15,6 @@ use super::{PastEdits, Physics, Stage, StepAtHand, StepPlan};
 
 /// # A step
 impl Physics {
-    /// Begins a step. The game's code for the step runs next.
     pub(crate) fn begin_step(&mut self, step: Step) {
         self.targets.apply(&mut self.world, step);
         self.forces.begin_step();
@@ -70,14 +69,13 @@ impl Physics {
         rejected
     }
 
-    /// Returns whether the simulation pauses after the current step, or after the last one while the game reacts to it.
     #[cfg(feature = "serde")]
     pub(crate) fn pauses_after_step(&self) -> bool {
         matches!(self.stage, Stage::Before(at_hand) | Stage::After(at_hand) if at_hand.pauses)
     }
 
-    /// Leaves the step: aborts the current step, or ends the game's reaction to the last one. Returns whether the game
-    /// has asked to pause after a step that has run.
+    /// Aborts the current step, or ends the game's reaction to the last one. Returns whether the game has asked to
+    /// pause after a step that has run.
     pub(crate) fn leave_step(&mut self) -> bool {
         self.abort_step();
         match self.stage {
@@ -96,26 +94,23 @@ impl Physics {
     /// ghost of a player.
     ///
     /// The steps run on a copy, at the rate of the simulation, and are the same to the bit as those that its loop will
-    /// run. `before_step` is called before each of them, as in [`advance`](crate::Simulation::advance), and sees each
-    /// state. Pass your game's hook, so that the preview has its forces. The [`Step`] that it receives has no real
-    /// time: all such fields are zero. Force generators and kinematic targets act as usual. Rapier's own hooks are not
-    /// called. In a hook, the copy lacks the forces that the hook has added for its step.
-    ///
-    /// If `before_step` assigns another value, the step does not run, and the next one continues from that value.
+    /// run. `before_step` is called before each of them, and sees each state: pass your game's hook. The real times of
+    /// its [`Step`] are zero. Rapier's own hooks are not called. In a hook, the copy lacks the forces that the hook has
+    /// added for its step. If `before_step` assigns another value, the step does not run, and the next one continues
+    /// from that value.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let mut physics = evenstep::Physics::new();
+    /// # let ball = physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let mut path = Vec::new();
-    /// let landed = simulation.physics.preview(30, |physics, _| {
-    ///     if path.is_empty() {
+    /// let landed = physics.preview(30, |physics, step| {
+    ///     if step.tick == 0 {
     ///         physics.apply_impulse(ball, Vector::Y).unwrap(); // the throw
     ///     }
     ///     path.push(physics.body(ball).unwrap().translation());
     /// });
-    /// assert!(path[1].y > 0.0 && landed.tick() == 30 && simulation.physics.tick() == 0);
+    /// assert!(path[1].y > 0.0 && landed.tick() == 30 && physics.tick() == 0);
     /// ```
     ///
     /// # Panics
@@ -161,7 +156,7 @@ impl Physics {
 }
 
 impl Physics {
-    /// Returns an estimate of the size in bytes, from the sizes of Rapier's sets.
+    /// Estimates the size in bytes from the sizes of Rapier's sets.
     pub(crate) fn bytes(&self) -> usize {
         let PhysicsWorld {
             bodies,
