@@ -3,23 +3,18 @@
 use std::time::Duration;
 
 /// The longest step back of a host's clock that is ignored. Two clocks that are read in turn differ by less, even if a
-/// browser rounds them to 100 ms. Programs that keep the time slow a clock down that is ahead by up to 128 ms or more,
-/// and set it back only if it is further ahead. If a clock was really set back by less than this value, the game stops
-/// for that long, so a larger value would make it stop longer. With a smaller value, a clock that goes back for a
-/// moment would count that time twice.
+/// browser rounds them to 100 ms. With a larger value, the game would stop longer, and with a smaller one, a clock that
+/// goes back for a moment would count that time twice.
 const SET_BACK: Duration = Duration::from_millis(250);
 
 /// Turns the time stamps of a host's clock into the frame times that
 /// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::time::Clock::real_time)
-/// that [input](crate::input::InputQueue) is stamped with.
-///
-/// Use it if your time stamps come from an event loop, a recording or a network clock.
+/// of [input](crate::input::InputQueue). Use it for the stamps of an event loop, a recording or a network clock.
 ///
 /// ```
 /// use evenstep::time::FrameTimer;
-/// use std::time::Duration;
 ///
-/// let ms = Duration::from_millis;
+/// let ms = std::time::Duration::from_millis;
 /// let mut timer = FrameTimer::new(ms(1_000));
 /// assert_eq!(timer.frame(ms(1_016)), ms(16));
 /// assert_eq!(timer.stamp(ms(1_020)), ms(20)); // input between two frames, in real time
@@ -31,26 +26,21 @@ const SET_BACK: Duration = Duration::from_millis(250);
 ///
 /// # Clocks that go back
 /// In some virtual machines, or if you read two clocks, a stamp may be earlier than the previous one. Such a frame
-/// takes no time, and time continues once a stamp is later than all before, so no time is counted twice. A stamp more
-/// than 0.25 s before the latest one means that the clock was set back. That frame takes no time either, but the next
-/// one continues from its stamp.
+/// takes no time, and time continues once a stamp is later than all before. A stamp more than 0.25 s before the latest
+/// one means that the clock was set back: the next frame continues from there.
 ///
 /// # Real time
-/// The timer's time is the real time of the [`Clock`](crate::time::Clock) whose frames it times: the sum of all frame
-/// times. This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::time::FrameFilter)
-/// in between, the two differ by the time that the filter carries.
-///
-/// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
-/// will be in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so
-/// keep the timer.
+/// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. With a
+/// [`FrameFilter`](crate::time::FrameFilter) in between, the two differ by the time that the filter carries. Create a
+/// new timer with each new [`Simulation`](crate::Simulation), whose real time begins at zero, but keep it if you assign
+/// a [state](crate::Physics#the-state-as-a-value).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
-    /// The latest stamp since the host's clock was set back. Time counts only beyond it.
     latest: Duration,
     /// The real time at `latest`.
     now: Duration,
-    /// The start and end of the last gap that was left out, by the host's clock. It ends at `latest` or before.
+    /// The last gap that was left out, by the host's clock. It ends at `latest` or before.
     gap: (Duration, Duration),
 }
 
@@ -73,31 +63,15 @@ impl FrameTimer {
         elapsed
     }
 
-    /// Leaves out the host's time since the last frame. The next frame is counted from `host`.
+    /// Leaves out the host's time since the last frame, and counts the next frame from `host`.
     ///
-    /// Use it for time that you do not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept.
-    /// Call it once the game is visible again, before the next frame. Real time stops in between, and a
-    /// [`stamp`](Self::stamp) from that interval counts as the present.
+    /// Call it before the next frame after time that you do not want to simulate: a hidden browser tab, a suspended
+    /// phone, a laptop that slept. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts
+    /// as the present.
     ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use evenstep::time::FrameTimer;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// let (mut simulation, mut timer) = (Simulation::default(), FrameTimer::new(ms(0)));
-    /// simulation.advance(timer.frame(ms(100)), |_, _| ());
-    /// // The tab is hidden for a minute.
-    /// timer.resume(ms(60_100));
-    /// assert_eq!(timer.stamp(ms(30_000)), ms(100)); // a click in between
-    /// let frame = simulation.advance(timer.frame(ms(60_120)), |_, _| ());
-    /// assert_eq!((frame.steps, frame.dropped.frame_time), (1, ms(0)));
-    /// assert_eq!(simulation.clock().real_time(), ms(120));
-    /// ```
-    ///
-    /// Without this call the minute counts as one frame.
-    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), 0.25 s by default, then limits the simulated
-    /// part. Its steps are run. The rest is reported as [dropped](crate::Frame::dropped), and real time advances by the
-    /// whole minute. Leave that limit for unexpected hitches.
+    /// Without this call a minute counts as one frame: steps run for
+    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), 0.25 s by default, the rest is
+    /// [dropped](crate::Frame::dropped), and real time advances by the whole minute.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {
@@ -121,8 +95,7 @@ impl FrameTimer {
         self.now.saturating_add(later).saturating_sub(earlier)
     }
 
-    /// Goes to `host`, if it is later than all stamps, or the clock was set back. Returns how much later it is. A gap
-    /// from before the clock was set back belongs to the old clock and is forgotten.
+    /// Goes to `host`, unless the clock went back for a moment. Returns how much later it is.
     fn go_to(&mut self, host: Duration) -> Duration {
         let back = self.latest.saturating_sub(host);
         if back > SET_BACK {
@@ -135,20 +108,11 @@ impl FrameTimer {
     }
 }
 
-/// The duration of a frame, with what drives the frame.
+/// The duration of a frame, and whether your game or a thread drives it.
 ///
-/// Every [`Duration`] is the time of a frame that your game drives, so methods that begin a frame take one. A
-/// [`Runner`](crate::threads::Runner) runs a frame for each step, to which the limits of the
-/// [clock](crate::time::ClockSettings) do not apply. [`before_frame`](crate::Hooks::before_frame) gets the time of
-/// either kind. A recording holds it, and a replay returns it to be passed on.
-///
-/// ```
-/// use evenstep::time::FrameTime;
-/// use std::time::Duration;
-///
-/// let frame_time = FrameTime::from(Duration::from_millis(7));
-/// assert_eq!(frame_time.duration(), Duration::from_millis(7));
-/// ```
+/// A [`Duration`] converts to the time of a frame that your game drives. A [`Runner`](crate::threads::Runner) runs a
+/// frame for each step, to which the limits of the [clock](crate::time::ClockSettings) do not apply.
+/// [`before_frame`](crate::Hooks::before_frame) gets the time of either kind, and so does a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTime {
@@ -156,18 +120,15 @@ pub struct FrameTime {
     driver: Driver,
 }
 
-/// What decides when a frame begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Driver {
-    /// The game's loop.
     Game,
-    /// A thread that begins a frame when a step is due. All of its time becomes steps of the rate's length.
+    /// A thread that begins a frame when a step is due.
     Step,
 }
 
 impl FrameTime {
-    /// Returns the time of a frame that a thread begins because a step is due.
     pub(crate) fn of_step(duration: Duration) -> Self {
         let driver = Driver::Step;
         Self { duration, driver }

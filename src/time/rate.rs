@@ -3,17 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC's 59.94) drifts.
+/// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC) drifts.
 ///
-/// 60 Hz is Rapier's default and right for most games. Choose 120 or 240 Hz for fast or stiff scenes. The cost grows in
-/// proportion. Interpolated motion is equally smooth at any rate, so it need not match the display's.
-///
-/// ```
-/// # use evenstep::Rate;
-/// const NTSC: Rate = Rate::fraction(60_000, 1_001);
-/// assert_eq!(NTSC.dt_f64(), 1_001.0 / 60_000.0);
-/// assert!(Rate::try_from((0, 1)).is_err()); // numbers that a player typed
-/// ```
+/// 60 Hz is right for most games. Choose 120 or 240 Hz for fast or stiff scenes, at a cost in proportion. Interpolated
+/// motion is equally smooth at any rate, so it need not match the display's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -21,7 +14,7 @@ use std::time::Duration;
     serde(into = "(u32, u32)", try_from = "(u32, u32)")
 )]
 pub struct Rate {
-    /// The number of steps in `seconds` seconds. The fraction is in lowest terms, and neither part is zero.
+    /// In lowest terms with `seconds`. Neither is zero.
     steps: u32,
     seconds: u32,
 }
@@ -51,16 +44,8 @@ impl Rate {
         Self::reduced(steps as u128, seconds as u128)
     }
 
-    /// Returns the rate for steps of this length.
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use std::time::Duration;
-    /// const RATE: Rate = Rate::from_step(Duration::from_millis(16));
-    /// assert_eq!(RATE, Rate::fraction(125, 2)); // 62.5 Hz
-    /// // A step at 60 Hz is not a whole number of nanoseconds, so this is another rate, and would drift.
-    /// assert_ne!(Rate::from_step(Duration::from_nanos(16_666_667)), Rate::hz(60));
-    /// ```
+    /// Returns the rate for steps of this length, such as 62.5 Hz for 16 ms. For 60 Hz, use [`hz`](Self::hz): a step is
+    /// not a whole number of nanoseconds, so the rate of 16,666,667 ns would drift.
     ///
     /// # Panics
     /// If `step` is zero, or if the rate as a fraction in lowest terms does not fit into two `u32`, as for most steps
@@ -108,22 +93,8 @@ impl Rate {
         f64::from(self.seconds) / f64::from(self.steps)
     }
 
-    /// Returns the length of a step, rounded down to a nanosecond, for timers and displays.
-    ///
-    /// Do not use it as a frame time: at 60 Hz a step is two thirds of a nanosecond longer, and the clock counts
-    /// exactly.
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// let rate = Rate::hz(60);
-    /// let mut clock = Clock::new(rate);
-    /// clock.begin_frame(rate.period());
-    /// assert_eq!(clock.due(), 0);
-    /// clock.begin_frame(Duration::from_nanos(1));
-    /// assert_eq!(clock.due(), 1);
-    /// ```
+    /// Returns the length of a step, rounded down to a nanosecond, for timers and displays. As a frame time it is too
+    /// short: at 60 Hz by two thirds of a nanosecond, so no step would be due.
     #[must_use]
     pub fn period(self) -> Duration {
         duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))
@@ -142,7 +113,7 @@ impl Rate {
     }
 }
 
-/// Converts from `(steps, seconds)`. Use it for numbers that a player typed.
+/// Converts from `(steps, seconds)`.
 impl TryFrom<(u32, u32)> for Rate {
     type Error = RateError;
 
@@ -162,8 +133,7 @@ impl From<Rate> for (u32, u32) {
 }
 
 impl Default for Rate {
-    /// Returns 60 Hz, Rapier's default, for which its contacts and joints are tuned. It is the rate of most displays,
-    /// and the figures in these docs assume it.
+    /// Returns 60 Hz, Rapier's default, for which its contacts and joints are tuned.
     fn default() -> Self {
         Self {
             steps: 60,
@@ -183,7 +153,6 @@ impl fmt::Display for Rate {
 
 pub(super) const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// Returns the duration of this many nanoseconds, or `Duration::MAX` if they exceed it.
 pub(super) fn duration_from_nanos(nanos: u128) -> Duration {
     match u64::try_from(nanos / NANOS_PER_SECOND) {
         Ok(seconds) => Duration::new(seconds, (nanos % NANOS_PER_SECOND) as u32),

@@ -4,32 +4,13 @@ use std::time::Duration;
 
 use super::rate::Rate;
 
-/// Seconds of real time after which a measurement counts half.
 const HALF_LIFE: f64 = 0.5;
 
 /// Averages the time that steps take over about a second, for an overlay, a metric, or
 /// [`Budget::step`](crate::time::Budget::step).
 ///
-/// This crate reads no clock, so [`record`](Self::record) your measurements. A [`Runner`](crate::threads::Runner)
-/// measures its thread itself: see [`Runner::step_cost`](crate::threads::Runner::step_cost).
-///
-/// ```
-/// use evenstep::{Rate, Simulation};
-/// use evenstep::time::StepCost;
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::new(Rate::hz(50));
-/// let mut step_cost = StepCost::default();
-/// for _ in 0..100 {
-///     let frame_time = Duration::from_millis(20);
-///     // Read the clock before and after: here a step takes 5 ms.
-///     let frame = simulation.advance(frame_time, |_, _| ());
-///     step_cost.record(frame_time, Duration::from_millis(5), frame.steps);
-/// }
-/// let load = step_cost.load(Rate::hz(50)).unwrap();
-/// assert!((load - 0.25).abs() < 1e-6); // 5 ms of 20 ms
-/// assert!((step_cost.achieved().unwrap() - 50.0).abs() < 1e-6); // steps per second
-/// ```
+/// This crate reads no clock, so [`record`](Self::record) your measurements. A runner measures its thread itself: see
+/// [`Runner::step_cost`](crate::threads::Runner::step_cost).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepCost {
     /// Weighted sums. Times are in seconds.
@@ -65,8 +46,8 @@ impl StepCost {
         Some(self.step()?.as_secs_f64() / rate.dt_f64())
     }
 
-    /// Returns the number of steps per second of real time, or `None` before any time was recorded. If a limit drops
-    /// time, this is less than the rate times the speed.
+    /// Returns the number of steps per second of real time, or `None` before any time was recorded. It is less than the
+    /// rate times the speed if time is dropped.
     #[must_use]
     pub fn achieved(&self) -> Option<f64> {
         (self.elapsed > 0.0).then(|| self.steps / self.elapsed)

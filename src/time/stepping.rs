@@ -1,79 +1,41 @@
-//! The known stepping strategies, as plans: the number and the length of the steps in each frame.
+//! The known stepping strategies: the number and the length of the steps in each frame.
 
 use super::rate::{NANOS_PER_SECOND, Rate};
 
-/// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping).
+/// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping). Games
+/// use [`Fixed`](Self::Fixed). The book's chapter on stepping compares all strategies.
 ///
-/// # Choosing
-/// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
-/// | --- | --- | --- | --- | --- |
-/// | [`Fixed`](Self::Fixed) | whole ones, from the accumulator | yes, bit for bit | yes | games |
-/// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, from the display's rate | no | nearly | the least latency without interpolation |
-/// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must display the exact present |
-/// | [`FrameLocked`](Self::FrameLocked) | one | by frames: yes, by time: no | no | recording video, tests, consoles at a locked rate |
-/// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
-///
-/// If the steps of a strategy vary in length, a run cannot be repeated, and springs and stacks change their stiffness
-/// with the frame rate. A pile may collapse after a long frame, because Rapier tunes contacts and joints to the length
-/// of the step. `cargo run --release --example stepping_report` measures it.
-///
-/// ```
-/// use evenstep::{Rate, Simulation, Smoothing, Stepping};
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::new(Rate::hz(240));
-/// simulation.clock_settings_mut().set_stepping(Stepping::DisplayCounted);
-/// let frame = simulation.advance(Duration::from_millis(17), |_, _| ());
-/// assert_eq!(frame.steps, 4); // a display at 60 Hz
-///
-/// // Switch back between two frames.
-/// simulation.clock_settings_mut().set_stepping(Stepping::Fixed);
-/// simulation.smoothing = Smoothing::Latest;
-/// ```
-///
-/// No strategy ever takes a step of length zero. Many users of Box2D round steps down to whole ones, cap their number
-/// per frame, drop the rest and keep the fraction. For that use `Fixed` with
-/// [`ClockSettings::set_max_steps_per_frame`](crate::time::ClockSettings::set_max_steps_per_frame).
+/// If steps vary in length, a run cannot be repeated, springs and stacks change their stiffness with the frame rate,
+/// and a pile may collapse after a long frame. No strategy ever takes a step of length zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Stepping {
-    /// Whole steps of the rate's length. The rest of the time is kept for the next frame.
-    ///
-    /// This is the accumulator of *Fix Your Timestep!* It is the default, and the only strategy whose runs do not
-    /// depend on the frames. Interpolation adds a step of latency: [`Smoothing`](crate::Smoothing) says what a frame
-    /// displays between two steps.
+    /// Runs whole steps of the rate's length, and keeps the rest of the time for the next frame: the accumulator of
+    /// *Fix Your Timestep!* It is the default, and the only strategy whose runs do not depend on the frames.
     #[default]
     Fixed,
-    /// One step of the rate's length in each frame, however long the frame took.
-    ///
-    /// The game runs slower when frames are longer. At a lower [speed](crate::time::ClockSettings::set_speed), a step
-    /// takes several frames.
+    /// Runs one step of the rate's length in each frame, however long the frame took: for recorded video, tests,
+    /// consoles at a locked rate. At a lower [speed](crate::time::ClockSettings::set_speed), a step takes several
+    /// frames.
     FrameLocked,
-    /// One step as long as the frame, capped by
-    /// [`ClockSettings::set_max_frame_time`](crate::time::ClockSettings::set_max_frame_time).
-    ///
-    /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a step: with 1/15 s or
-    /// less Rapier does not lose contacts.
+    /// Runs one step as long as the frame, for comparisons only. Lower the cap,
+    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), to 1/15 s or less, or Rapier loses contacts.
     Variable,
-    /// Whole steps of the rate's length, and a shorter one for the rest of the frame.
-    ///
-    /// No step is too long, but the last one may be very short, which turns small errors of joints into velocity. The
-    /// run depends on every frame's time.
+    /// Runs whole steps of the rate's length, and a shorter one for the rest of the frame, for tools that must display
+    /// the exact present. A very short step turns small errors of joints into velocity.
     SemiFixed,
-    /// Whole steps: the frame time divided by the step length, rounded. The difference is discarded, and nothing is
-    /// interpolated.
+    /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
+    /// interpolation. The difference is discarded.
     ///
-    /// Use it with high rates that are multiples of most displays' rates: 240 Hz (steps of 4 1/6 ms) or 480 Hz. A frame
-    /// at 60 Hz then has four steps of 240 Hz, even if the timer is 2 ms off, and motion is as even as the display. The
-    /// number of steps is between 1 (up to 1.5 periods) and that of a display at 30 Hz (8 at 240 Hz). At 75 or 144 Hz
-    /// the game runs slightly too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates: 240 Hz or 480 Hz. A frame at 60 Hz then has
+    /// four steps of 240 Hz, even if the timer is 2 ms off. A frame has from 1 step to those of a display at 30 Hz (8
+    /// at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 
 impl Stepping {
-    /// Divides the gathered time into steps of the rate's length, a last step of another length, and the rest that
-    /// waits for the next frame. Lengths are in the clock's units.
+    /// Divides time into whole steps, a last step of another length, and the rest.
     pub(crate) fn plan(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
         let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
         let rest = gathered % step;
@@ -84,8 +46,7 @@ impl Stepping {
         }
     }
 
-    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps, or `None` if time
-    /// decides.
+    /// Returns the number of steps in a frame, or `None` if the strategy does not count steps.
     pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
         match self {
             Self::FrameLocked => Some(1),
@@ -98,7 +59,7 @@ impl Stepping {
 /// The slowest display for which steps are counted, in Hz.
 const SLOWEST_DISPLAY: u128 = 30;
 
-/// Returns the nearest whole number of periods, halves rounded down, from one to that of the slowest display.
+/// Returns the nearest whole number of periods, halves rounded down, up to that of the slowest display.
 fn display_count(nanos: u128, rate: Rate) -> u128 {
     let periods = nanos * u128::from(rate.steps());
     let period = NANOS_PER_SECOND * u128::from(rate.seconds());

@@ -10,71 +10,60 @@ use super::units::{
     ExactTime, Speed, fraction, in_units_of, scaled, units_per_nano, units_per_step,
 };
 
-/// The largest `f32` below one. It keeps an alpha from being rounded up to a whole step.
+/// The largest `f32` below one, so that no alpha is rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
-/// The displayed moment relative to the last state. `lag` is in the units of that state, and `lead` in those of the
-/// frame.
+/// The displayed moment: interpolated bodies are `lag` behind the last state, in its units, and extrapolated bodies are
+/// `lead` ahead, in units of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Position {
-    /// How far interpolated bodies are behind the last state.
     lag: u128,
-    /// How far extrapolated bodies are ahead of the last state.
     lead: u128,
-    /// The displayed fraction of the last step. It follows from `lag`, but rounding must not reduce it.
+    /// The displayed fraction of the last step, which rounding must not reduce.
     alpha: f32,
 }
 
-/// The position after something other than a step has changed it: another rate or stepping, an aborted or held frame,
-/// or a stop.
-///
-/// From there, frames approach the last state evenly, and reach it when the next step is due.
+/// The position after something other than a step has changed it. From there, frames approach the last state evenly,
+/// and reach it when the next step is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Anchor {
-    /// The overstep at that moment.
     overstep: u128,
     position: Position,
 }
 
-/// The moment that a frame has displayed, as the readings of the clock from which its [position](Self::position)
-/// follows.
+/// The readings of the clock from which a displayed [position](Self::position) follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DisplayedMoment {
     state: ExactTime,
     anchor: Option<Anchor>,
     overstep: u128,
-    /// The rate of the frame.
     rate: Rate,
 }
 
 /// # The displayed moment
 impl Clock {
-    /// Returns the fraction of the last step that a frame displays, from 0 to 1: the position between the last two
-    /// states.
+    /// Returns the displayed position between the last two states, from 0 to 1.
     ///
     /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
     /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame) or
-    /// [postponed](crate::Physics::pause_after_step), it is 1.
-    ///
-    /// Between two steps it never falls, so the displayed time never goes back. After a change of the
-    /// [rate](crate::time::ClockSettings::set_rate) or the stepping, it rises from its value before, and reaches 1 when
-    /// the next step is due.
+    /// [postponed](crate::Physics::pause_after_step), it is 1. Between two steps it never falls. After a change of the
+    /// rate or the stepping, it rises from its previous value, and reaches 1 when the next step is due.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.position().alpha
     }
 
-    /// Returns the simulated time that a frame displays, rounded down to a nanosecond: the time at the fraction
-    /// [`alpha`](Self::alpha) of the last step.
+    /// Returns the simulated time that a frame displays, at the fraction [`alpha`](Self::alpha) of the last step,
+    /// rounded down to a nanosecond.
     #[must_use]
     pub fn displayed_time(&self) -> Duration {
         self.picture().1
     }
 
-    /// Returns the moment that a frame displays: [`alpha`](Self::alpha), [`displayed_time`](Self::displayed_time), and
-    /// how far ahead of the last state extrapolated bodies are displayed, in seconds.
+    /// Returns [`alpha`](Self::alpha), [`displayed_time`](Self::displayed_time), and the lead of extrapolated bodies in
+    /// seconds.
     pub(crate) fn picture(&self) -> (f32, Duration, f32) {
         let Position { lag, lead, alpha } = self.position();
         let part = match self.anchor {
@@ -85,7 +74,6 @@ impl Clock {
         (alpha, time, part * self.used.rate.dt())
     }
 
-    /// Returns the displayed moment. If it is the last thing before the end of a frame, that frame displays it.
     pub(crate) fn displayed(&self) -> DisplayedMoment {
         DisplayedMoment {
             state: self.now,
@@ -95,7 +83,7 @@ impl Clock {
         }
     }
 
-    /// Displays a moment of an earlier frame again, or the first possible one, if steps have run since.
+    /// Displays an earlier moment again, or the first possible one after steps have run.
     pub(crate) fn hold(&mut self, displayed: DisplayedMoment) {
         let Position { lag, lead, alpha } = displayed.position();
         let DisplayedMoment { state, rate, .. } = displayed;
@@ -109,8 +97,7 @@ impl Clock {
         });
     }
 
-    /// Displays the last state until the next step, because the frame was aborted, its stepping leaves no fraction, or
-    /// the last step was not captured. Extrapolated bodies stay this far ahead, or as far as they are.
+    /// Displays the last state until the next step. Extrapolated bodies stay `lead` ahead, or as far as they are.
     pub(crate) fn display_state(&mut self, lead: Option<u128>) {
         self.anchor_at(Position {
             lag: 0,
@@ -119,12 +106,11 @@ impl Clock {
         });
     }
 
-    /// Returns how far ahead of the last state extrapolated bodies are displayed.
     pub(super) fn displayed_lead(&self) -> u128 {
         self.displayed().lead()
     }
 
-    /// Displays the last state until the next step, and extrapolates no body, because the clock stops at that state.
+    /// Displays the last state until the next step, and extrapolates no body.
     pub(super) fn stop_at_state(&mut self) {
         self.anchor_at(Position {
             lag: 0,
@@ -133,8 +119,7 @@ impl Clock {
         });
     }
 
-    /// Displays the moment that follows from the overstep, after a step or at another state. Extrapolated bodies were
-    /// displayed `ahead` of this state.
+    /// Displays the moment that follows from the overstep. Extrapolated bodies were displayed `ahead` of this state.
     pub(super) fn display_new_state(&mut self, ahead: u128) {
         if !self.used.leaves_a_fraction {
             return self.display_state(Some(ahead));
@@ -186,7 +171,6 @@ impl DisplayedMoment {
         }
     }
 
-    /// Returns how far extrapolated bodies are ahead of the last state.
     fn lead(&self) -> u128 {
         let length = self.length();
         let Some(anchor) = self.anchor else {
@@ -197,7 +181,6 @@ impl DisplayedMoment {
         lead.saturating_add(scaled(length.saturating_sub(lead), gone, whole))
     }
 
-    /// Returns which part of the rest of the step is gone, and the rest at the anchor.
     fn gone_since(&self, anchor: Anchor) -> (u128, u128) {
         // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves
         // then.
@@ -213,42 +196,32 @@ impl DisplayedMoment {
 
 /// # Readings
 impl Clock {
-    /// Returns the tick of the last state. This is the number of steps run so far, unless
-    /// [`set_tick`](Self::set_tick) has renumbered them.
+    /// Returns the tick of the last state: the number of steps so far, unless [`set_tick`](Self::set_tick) has
+    /// renumbered them.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
     /// Returns the tick of the next step: [`tick`](Self::tick), or the one that [`set_tick`](Self::set_tick) has
-    /// requested for the next frame. Use it to number input that is sent ahead.
+    /// requested. Use it to number input that is sent ahead.
     #[must_use]
     pub fn next_tick(&self) -> u64 {
         self.requests.tick.unwrap_or(self.tick)
     }
 
-    /// Returns real time: the sum of all frame times, including dropped and paused time.
-    /// [Input](crate::input::InputQueue) is stamped with it.
+    /// Returns real time, with which [input](crate::input::InputQueue) is stamped: the sum of all frame times, even
+    /// dropped and paused ones.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.real_time
     }
 
-    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far and of the due steps,
-    /// plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame, even if a
-    /// [stop](crate::Physics::pause_after_step) postpones some of its steps. The time at
-    /// which a step begins is [`Step::start_time`](crate::Step::start_time):
+    /// Returns simulated time, rounded down to a nanosecond: the length of all steps so far and of the due steps, plus
+    /// the [overstep](Self::overstep).
     ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// clock.begin_frame(ms(40));
-    /// let step = clock.next_step().unwrap();
-    /// assert_eq!((step.start_time, clock.time()), (ms(0), ms(40)));
-    /// ```
+    /// Within a frame it is the time at the end of the frame, even if a [stop](crate::Physics::pause_after_step)
+    /// postpones some of its steps. A step begins at [`Step::start_time`](crate::Step::start_time).
     #[must_use]
     pub fn time(&self) -> Duration {
         let later = self.units_due().saturating_add(self.held);
@@ -256,31 +229,18 @@ impl Clock {
         self.now.later(later, self.used.rate).duration()
     }
 
-    /// Returns whether simulated time is stopped in the open frame, or else the last one, and nothing has started it
-    /// since.
+    /// Returns whether simulated time stopped in the last frame, and nothing has started it since.
     pub(crate) fn is_stopped(&self) -> bool {
         let frame_stood_still = self.used.stands_still && !self.used.has_single_steps;
         frame_stood_still && self.settings.stands_still() && self.requests.single_steps == 0
     }
 
-    /// Returns the time of the last state.
     pub(crate) fn exact_time(&self) -> ExactTime {
         self.now
     }
 
-    /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now. Use it for things that your
-    /// game animates itself, before it advances the simulation.
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// let mut clock = Clock::new(Rate::hz(60));
-    /// clock.settings_mut().set_speed(0.5)?;
-    /// let time = clock.time_after(Duration::from_millis(30));
-    /// assert_eq!(time, Duration::from_millis(15));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now, for objects that your game
+    /// animates before it advances the simulation.
     #[must_use]
     pub fn time_after(&self, elapsed: Duration) -> Duration {
         let mut clock = self.clone();
@@ -288,34 +248,20 @@ impl Clock {
         clock.time()
     }
 
-    /// Returns the time in the accumulator, which is less than a step. It is rounded down to a nanosecond of simulated
-    /// time. The clock itself keeps it exact.
+    /// Returns the simulated time in the accumulator, less than a step, rounded down to a nanosecond. The clock keeps
+    /// it exact.
     #[must_use]
     pub fn overstep(&self) -> Duration {
         self.duration(self.overstep)
     }
 
     /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond, or `None` in a pause
-    /// or at speed 0. It is zero only if a [single step](Self::step_once) is due, or steps that a
-    /// [stop](crate::Physics::pause_after_step) has postponed.
+    /// or at speed 0. It is zero only if a [single step](Self::step_once) or a
+    /// [postponed](crate::Physics::pause_after_step) step is due.
     ///
     /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
-    /// frame never counts for more than [`max_frame_time`](crate::time::ClockSettings::max_frame_time).
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// let mut clock = Clock::new(Rate::hz(50));
-    /// clock.begin_frame(Duration::from_millis(15));
-    /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(5)));
-    /// clock.settings_mut().set_speed(0.5)?;
-    /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(10)));
-    /// clock.pause();
-    /// assert_eq!(clock.until_next_step(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed). A frame never counts for more than
+    /// [`max_frame_time`](crate::time::ClockSettings::max_frame_time).
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;
@@ -335,7 +281,6 @@ impl Clock {
         Some(duration_from_nanos(nanos))
     }
 
-    /// Returns an amount of simulated time, rounded down to a nanosecond.
     pub(super) fn duration(&self, units: u128) -> Duration {
         duration_from_nanos(units / units_per_nano(self.used.rate, Speed::ONE))
     }

@@ -15,23 +15,9 @@ use super::{Clock, Due, Used};
 
 /// # Frames and steps
 impl Clock {
-    /// Adds the time that a frame took. [`next_step`](Self::next_step) then returns the steps that are due. Returns
-    /// what was dropped.
-    ///
-    /// `elapsed` may be zero. If steps of the previous frame were not taken, they are dropped, as
-    /// [`abort_frame`](Self::abort_frame) does:
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// clock.begin_frame(ms(40));
-    /// clock.next_step(); // one of two
-    /// let dropped = clock.begin_frame(ms(10));
-    /// assert_eq!((dropped.aborted, clock.due()), (1, 1));
-    /// ```
+    /// Adds the time that a frame took, which may be zero, and returns what was dropped. [`next_step`](Self::next_step)
+    /// then returns the steps that are due. Steps of the previous frame that were not taken are
+    /// [dropped](Self::abort_frame).
     pub fn begin_frame(&mut self, elapsed: impl Into<FrameTime>) -> Dropped {
         let aborted = self.abort_frame().aborted;
         let elapsed = elapsed.into();
@@ -63,7 +49,6 @@ impl Clock {
         Some(step)
     }
 
-    /// Counts the next step that is due as run.
     pub(crate) fn count_step(&mut self) {
         let Some(due) = self.due.filter(|due| due.end > self.tick) else {
             return;
@@ -102,27 +87,24 @@ impl Clock {
         })
     }
 
-    /// Returns the time of the state after the next step that is due.
     pub(crate) fn next_exact_time(&self) -> ExactTime {
         let due = self.due.map(|due| self.length(due));
         due.map_or(self.now, |length| self.after(length))
     }
 
-    /// Notes that the game has received the next step.
     pub(crate) fn hand_out_step(&mut self) {
         if let Some(due) = &mut self.due {
             due.is_handed_out = true;
         }
     }
 
-    /// Notes that the step that the game has received is not at hand any more, and is still due.
     pub(crate) fn take_back_step(&mut self) {
         if let Some(due) = &mut self.due {
             due.is_handed_out = false;
         }
     }
 
-    /// Drops the step that the game has received, if there is one, and returns it as [`Dropped::aborted`].
+    /// Drops the step that the game has received, if there is one.
     pub(crate) fn abort_handed_out(&mut self) -> Dropped {
         let Some(due) = self.due.filter(|due| due.is_handed_out) else {
             return Dropped::default();
@@ -143,8 +125,8 @@ impl Clock {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`]. If there
-    /// were any, the frame displays the last state.
+    /// Drops the due steps of this frame, and returns their number as [`Dropped::aborted`]. If there were any, the
+    /// frame displays the last state.
     pub fn abort_frame(&mut self) -> Dropped {
         let aborted = self.due();
         if let Some(due) = self.due.take()
@@ -163,8 +145,8 @@ impl Clock {
         }
     }
 
-    /// Ends the frame at the last state, and pauses. The time of steps that are still due is held for the next frame in
-    /// which time passes. Single steps that are still due are dropped, and returned as [`Dropped::aborted`].
+    /// Pauses at the last state. The time of due steps is held for the next frame in which time passes. Due single
+    /// steps are dropped.
     pub(crate) fn stop(&mut self) -> Dropped {
         self.pause();
         let is_time = !self.used.has_single_steps;
@@ -176,7 +158,6 @@ impl Clock {
         dropped
     }
 
-    /// Applies the settings and the requests of the frame that begins now.
     fn apply(&mut self, settings: &ClockSettings, requests: Requests) {
         let displayed = self.displayed();
         let before = self.used;
@@ -198,7 +179,6 @@ impl Clock {
         }
     }
 
-    /// Returns the overstep that the next frame starts with, in the units of that frame.
     pub(super) fn next_overstep(&self, requested: Option<Duration>) -> u128 {
         let rate = self.settings.rate();
         let Some(overstep) = requested else {
@@ -208,7 +188,6 @@ impl Clock {
         units.min(units_per_step(rate) - 1)
     }
 
-    /// Returns the steps that are due in a frame. None are due if the frame added no time.
     fn plan(
         &mut self,
         settings: &ClockSettings,
@@ -236,7 +215,6 @@ impl Clock {
         self.steps(whole, last, units_per_nano)
     }
 
-    /// Returns steps of the rate's length, and a last one of another length.
     fn steps(
         &self,
         whole: u64,
@@ -258,12 +236,10 @@ impl Clock {
         })
     }
 
-    /// Returns the time of the state after a step of this length.
     fn after(&self, length: u128) -> ExactTime {
         self.now.after(length, self.used.rate)
     }
 
-    /// Returns the length of the next step.
     fn length(&self, due: Due) -> u128 {
         if self.due() == 1 {
             due.units
@@ -272,16 +248,12 @@ impl Clock {
         }
     }
 
-    /// Returns the length of all steps that are due.
     pub(super) fn units_due(&self) -> u128 {
         self.due.map_or(0, |due| due.units)
     }
 
-    /// Returns where the next step ends in real time, measured back from the end of the frame. Time that was cut is the
-    /// oldest time of the frame, and belongs to its first step.
-    ///
-    /// The result is rounded up. So a whole nanosecond is before the exact end if and only if it is before the returned
-    /// one.
+    /// Returns the real time at which the next step ends. Time that was cut belongs to the frame's first step. The
+    /// result is rounded up, so a whole nanosecond is before the exact end if and only if it is before the result.
     fn real_end(&self, due: Due) -> Duration {
         let after = due.units.saturating_sub(self.length(due));
         let after = self.overstep.saturating_add(after);

@@ -13,20 +13,8 @@ use super::units::{Speed, SpeedError};
 
 /// The settings of a [`Clock`](crate::time::Clock), from [`Clock::settings`](crate::time::Clock::settings).
 ///
-/// A change takes effect in the next frame, but getters return it at once. Settings are a plain value, so you can copy
-/// them from one clock to another.
-///
-/// ```
-/// use evenstep::Rate;
-/// use evenstep::time::{Clock, ClockSettings};
-///
-/// let mut settings = ClockSettings::new(Rate::hz(120));
-/// settings.set_speed(0.5)?;
-/// let mut clock = Clock::new(Rate::hz(60));
-/// *clock.settings_mut() = settings.clone();
-/// assert_eq!(clock.settings(), &settings);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// A change takes effect in the next frame, but getters return it at once. You can copy settings from one clock to
+/// another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockSettings {
@@ -34,7 +22,7 @@ pub struct ClockSettings {
     speed: Speed,
     is_paused: bool,
     stepping: Stepping,
-    /// Nanoseconds in 64 bits, because a longer frame would overflow the accumulator.
+    /// In nanoseconds: more than 64 bits would overflow the accumulator.
     max_frame_time: u64,
     max_steps_per_frame: Option<NonZeroU32>,
     budget: Option<Budget>,
@@ -63,9 +51,8 @@ impl ClockSettings {
 
     /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
     ///
-    /// A change of the rate changes the run. Choose the rate once, and use [`set_speed`](Self::set_speed) for slow
-    /// motion. The displayed time never goes back when the rate changes. If the new steps are shorter, it leaps ahead
-    /// once, by at most the difference of the two lengths, because frames are then less far behind the last state.
+    /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). The displayed time never
+    /// goes back. If the new steps are shorter, it leaps ahead once, by at most the difference of the two lengths.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -91,7 +78,6 @@ impl ClockSettings {
         self.is_paused = is_paused;
     }
 
-    /// Returns whether simulated time is stopped: in a pause, and at speed 0.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_paused || self.speed.units() == 0
     }
@@ -102,32 +88,15 @@ impl ClockSettings {
         self.speed.into()
     }
 
-    /// Sets the speed of simulated time. It scales the time that is added: 0 stops time, 0.1 is slow motion, 4 is fast
-    /// motion. With [`Stepping::Fixed`] no step changes its length, so a run in slow motion is the same run.
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// clock.settings_mut().set_speed(0.25)?;
-    /// clock.begin_frame(ms(80));
-    /// assert_eq!((clock.due(), clock.time(), clock.real_time()), (1, ms(20), ms(80)));
-    /// assert_eq!(clock.next_step().unwrap().dt, clock.settings().rate().dt());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Sets the speed of simulated time: 0 stops time, 0.1 is slow motion, 4 is fast motion. With [`Stepping::Fixed`]
+    /// no step changes its length, so a run in slow motion is the same run.
     ///
     /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact,
-    /// and a clock at such a speed never drifts.
+    /// and never drift.
     ///
-    /// # Fast-forward
-    /// If you raise the speed a lot, set [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) or
-    /// [`set_budget`](Self::set_budget), too. At speed 100 each second of frame time makes 6,000 steps due at 60 Hz. If
-    /// running them takes longer than the frame, the next frame is longer and has more steps, up to
-    /// [`max_frame_time`](Self::set_max_frame_time). That limit applies before the speed, so by default it allows 1,500
-    /// steps in a frame. With a limit on steps, the rest is [dropped](crate::time::Dropped): the game advances as fast
-    /// as it can, and its picture stays smooth.
+    /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame.
+    /// [`max_frame_time`](Self::set_max_frame_time) applies before the speed, so at speed 100 and 60 Hz it allows 1,500
+    /// steps in a frame by default.
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
@@ -142,19 +111,9 @@ impl ClockSettings {
         Duration::from_nanos(self.max_frame_time)
     }
 
-    /// Sets the maximum elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and
-    /// the game runs slower than the wall clock for that frame. Values above 584 years are reduced to 584 years.
-    /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] count steps instead, and ignore this limit.
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// let dropped = clock.begin_frame(ms(1_000)); // a hitch, with the default of 0.25 s
-    /// assert_eq!((clock.due(), dropped.frame_time), (15, ms(750)));
-    /// ```
+    /// Sets the maximum elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped.
+    /// Values above 584 years are reduced to 584 years. [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`]
+    /// ignore this limit, because they count steps.
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }
@@ -166,18 +125,7 @@ impl ClockSettings {
     }
 
     /// Sets the maximum number of steps in a frame. Whole steps over it are dropped, and the fraction is kept. 0 counts
-    /// as 1. To stop time, call [`pause`](crate::time::Clock::pause).
-    ///
-    /// ```
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// clock.settings_mut().set_max_steps_per_frame(Some(2));
-    /// let dropped = clock.begin_frame(ms(75)); // four and a half steps
-    /// assert_eq!((clock.due(), dropped.steps, clock.alpha()), (2, 2, 0.5));
-    /// ```
+    /// as 1.
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
         self.max_steps_per_frame = max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
     }
@@ -189,30 +137,15 @@ impl ClockSettings {
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped, and the fraction is
-    /// kept. Instead of entering a spiral of death, the game runs slower but still smoothly.
+    /// kept, so motion stays smooth. One step always fits.
     ///
-    /// The clock measures nothing itself. Measure how long a step takes, and set the budget before each frame. One step
-    /// always fits.
-    ///
-    /// ```
-    /// # use evenstep::time::Budget;
-    /// # use evenstep::Rate;
-    /// # use evenstep::time::Clock;
-    /// # use std::time::Duration;
-    /// # let ms = Duration::from_millis;
-    /// # let mut clock = Clock::new(Rate::hz(60));
-    /// clock.settings_mut().set_budget(Some(Budget { frame: ms(8), step: ms(3) }));
-    /// let dropped = clock.begin_frame(ms(100)); // six steps
-    /// assert_eq!((clock.due(), dropped.over_budget), (2, 4));
-    /// ```
+    /// The clock measures nothing itself: set the budget before each frame, with the measured cost of a step.
     pub fn set_budget(&mut self, budget: Option<Budget>) {
         self.budget = budget;
     }
 }
 
 impl ClockSettings {
-    /// Returns the settings that apply to a frame of this driver. If it is a thread that begins a frame for each step,
-    /// all time becomes steps of equal length, whatever limits are set.
     pub(super) fn of_driver(&self, driver: Driver) -> Self {
         let settings = self.clone();
         match driver {
@@ -227,18 +160,15 @@ impl ClockSettings {
         }
     }
 
-    /// Returns whether a frame may end with part of a step left over, to be interpolated.
     pub(super) fn leaves_a_fraction(&self) -> bool {
         self.stepping == Stepping::Fixed
     }
 
-    /// Returns how much a nanosecond adds to the accumulator.
     pub(super) fn units_per_nano(&self) -> u128 {
         units::units_per_nano(self.rate, self.speed)
     }
 
-    /// Returns how much of a frame's time counts, and how much it adds to the accumulator. Writes the difference from
-    /// the elapsed time to `dropped`.
+    /// Returns how much of a frame's time counts, and what it adds to the accumulator.
     pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 this adds `count` whole steps, however long the frame took.
@@ -253,7 +183,7 @@ impl ClockSettings {
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 
-    /// Returns how many of `whole` steps may be run in addition to a shorter one, at least one step in total.
+    /// Returns how many of `whole` steps may run in addition to a shorter one, at least one in total.
     pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
         let left = |most: u64| most.max(1) - u64::from(has_shorter);
         let at_most = |most| whole.min(left(most));
@@ -269,19 +199,18 @@ impl ClockSettings {
     }
 }
 
-/// The wall time that physics may take in a frame, for
+/// Wall time that physics may take in a frame, for
 /// [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Budget {
     /// The wall time for all steps of a frame together.
     pub frame: Duration,
-    /// The wall time of one step as measured by the host, for example the average of the last few steps.
+    /// The wall time of one step as measured by the host, for example from [`StepCost`](crate::time::StepCost).
     pub step: Duration,
 }
 
 impl Budget {
-    /// Returns how many steps fit. At least one does, so that time never stops.
     pub(super) fn steps(self) -> u64 {
         let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
         fit.map_or(u64::MAX, |fit| {
@@ -290,15 +219,12 @@ impl Budget {
     }
 }
 
-/// Requests of the game for the next frame, in addition to the settings. The frame takes them when it begins.
+/// Requests of the game for the next frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Requests {
-    /// The tick that the frame starts with.
     pub tick: Option<u64>,
-    /// The overstep that the frame starts with.
     pub overstep: Option<Duration>,
-    /// The number of single steps in a pause.
     pub single_steps: u32,
 }
 

@@ -12,10 +12,10 @@ pub struct Step {
     /// The number of the step: how many steps came before it, unless [`set_tick`](crate::time::Clock::set_tick) has
     /// renumbered them.
     pub tick: u64,
-    /// The length in seconds of simulated time. It is the same for every step, unless [`Stepping`](crate::Stepping)
-    /// varies it.
+    /// The length in seconds of simulated time: the same for every step, unless [`Stepping`](crate::Stepping) varies
+    /// it.
     pub dt: f32,
-    /// Simulated time at the start of the step, rounded down to a nanosecond: the sum of all previous steps.
+    /// Simulated time at the start of the step, rounded down to a nanosecond.
     pub start_time: Duration,
     /// Simulated time at the end of the step, rounded down to a nanosecond.
     pub end_time: Duration,
@@ -30,13 +30,12 @@ pub struct Step {
     pub is_first: bool,
     /// Whether this is the last step that is due in its frame.
     pub is_last: bool,
-    /// Whether the step was run before and is now resimulated after a [rollback](crate::Simulation::roll_back). All
-    /// other fields are as they were the first time.
+    /// Whether the step is resimulated after a [rollback](crate::Simulation::roll_back), with all other fields as they
+    /// were the first time.
     pub is_resimulated: bool,
 }
 
 impl Step {
-    /// Returns a step from one time to another that no clock has made due.
     pub(crate) fn of_physics(tick: u64, [start, end]: [ExactTime; 2]) -> Self {
         Self {
             tick,
@@ -53,9 +52,7 @@ impl Step {
     }
 }
 
-/// The time and steps dropped in a frame, or in all frames so far, and why.
-///
-/// Counts saturate.
+/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -68,13 +65,13 @@ pub struct Dropped {
     /// Steps over [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
     pub over_budget: u64,
     /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
-    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed. It is rounded
-    /// to nanoseconds in each frame.
+    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed, rounded to
+    /// nanoseconds in each frame.
     pub uncounted: Duration,
-    /// Time by which those steps exceeded the elapsed time: nothing was dropped, but time was added. The simulation is
-    /// behind real time by `uncounted` and ahead by this.
+    /// Time by which those steps exceeded the elapsed time. The simulation is behind real time by `uncounted` and ahead
+    /// by this.
     pub overcounted: Duration,
-    /// Steps that were still due when the frame ended early, whether through an error, a panic or the game's decision.
+    /// Steps that were still due when the frame ended early, through an error, a panic or the game's decision.
     pub aborted: u64,
 }
 

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 
-/// The simulated time of a state without rounding, in the units of the rate with which it was counted.
+/// The simulated time of a state, in the units of the rate with which it was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ExactTime {
     units: u128,
-    /// The length of the step that led here, or 0 before the first step.
     last: u128,
     rate: Rate,
 }
@@ -22,12 +21,11 @@ impl ExactTime {
         }
     }
 
-    /// Returns the time rounded down to a nanosecond.
     pub fn duration(self) -> Duration {
         duration_from_nanos(self.units / units_per_nano(self.rate, Speed::ONE))
     }
 
-    /// Returns the length of the step that led here, in seconds. It is 0 before the first step.
+    /// Returns the length of the step that led here, in seconds, or 0 before the first step.
     pub fn dt(self) -> f32 {
         if self.last == 0 {
             0.0
@@ -36,13 +34,11 @@ impl ExactTime {
         }
     }
 
-    /// Returns the same length as [`dt`](Self::dt), in `f64`.
     pub fn dt_f64(self) -> f64 {
         self.rate.dt_f64() * ratio(self.last, units_per_step(self.rate))
     }
 
-    /// Returns the time after a step of this length, in the units of a rate. It is counted in these units from then on,
-    /// rounded down to one unit.
+    /// Returns the time after a step of this length, in units of `rate`.
     pub(super) fn after(self, length: u128, rate: Rate) -> Self {
         let units = in_units_of(rate, self.units, self.rate);
         Self {
@@ -52,30 +48,25 @@ impl ExactTime {
         }
     }
 
-    /// Returns the time after a step of a rate.
     pub fn after_step(self, rate: Rate) -> Self {
         self.after(units_per_step(rate), rate)
     }
 
-    /// Returns the time this much later, in the units of a rate.
     pub(super) fn later(self, units: u128, rate: Rate) -> Self {
         let later = in_units_of(self.rate, units, rate);
         let units = self.units.saturating_add(later);
         Self { units, ..self }
     }
 
-    /// Returns the time after a step as long as the one that led to `end`.
     pub fn after_step_of(self, end: Self) -> Self {
         self.after(end.last, end.rate)
     }
 
-    /// Returns the time this many units before.
     pub(super) fn earlier(self, units: u128) -> Self {
         let units = self.units.saturating_sub(units);
         Self { units, ..self }
     }
 
-    /// Returns how many units have passed since another time, rounded down.
     pub(super) fn since(self, other: Self) -> u128 {
         let before = in_units_of(self.rate, other.units, other.rate);
         let is_rounded = in_units_of(other.rate, before, self.rate) < other.units;
@@ -83,7 +74,6 @@ impl ExactTime {
         self.units.saturating_sub(before)
     }
 
-    /// Returns how much later this is than another time, in units of a rate.
     pub(super) fn later_than(self, other: Self, rate: Rate) -> u128 {
         in_units_of(rate, self.since(other), self.rate)
     }
@@ -98,8 +88,7 @@ impl ExactTime {
     }
 }
 
-/// Converts a time from the units of another rate. It is rounded down to one new unit, which is less than a
-/// femtosecond.
+/// Converts units, rounded down to one new unit, which is less than a femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     if new == old {
         return units;
@@ -109,7 +98,6 @@ pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     whole.saturating_add(units % old * new / old)
 }
 
-/// Returns how many units a nanosecond has at a speed.
 pub(super) fn units_per_nano(rate: Rate, speed: Speed) -> u128 {
     u128::from(rate.steps()) * speed.units()
 }
@@ -118,7 +106,6 @@ pub(super) fn units_per_step(rate: Rate) -> u128 {
     NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
 }
 
-/// Returns the length of a step in seconds, rounded to the nearest `f32`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"
@@ -132,9 +119,7 @@ pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
     seconds.max(f32::MIN_POSITIVE)
 }
 
-/// Returns a part of `units`, rounded down: all of them if `part` is the whole, and none if there is no whole.
-///
-/// It never falls when `part` rises.
+/// Returns a part of `units`, rounded down, or 0 if there is no whole. It never falls when `part` rises.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -151,7 +136,6 @@ pub(super) fn scaled(units: u128, part: u128, whole: u128) -> u128 {
     (scaled as u128).min(units)
 }
 
-/// Returns a part as a fraction of the whole, rounded to the nearest `f32`. All of nothing is 1.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"
@@ -170,15 +154,13 @@ fn ratio(part: u128, whole: u128) -> f64 {
 
 /// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
 ///
-/// The value is 2⁵·3²·5⁴·7. Every speed with at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144. A
-/// larger number would allow finer speeds, but the longest frame at the largest rate and speed has to fit into 128
-/// bits: 2⁶⁴ ns · 2³² · 2³¹.
+/// The value is 2⁵·3²·5⁴·7: every speed with at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144. The
+/// longest frame at the largest rate and speed has to fit into 128 bits: 2⁶⁴ ns · 2³² · 2³¹.
 pub(super) const SPEED_UNITS: u32 = 1_260_000;
 
-/// The largest speed. See [`SPEED_UNITS`] for what bounds it.
+/// The largest speed, bounded by [`SPEED_UNITS`].
 const MAX: f64 = 1_000.0;
 
-/// A valid speed of a clock, as a multiple of 1 / [`SPEED_UNITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -187,7 +169,7 @@ const MAX: f64 = 1_000.0;
 )]
 pub(super) struct Speed(u32);
 
-/// Why a speed is refused. The settings are unchanged.
+/// Why a speed is refused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpeedError {
@@ -205,13 +187,11 @@ pub enum SpeedError {
 impl Speed {
     pub const ONE: Self = Self(SPEED_UNITS);
 
-    /// Returns the speed in [`SPEED_UNITS`].
     pub fn units(self) -> u128 {
         self.0.into()
     }
 }
 
-/// Rounds to the nearest valid speed.
 impl TryFrom<f64> for Speed {
     type Error = SpeedError;
 

@@ -5,27 +5,21 @@ use std::collections::VecDeque;
 use super::averaging::Snapping;
 use super::averaging::{Averaging, bounded, typical};
 
-/// The number of frames to examine.
 const FRAMES: usize = 64;
-/// The fewest frames to examine.
 const FEWEST: usize = 32;
-/// The number of frames between two examinations.
 const LOOK_EVERY: usize = 16;
 /// If more than one in this many frames took no time, the timer counts as coarser than the display.
 const ZEROS: usize = 20;
 /// At most one in this many frames may fit no whole number of periods.
 const MISFITS: usize = 8;
-/// How far off a whole number of periods a frame may be, in nanoseconds. It allows for the rounding and jitter of
-/// browsers.
+/// How far off a whole number of periods a frame may be, in nanoseconds, for the rounding and jitter of browsers.
 const TOLERANCE: i128 = 2_000_000;
 /// While no filter fits, each frame gets one part in this many of the waiting time.
 const PAID_PARTS: i128 = 8;
 
-/// The last frames, in nanoseconds, and the filter that fits them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Automatic {
     last: VecDeque<i128>,
-    /// The number of frames since the last examination.
     unseen: usize,
     fit: Fit,
 }
@@ -40,7 +34,6 @@ enum Fit {
 }
 
 impl Automatic {
-    /// Returns the time to give a frame out of `waiting`, from the filter that fits.
     pub(super) fn filter(&mut self, elapsed: i128, waiting: i128) -> i128 {
         if self.last.len() == FRAMES {
             self.last.pop_front();
@@ -63,7 +56,6 @@ impl Automatic {
         }
     }
 
-    /// Examines the last frames. A filter that still fits keeps its state.
     fn look(&mut self) {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
         if zeros * ZEROS > self.last.len() {
@@ -92,7 +84,6 @@ impl Automatic {
         typical(&sorted)
     }
 
-    /// Returns the display's period if nearly all frames are whole numbers of it.
     fn period(&self) -> Option<i128> {
         let mut sorted: Vec<_> = self.last.iter().copied().collect();
         sorted.sort_unstable();

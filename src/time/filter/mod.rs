@@ -11,13 +11,12 @@ use crate::time::rate::duration_from_nanos;
 use automatic::Automatic;
 use averaging::{Averaging, Snapping};
 
-/// Smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), for hosts whose
-/// timer is noisier than their display.
+/// Smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), if the timer is
+/// noisier than the display.
 ///
-/// A display at 60 Hz shows frames 16.67 ms apart, however noisy the timer of a busy machine is. Motion that follows
-/// the timer's times stutters. A filter returns steadier times and carries the difference over, so that no time is lost
-/// or added in the long run. Use it where you see jitter, not by default, because it adapts to a change of the frame
-/// rate a few frames late.
+/// Motion that follows a noisy timer stutters, because the display shows frames at even intervals. A filter returns
+/// steadier times and carries the difference over, so that no time is lost or added in the long run. Use it where you
+/// see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
 ///
 /// ```
 /// use evenstep::time::FrameFilter;
@@ -25,7 +24,6 @@ use averaging::{Averaging, Snapping};
 ///
 /// let mut filter = FrameFilter::snapping(Duration::from_micros(16_667), Duration::from_millis(2))?;
 /// let mut snap = |us| filter.filter(Duration::from_micros(us)).as_micros();
-///
 /// // Jitter, and a frame that was dropped.
 /// assert_eq!([16_100, 17_300, 16_600, 33_400].map(&mut snap), [16_667, 16_667, 16_667, 33_334]);
 /// // The timer was read late once: the next frame is shorter by as much.
@@ -34,25 +32,23 @@ use averaging::{Averaging, Snapping};
 /// ```
 ///
 /// # When to take the time
-/// Take the time right after the call that presents a frame has returned. With vertical sync, that call waits for the
-/// display, so it returns closest to the moment when a frame becomes visible. A time taken later in the loop also
-/// varies with the work that the game did in between, such as input or one step more or less.
+/// Take it right after the call that presents a frame has returned. With vertical sync, that call waits for the
+/// display. A later time also varies with the work in between.
 ///
 /// # Browsers
-/// Every browser rounds the time stamps of frames. The table lists how uneven that makes the motion per frame (root
-/// mean square), with one frame in a hundred missed:
+/// Every browser rounds the time stamps of frames. [`automatic`](Self::automatic) adapts to that. The unevenness per
+/// frame is a root mean square, with one frame in a hundred missed:
 ///
 /// | stamps rounded to | without a filter | with a filter | maximum added delay |
 /// | --- | --- | --- | --- |
-/// | 0.1 ms | 0.17 ms | snapping, a tolerance of 2 ms: 0.02 ms | 1.1 ms |
-/// | 1 ms | 0.5 ms | snapping, a tolerance of 2 ms: 0.02 ms; at 144 Hz 0.24 ms | 1.5 ms; at 144 Hz a frame |
+/// | 0.1 ms | 0.17 ms | snapping (tolerance 2 ms): 0.02 ms | 1.1 ms |
+/// | 1 ms | 0.5 ms | snapping: 0.02 ms; at 144 Hz 0.24 ms | 1.5 ms; at 144 Hz a frame |
 /// | 16.67 ms, at 60 Hz | 1.1 ms | no filter does better | |
 /// | 16.67 ms, at 75 or 144 Hz | 7 to 8 ms | averaging over 64 frames: 1.4 ms | 35 ms |
 /// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
 ///
-/// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no
-/// filter. A web page does not know its browser and display. [`automatic`](Self::automatic) finds out what they are
-/// like.
+/// An average spreads a missed frame over all its frames, which is worse than no filter if stamps are finer than a
+/// frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
@@ -92,23 +88,19 @@ pub enum FilterError {
 impl FrameFilter {
     /// Creates a filter that snaps times to whole multiples of a display's `period`.
     ///
-    /// The filter looks at the sum of all frame times, so jitter does not add up:
+    /// Use it for displays with a fixed refresh rate: with a variable one, snapping would only add noise. The filter
+    /// looks at the sum of all frame times, so jitter does not add up:
     ///
     /// | the sum is | the frame is |
     /// | --- | --- |
     /// | within `tolerance` of a whole number of periods | that many periods |
-    /// | between one and two periods, after frames that fit | one period: the timer was late, and the next frame will be shorter |
+    /// | between one and two periods, after frames that fit | one period, timed late |
     /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// A frame of two or more periods may be short by at most a twelfth of a period. If a frame of two periods is short
-    /// by more, it counts as one period, timed late. If no shorter frame follows, the time over the tolerance is
-    /// returned within two frames.
-    ///
-    /// A slightly wrong period is corrected: if the carried time is over a twentieth of a period, a part of it is added
-    /// in each frame. The carried time is always less than a period.
-    ///
-    /// Use it for displays with a fixed refresh rate. A display with a variable refresh rate shows each frame when it
-    /// is ready, so snapping would only add noise.
+    /// A frame of two periods that is short by more than a twelfth of a period counts as one, timed late. If no shorter
+    /// frame follows, the time over the tolerance is returned within two frames. The carried time is always less than a
+    /// period. If it is over a twentieth of one, because the period is slightly wrong, a part of it is added in each
+    /// frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -125,7 +117,8 @@ impl FrameFilter {
         ))))
     }
 
-    /// Creates a filter that finds out what the timer and the display are like, and follows them if they change.
+    /// Creates a filter that adapts to the timer and the display, and follows a change within two seconds. Use it if
+    /// your game does not know its display: in a browser, or on a phone that changes its refresh rate.
     ///
     /// | the last 64 frames are | the filter |
     /// | --- | --- |
@@ -133,37 +126,21 @@ impl FrameFilter {
     /// | zero for more than one in twenty: the timer is coarser than the display | averages over 64 frames |
     /// | neither, or fewer than 32 so far | returns the measured times |
     ///
-    /// Use it if your game does not know its display: in a browser, or on a phone that changes its refresh rate. The
-    /// filter follows a change within two seconds. With a variable refresh rate, it does nothing once the frame times
-    /// vary.
-    ///
-    /// Its bounds are those of [`averaging`](Self::averaging) over 64 frames.
+    /// With a variable refresh rate, it does nothing once the frame times vary. It can run ahead or behind as much as
+    /// [`averaging`](Self::averaging) over 64 frames.
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))
     }
 
-    /// Creates a filter that averages over the last `frames` frames. Time that the average leaves over is returned in
-    /// parts, one in each frame. The filter takes 32 bytes per frame.
+    /// Creates a filter that averages over the last `frames` frames, at 32 bytes each. Time that the average leaves
+    /// over is returned in parts, one in each frame.
     ///
     /// # Bounds
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two. A typical frame is the median of the last `frames` frames, without frames that took no time: 16.7
-    /// ms at 60 Hz, and 100 ms with a timer that is rounded to 100 ms. So most of a hitch is returned at once. If
-    /// frames suddenly become much shorter, filtered times are zero until the sum is within these bounds again.
-    ///
-    /// ```
-    /// use evenstep::time::FrameFilter;
-    /// use std::time::Duration;
-    ///
-    /// let ms = Duration::from_millis;
-    /// let mut filter = FrameFilter::averaging(64)?;
-    /// for _ in 0..100 {
-    ///     filter.filter(ms(10));
-    /// }
-    /// assert!(filter.filter(ms(250)) > ms(229)); // a hitch
-    /// # Ok::<(), evenstep::time::FilterError>(())
-    /// ```
+    /// at most two. So most of a hitch is returned at once. A typical frame is the median of the last `frames` frames,
+    /// without frames that took no time: 100 ms with a timer that is rounded to 100 ms. If frames suddenly become much
+    /// shorter, filtered times are zero until the sum is within these bounds again.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
@@ -193,7 +170,6 @@ impl FrameFilter {
     }
 }
 
-/// Returns a duration in nanoseconds, which are fewer than 2⁹⁴.
 fn nanos(time: Duration) -> i128 {
     i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
 }
