@@ -2,8 +2,9 @@
 
 /// A button during one step: whether it is down, and how often it was pressed and released.
 ///
-/// Call [`start_step`](Self::start_step) before each step, then [`set`](Self::set) for each report of the device. A
-/// press and its release within one step are both counted:
+/// Call [`start_step`](Self::start_step) before each step, then [`set`](Self::set) for each report of the device, such
+/// as a sample of an [`InputQueue`](crate::input::InputQueue). A press and its release within one step are both
+/// counted:
 ///
 /// ```
 /// use evenstep::input::Button;
@@ -15,8 +16,6 @@
 /// }
 /// assert_eq!((jump.presses(), jump.releases(), jump.is_down()), (1, 1, false));
 /// ```
-///
-/// An [`InputQueue`](crate::input::InputQueue) can feed the button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Button {

@@ -3,12 +3,13 @@
 //! # Which queue?
 //! | input | type |
 //! | --- | --- |
-//! | of this machine, with time stamps: keys, mouse, pads | [`InputQueue`] |
+//! | with the time at which it happened: keys, mouse, pads | [`InputQueue`] with [`Delivery::ByTime`] |
+//! | without a time: devices that are polled once per frame | [`InputQueue`] with [`Delivery::NextStep`] |
 //! | for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`], and [`TickSender`] on the sender |
 //! | whether a button is down, was pressed or was released in a step | [`Button`] |
 //!
-//! A player of a networked game needs two: in each step, take the samples of this machine from the `InputQueue`, and
-//! push the result for a later tick to the `TickQueue`, which all machines read.
+//! A networked game needs two: in each step, take the samples of this machine from the `InputQueue`, and push the
+//! result for a later tick to the `TickQueue`, which all machines read.
 
 // A button's edges.
 mod button;

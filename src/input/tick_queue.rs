@@ -6,45 +6,35 @@ use crate::time::Step;
 
 /// A queue of input samples that name the tick of their step.
 ///
-/// Use it on a server, in lockstep, in a replay, or after a rollback. A sample is delivered to the step of its tick and
-/// to no other, even if time was cut, dropped or paused in between. For input with time stamps use an
-/// [`InputQueue`](crate::input::InputQueue#choosing).
+/// Use it on a server, in lockstep, in a replay, or after a rollback. A sample is delivered to the step of its tick,
+/// even if time was dropped or paused in between.
 ///
 /// ```
-/// use evenstep::Simulation;
-/// use evenstep::input::{TickError, TickQueue};
-/// use std::time::Duration;
-///
+/// # use evenstep::Simulation;
+/// # use evenstep::input::{TickError, TickQueue};
+/// # use std::time::Duration;
 /// let mut simulation = Simulation::default();
 /// // A server accepts commands for the next 120 ticks, which are two seconds.
 /// let mut queue = TickQueue::new(simulation.physics.tick(), 119);
 /// queue.push(1, "jump")?;
 /// queue.push(0, "walk")?;
-///
 /// let mut played = Vec::new();
 /// simulation.advance(Duration::from_millis(40), |_, step| {
 ///     played.extend(queue.drain(step).map(|input| (step.tick, input)));
 /// });
 /// assert_eq!(played, [(0, "walk"), (1, "jump")]);
-///
-/// // Tick 2 is next, so input for tick 1 is a tick too late, and is returned.
-/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
+/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 })); // tick 2 is next
 /// # Ok::<(), TickError<&str>>(())
 /// ```
 ///
 /// # Order
-/// Within a tick, samples come in the order in which they were pushed. If several players' input arrives over a
-/// network, that order differs from machine to machine. Use a queue for each player, or sort the samples of a tick
-/// before they reach the simulation.
-///
-/// # Input delay
-/// If a local player's input takes effect some ticks later, and that delay changes during a match, push the samples
-/// that a [`TickSender`](crate::input::TickSender) returns, and send the same ones.
+/// Within a tick, samples come in the order of pushes, which differs between machines of a network: use a queue for
+/// each player, or sort the samples of a tick.
 ///
 /// # Rollback
 /// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
-/// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue goes back only when
-/// an earlier step drains it, and accepts samples for the ticks after that step.
+/// tick on again, because the queue does not keep delivered samples. Without it, the queue goes back only when an
+/// earlier step drains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
@@ -52,7 +42,7 @@ pub struct TickQueue<T> {
     waiting: VecDeque<(u64, T)>,
     /// The first tick for which samples are accepted.
     tick: u64,
-    /// A bit for each of the 64 previous ticks, set if the tick got a sample. The lowest bit is that of the last tick.
+    /// A bit for each of the 64 previous ticks that got a sample. The lowest bit is the last tick.
     delivered: u64,
     max_lead: u64,
     counts: TickCounts,
@@ -114,8 +104,7 @@ impl<T> TickQueue<T> {
     /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and the
     /// `max_lead` ticks after it.
     ///
-    /// `max_lead` limits how far ahead a sample may be, not how many samples there may be. If samples come from a
-    /// network, limit how many a sender may push for a tick.
+    /// The number of samples is not limited: limit how many a network player may push for a tick.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
@@ -127,8 +116,7 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest, because a sample for an earlier
-    /// tick is inserted before those for later ones.
+    /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest.
     ///
     /// # Errors
     /// [`TickError`], with the sample, if that step has already drained the queue, or if `tick` is more than `max_lead`
@@ -149,25 +137,12 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
-    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for the input of one player,
-    /// with one sample per tick, if the sender repeats the last ticks in every packet so that a lost packet does no
-    /// harm. Repeated samples are dropped, and [counted](Self::counts) as repeated rather than late.
+    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for a player whose packets
+    /// repeat the last ticks, so that a lost packet does no harm. Repeated samples are dropped, and
+    /// [counted](Self::counts) as repeated rather than late.
     ///
-    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer count as late.
-    /// A sample that never arrived in time counts as late each time it arrives.
-    ///
-    /// ```
-    /// use evenstep::input::TickQueue;
-    ///
-    /// let mut queue = TickQueue::new(0, 119);
-    /// for packet in [[(0, "up"), (1, "up")], [(1, "up"), (2, "down")]] {
-    ///     for (tick, input) in packet {
-    ///         queue.push_once(tick, input)?;
-    ///     }
-    /// }
-    /// assert_eq!((queue.len(), queue.counts().repeated), (3, 1));
-    /// # Ok::<(), evenstep::input::TickError<&str>>(())
-    /// ```
+    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer, or never
+    /// arrived in time, count as late each time.
     ///
     /// # Errors
     /// The errors of [`push`](Self::push).
@@ -179,7 +154,6 @@ impl<T> TickQueue<T> {
         self.push(tick, input)
     }
 
-    /// Returns whether a sample for this tick is waiting or was delivered.
     fn has_got(&self, tick: u64) -> bool {
         match self.tick.checked_sub(tick) {
             None | Some(0) => (self.waiting)
@@ -189,10 +163,8 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
-    /// iterator are removed too.
-    ///
-    /// Call it once in the hook before each step. Samples for an earlier tick are discarded, and counted as missed.
+    /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take. Call it
+    /// once in the hook before each step. Samples for earlier ticks are discarded, and counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
@@ -217,8 +189,8 @@ impl<T> TickQueue<T> {
         self.tick
     }
 
-    /// Continues at `tick`: after a rollback, or together with [`Simulation::set_tick`](crate::Simulation::set_tick) to
-    /// join a match. Samples for `tick` and later are kept.
+    /// Continues at `tick`, after a rollback or together with [`Simulation::set_tick`](crate::Simulation::set_tick).
+    /// Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
         self.delivered = 0;

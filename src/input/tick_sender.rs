@@ -4,27 +4,25 @@ use std::{iter, mem};
 
 /// Assigns a player's samples to ticks, so that each tick gets exactly one even if the input delay changes.
 ///
-/// Use it for the local player in lockstep or with rollback, where a sample takes effect some ticks later on all
-/// machines. If the delay grows, the sender repeats its last sample for the ticks in between. If the delay shrinks, it
-/// drops samples until one is for a tick that has none. Push and send only what [`schedule`](Self::schedule) returns,
-/// so that your [`TickQueue`](crate::input::TickQueue) equals that of every receiver.
+/// Use it for the local player in lockstep or with rollback. If the delay grows, the sender repeats its last sample. If
+/// the delay shrinks, it drops samples until one is for a tick that has none. Push and send only what
+/// [`schedule`](Self::schedule) returns, so that your [`TickQueue`](crate::input::TickQueue) equals that of every
+/// receiver.
 ///
 /// ```
-/// use evenstep::input::TickSender;
-///
+/// # use evenstep::input::TickSender;
 /// let mut sender = TickSender::new(0, "none");
 /// let mut sent = Vec::new();
 /// let steps = [(0, 0, "a"), (1, 2, "b"), (2, 2, "c"), (3, 0, "d"), (4, 0, "e"), (5, 0, "f")];
 /// for (tick, delay, input) in steps {
-///     // Push each sample to your own queue, and send it to the other players.
-///     sent.extend(sender.schedule(tick + delay, input));
+///     sent.extend(sender.schedule(tick + delay, input)); // push and send these
 /// }
 /// // The delay grows in step 1: "a" is repeated. It shrinks in step 3: "d" and "e" are dropped.
 /// assert_eq!(sent, [(0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "c"), (5, "f")]);
 /// ```
 ///
-/// A sample should say which buttons are down, not what was pressed, because a dropped press would be lost and a
-/// repeated one would count twice. The receiver counts presses with a [`Button`](crate::input::Button).
+/// A sample should say which buttons are down, because a dropped press would be lost and a repeated one would count
+/// twice. The receiver counts presses with a [`Button`](crate::input::Button).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickSender<T> {
@@ -38,22 +36,17 @@ impl<T: Clone> TickSender<T> {
     /// Creates a sender whose first sample is for `tick`. If the first call of [`schedule`](Self::schedule) is for a
     /// later tick, the ticks before get `input`, for example no buttons.
     ///
-    /// If all players know that the first ticks have no input, begin at the initial input delay: then nobody has to
-    /// wait for samples of these ticks. Create a new sender if your simulation
-    /// [skips](crate::time::Clock::set_tick) to another tick.
+    /// To begin without samples for the first ticks, start at the initial input delay. Create a new sender if your
+    /// simulation [skips](crate::time::Clock::set_tick) to another tick.
     pub const fn new(tick: u64, input: T) -> Self {
         Self { tick, last: input }
     }
 
     /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
-    /// push and send, each with its tick.
+    /// push and send, each with its tick. Samples that you do not take from the iterator are lost.
     ///
-    /// Call it once in each step, except in resimulated ones. It returns:
-    /// - the sample, if `tick` is the one after the last tick that has a sample;
-    /// - if ticks were left out, the last sample again for each of them, and then the new one;
-    /// - nothing, if `tick` already has a sample.
-    ///
-    /// Samples that you do not take from the iterator are lost.
+    /// Call it once in each step, except in resimulated ones. It returns the sample, preceded by the last one again for
+    /// each tick that was left out, or nothing if `tick` already has a sample.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
         let samples = (tick >= self.tick).then(|| {
             let left_out = mem::replace(&mut self.tick, tick.saturating_add(1))..tick;
