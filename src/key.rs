@@ -12,22 +12,9 @@ use rapier::dynamics::RigidBodyHandle;
 slotmap::new_key_type! {
     /// The id of one body for the body's lifetime.
     ///
-    /// A key is `Copy` and takes eight bytes, as does an `Option<BodyKey>`, so you can store it in a component. Once
-    /// its body has been removed, in whatever way, the key is dead and never refers to a body again, even if Rapier
-    /// reuses the body's slot. The methods of [`Physics`](crate::Physics) then return `None` or an error, or ignore the
-    /// key.
-    ///
-    /// ```
-    /// use evenstep::rapier::prelude::*;
-    /// use evenstep::{BodyError, Simulation};
-    ///
-    /// let mut simulation = Simulation::default();
-    /// let old = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
-    /// simulation.physics.remove(old);
-    /// let new = simulation.physics.insert_body(RigidBodyBuilder::dynamic()); // in the same slot
-    /// assert!(simulation.physics.body(new).is_some() && simulation.physics.body(old).is_none());
-    /// assert_eq!(simulation.physics.add_force(old, Vector::X), Err(BodyError::Gone(old)));
-    /// ```
+    /// A key takes eight bytes, as does an `Option<BodyKey>`. Once its body has been removed, in whatever way, the key
+    /// is dead and never refers to a body again, even if Rapier reuses the body's slot. The methods of
+    /// [`Physics`](crate::Physics) then return `None` or an error, or ignore the key.
     ///
     /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it may
     /// refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
@@ -70,8 +57,7 @@ pub enum BodyError {
          bodies: move the multibody's root, or the soft body's particles"
     )]
     Dependent(BodyKey),
-    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier does not move such a
-    /// multibody, and panics in the next step.
+    /// The body is the root of a multibody, and another link is not dynamic. Rapier would panic in the next step.
     #[error(
         "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
          make the link dynamic, or remove its joint"
@@ -81,9 +67,8 @@ pub enum BodyError {
 
 /// Maps keys to handles and handles to keys.
 ///
-/// The table does not see Rapier's sets: the caller has to ask whether a handle's body is still alive. The keys that it
-/// creates depend only on the insertions and removals, never on when the death of a body was noticed. A run therefore
-/// has the same keys at every frame rate.
+/// Ask Rapier's sets whether a handle's body is still alive. New keys depend only on the insertions and removals, never
+/// on when the death of a body was noticed, so a run has the same keys at every frame rate.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -105,8 +90,8 @@ struct BodySlot {
     handle: RigidBodyHandle,
     /// The first tick at which the body existed.
     born: u64,
-    /// Whether the body is known to be dead, though it was not removed through its key. Its slot stays occupied until
-    /// the game's next insertion or removal that frees it, because the moment of discovery depends on the frame rate.
+    /// Whether the body was found dead. Its slot stays occupied until the game's next insertion or removal frees it,
+    /// because the moment of discovery depends on the frame rate.
     is_dead: bool,
 }
 
@@ -152,10 +137,8 @@ fn any() -> BodySlot {
 }
 
 impl Keys {
-    /// Creates a key for a handle that has none.
-    ///
-    /// Also returns the key of an earlier body in the same slot, if this reveals it to be dead. So the table never has
-    /// more keys of dead bodies than Rapier has had bodies at one time.
+    /// Creates a key for a handle that has none. Also returns the key of an earlier body in the same slot, if this
+    /// reveals it to be dead, which bounds the table.
     pub fn insert(&mut self, handle: RigidBodyHandle, born: u64) -> (BodyKey, Option<BodyKey>) {
         let key = self.bodies.insert(BodySlot {
             handle,
@@ -189,7 +172,6 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// Records that a body was found dead.
     pub fn found_dead(&mut self, key: BodyKey) {
         self.bodies[key].is_dead = true;
     }
@@ -208,23 +190,21 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// Returns whether the body existed at this tick. Whether it is alive is a separate question.
+    /// Returns whether the body existed at this tick, alive or not.
     pub fn was_born(&self, key: BodyKey, tick: u64) -> bool {
         self.bodies.get(key).is_some_and(|body| body.born <= tick)
     }
 
-    /// Returns the tick from which on the body exists.
     pub fn birth(&self, key: BodyKey) -> Option<u64> {
         self.bodies.get(key).map(|body| body.born)
     }
 
-    /// Handles a step that is not run: bodies inserted in it exist from this tick on, before the step.
+    /// Lets bodies that were inserted in a step that is not run exist from this tick on, before the step.
     pub fn limit_births(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();
         bodies.for_each(|body| body.born = body.born.min(tick));
     }
 
-    /// Renumbers ticks: `tick` is the current one from now on.
     pub fn set_tick(&mut self, tick: u64) {
         self.bodies.values_mut().for_each(|body| body.born = tick);
     }

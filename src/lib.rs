@@ -9,12 +9,11 @@
 //! whatever the frame rate, and gives you a smooth pose of every body for each frame. It works with any engine and any
 //! ECS.
 //!
-//! The packages `evenstep` and `evenstep2d` are the same crate, built from the same sources for Rapier 3D and Rapier
-//! 2D. Programs import either one as `evenstep`.
+//! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
 //! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
-//! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
-//! took. It runs the steps that are due, if any, and computes the poses to draw.
+//! that the next step depends on. A copy of it is a snapshot. Call [`advance`](Simulation::advance) once per frame with
+//! the time that the frame took. It runs the steps that are due, if any, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -22,14 +21,11 @@
 //! use std::time::Duration;
 //!
 //! let mut simulation = Simulation::new(Rate::hz(60));
-//! let ball = simulation.physics.insert(
-//!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
-//!     ColliderBuilder::ball(0.5),
-//! );
+//! let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0);
+//! let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 //!
 //! // In the game's loop, once per frame:
-//! let frame_time = Duration::from_millis(7);
-//! let frame = simulation.advance(frame_time, |physics, step| {
+//! let frame = simulation.advance(Duration::from_millis(7), |physics, step| {
 //!     // Called before each step: forces, input, spawn and despawn.
 //!     physics.add_force(ball, Vector::X).unwrap();
 //! });
@@ -49,42 +45,37 @@
 //!                  v
 //!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
 //! ```
-//! `simulation.physics` holds the state. A copy of it is a snapshot, and assigning the copy restores it. Hooks receive
-//! it for each step. `simulation` holds the loop around the state: the clock, frames, poses, and the
-//! [past](Simulation#back-in-time).
 //!
 //! # Where to look
 //! | topic | see |
 //! | --- | --- |
-//! | the loop: one call per frame, or your game asks for each step | [Choosing a loop](Simulation#choosing-a-loop) |
-//! | rate, pause, speed, long and noisy frames | [`Rate`], [`Stepping`], the module [`time`] |
-//! | inserting, changing and removing bodies | [`Physics`] |
-//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`], the module [`render`] |
-//! | a body's exact state, for game logic | [`physics.body(key)`](Physics::body) |
-//! | input, each in exactly one step | [which queue?](input#which-queue) |
+//! | the loop | [Choosing a loop](Simulation#choosing-a-loop) |
+//! | rate, pause, speed, long frames | [`Rate`], [`Stepping`], [`time`] |
+//! | bodies | [`Physics`] |
+//! | a pose to draw | [`Simulation::pose`], [`Simulation::moved`], [`Smoothing`], [`render`] |
+//! | a body's state, for game logic | [`Physics::body`] |
+//! | input | [which queue?](input#which-queue) |
 //! | forces | [`Physics::add_force`] for one step, [`forces`] for lasting ones |
-//! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
-//! | collisions and other events, each with its step | the module [`events`] |
-//! | joints, queries, controllers: full access to Rapier | [Choosing access](Physics#choosing-access) |
-//! | your own ECS, or hecs | the module [`ecs`] |
-//! | keeping states for a rollback, rewinding, earlier poses | [Back in time](Simulation#back-in-time), the module [`rewind`] |
-//! | a copy of the state, with your game's data | [The state as a value](Physics#the-state-as-a-value), [`Resources`] |
-//! | saved games, replays, crash reports | the modules [`saving`] and [`recording`] |
-//! | physics on another thread | the module [`threads`] |
-//! | where the time goes | [`Frame`], and spans for a profiler with the feature `tracing` |
+//! | lifts, teleports, portals, large worlds | [Placing](Physics#placing) |
+//! | collisions and other events | [`events`] |
+//! | full access to Rapier | [Choosing access](Physics#choosing-access) |
+//! | your own ECS, or hecs | [`ecs`] |
+//! | rollback, rewinding, earlier poses | [Back in time](Simulation#back-in-time), [`rewind`] |
+//! | snapshots, with your game's data | [The state as a value](Physics#the-state-as-a-value), [`Resources`] |
+//! | saved games, replays, crash reports | [`saving`], [`recording`] |
+//! | physics on another thread | [`threads`] |
+//! | where the time goes | [`Frame`], and spans with the feature `tracing` |
 //!
 //! # Guarantees
-//! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits,
-//!   whether they run at 15 or at 1,000 frames per second. This holds for one build on one machine. Across machines, it
-//!   also requires the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](saving::fingerprint) tells
-//!   whether two machines agree.
-//! - **A frame displays the past:** the moment exactly one step before the simulated time. That moment is between the
-//!   last two states. Interpolated poses never affect the physics.
+//! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
+//!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
+//!   [`fingerprint`](saving::fingerprint) tells whether machines agree.
+//! - **A frame displays the past:** the moment exactly one step before the simulated time, between the last two states.
+//!   Displayed poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
-//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
-//!   time](Simulation#back-in-time). Cloning copies all bodies, and so does [keeping a state](Simulation::keep). The
-//!   guarantee requires that a body's [`time_until_sleep`], 0.5 s by default, is longer than a step. In debug builds,
-//!   assertions of Rapier visit all bodies in each step, unless your `Cargo.toml` has the README's profile.
+//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going back in time. Cloning and [keeping a
+//!   state](Simulation::keep) copy all bodies. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
+//!   step. In debug builds without the README's profile, assertions of Rapier visit all bodies.
 //!
 //! # Features
 //! No feature is on by default.
@@ -92,23 +83,21 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `hecs` | [`ecs::hecs`]: components for the hecs ECS |
-//! | `serde` | states as bytes, [`recording`], serde's traits on plain types; enables `checksum` |
+//! | `serde` | states as bytes, [`recording`], serde's traits; enables `checksum` |
 //! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](saving::fingerprint) |
-//! | `enhanced-determinism` | Rapier's feature: the same bits after a state is loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
-//! | `parallel` | Rapier's feature: steps that use all cores, for large scenes |
-//! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
+//! | `enhanced-determinism` | Rapier's feature: the same bits after loading [bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
+//! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
+//! | `mint` | conversions of Rapier's vectors and rotations |
 //! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
-//! The guide is in the folder `docs/book` of this package: [contents]. Every program in it is compiled and run as a
-//! test.
+//! The guide is in the folder `docs/book` of this package: [contents].
 //!
 //! [contents]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/SUMMARY.md
 //!
 //! # Versions
-//! Types of Rapier, nalgebra and, with its feature, hecs are part of this API. A new major version of one of them
-//! therefore means a new major version of this crate. They are re-exported as [`rapier`], [`nalgebra`] and `hecs`. If
-//! you use the re-exports, you cannot end up with two versions of the same type.
+//! Types of Rapier, nalgebra and hecs are part of this API, so a new major version of one of them means a new major
+//! version of this crate. The re-exports always match.
 //!
 //! [`time_until_sleep`]: rapier::dynamics::RigidBodyActivation::time_until_sleep
 
@@ -187,10 +176,8 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 
 /// Going back in time: what to keep for it, and its errors.
 ///
-/// A simulation keeps nothing unless you ask. `simulation.keep(Kept { ticks: 60, ..Kept::default() })` keeps the states
-/// before its last 60 steps: see [`Kept`](crate::rewind::Kept). Then [`rewind`](Simulation::rewind) goes back to a
-/// state and stays there, and [`roll_back`](Simulation::roll_back) goes back to run the steps since then again.
-/// [`pose_at`](Simulation::pose_at) and [`world_at`](Simulation::world_at) only look.
+/// A simulation keeps nothing unless you call [`keep`](Simulation::keep). [Back in time](Simulation#back-in-time) helps
+/// you choose a method.
 pub mod rewind {
     pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
 }
@@ -198,7 +185,7 @@ pub mod rewind {
 /// States as bytes: why they cannot be saved or loaded, and whether two machines compute the same.
 ///
 /// [`Simulation::save`](crate::Simulation::save) writes a saved game, and [`Physics::save`](crate::Physics::save) a
-/// state for another machine. Recordings of runs are in the module `recording`.
+/// state for another machine.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;
@@ -208,8 +195,7 @@ pub mod saving {
     pub use crate::physics::fingerprint_of;
 }
 
-/// Poses for renderers: lists of changes, pairs of poses to blend on the GPU, matrices, and interpolation of values of
-/// your game.
+/// Poses for renderers: lists of changes, pairs to blend on the GPU, matrices, and interpolation of your own values.
 pub mod render {
     #[cfg(dim2)]
     pub use crate::dim::parts::write_matrices_3x3;

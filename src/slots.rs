@@ -1,5 +1,5 @@
-//! A slotmap as plain data. A map that is read back assigns the same keys to later values as the original. slotmap's
-//! own format does not preserve the order in which vacant slots are reused.
+//! A slotmap as plain data, with the order in which vacant slots are reused, which slotmap's own format does not
+//! preserve. So a map that is read back assigns the same keys to later values.
 
 use std::collections::BTreeMap;
 
