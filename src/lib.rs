@@ -12,8 +12,8 @@
 //! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
 //! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
-//! that the next step depends on. A copy of it is a snapshot. Call [`advance`](Simulation::advance) once per frame with
-//! the time that the frame took. It runs the steps that are due, if any, and computes the poses to draw.
+//! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
+//! took. It runs the steps that are due, if any, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -75,7 +75,7 @@
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going back in time. Cloning and [keeping a
 //!   state](Simulation::keep) copy all bodies. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
-//!   step. In debug builds without the README's profile, assertions of Rapier visit all bodies.
+//!   step. In debug builds without the README's profile, Rapier's assertions visit all bodies.
 //!
 //! # Features
 //! No feature is on by default.
@@ -184,8 +184,7 @@ pub mod rewind {
 
 /// States as bytes: why they cannot be saved or loaded, and whether two machines compute the same.
 ///
-/// [`Simulation::save`](crate::Simulation::save) writes a saved game, and [`Physics::save`](crate::Physics::save) a
-/// state for another machine.
+/// See [`Simulation::save`](crate::Simulation::save) and [`Physics::save`](crate::Physics::save).
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;

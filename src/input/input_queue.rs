@@ -29,8 +29,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// assert_eq!(delivered, [(0, "jump"), (1, "fire")]);
 /// ```
 ///
-/// In a step, count presses with a [`Button`](crate::input::Button), sum mouse motion, and use the newest value of an
-/// axis.
+/// In a step, count presses with a [`Button`](crate::input::Button), sum motion, and use the newest value of an axis.
 ///
 /// # Rollback
 /// A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
@@ -152,8 +151,8 @@ impl<T> InputQueue<T> {
         self.waiting.drain(..).map(|(_, input)| input)
     }
 
-    /// Discards all queued samples, for a level restart with new buttons. In a pause, use
-    /// [`drain_all`](Self::drain_all), or keys that are released meanwhile stay down.
+    /// Discards all queued samples, for a level restart. In a pause, use [`drain_all`](Self::drain_all), or keys that
+    /// are released meanwhile stay down.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }

@@ -162,8 +162,8 @@ impl Physics {
     /// Wakes all sleeping bodies and soft bodies, except disabled ones. Use it after you change a parameter of the
     /// world, because Rapier wakes no body then.
     ///
-    /// The call reads all bodies once. A rollback does not repeat a call [between two
-    /// frames](crate::Simulation#what-is-resimulated).
+    /// The call reads all bodies once. Bodies that are woken in every step never fall asleep. A rollback does not
+    /// repeat a call [between two frames](crate::Simulation#what-is-resimulated).
     pub fn wake_up_all(&mut self) {
         self.wake(|body| !body.is_fixed(), |_| true);
     }

@@ -42,9 +42,8 @@ pub use resources::Resources;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
-/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. To draw a
-/// body, use the simulation's [`pose`](crate::Simulation::pose), which is between two states. For game logic, use
-/// [`body`](Self::body).
+/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. For game
+/// logic, read a [`body`](Self::body). To draw it, use the simulation's [`pose`](crate::Simulation::pose).
 ///
 /// # Choosing access
 /// | to | use | cost |
@@ -99,8 +98,8 @@ pub use resources::Resources;
 ///
 /// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
 /// [`Frame::steps`](crate::Frame::steps) and [`step_events`](crate::Simulation::step_events) start again from there. So
-/// a restarted level is the same run at every frame rate. To adopt another machine's state smoothly, use
-/// [`correct`](crate::Simulation::correct).
+/// a restarted level is the same run at every frame rate. [`correct`](crate::Simulation::correct) adopts another
+/// machine's state smoothly.
 ///
 /// A snapshot does not hold what your game keeps outside of it: input queues, components, [`Hooks`](crate::Hooks),
 /// values that a [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured. Nor does it hold

@@ -118,8 +118,8 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Due steps are dropped and
-    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted), and the frame then displays the latest state.
-    /// Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back) stay due.
+    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted). If there were any, the frame displays the latest
+    /// state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back) stay due.
     /// [`frame`](Self::frame) returns the report.
     ///
     /// # Panics

@@ -54,7 +54,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Returns the ticks of the new steps of this frame.
+    /// Returns the ticks of the new steps of this frame: fewer if a lower tick was set within it.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.tick.saturating_sub(self.steps)..self.tick

@@ -15,8 +15,8 @@ use super::simulation::Simulation;
 
 /// # Back in time
 ///
-/// A simulation can keep the states before its last steps, to [rewind](Self::rewind), or to [resimulate
-/// steps](Self::resimulate) with late input.
+/// A simulation can [keep](Self::keep) the states before its last steps, to rewind, or to resimulate steps with late
+/// input.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -101,7 +101,7 @@ impl Simulation {
     /// there. The next new step discards older states, but not the poses for [`pose_at`](Self::pose_at).
     ///
     /// A lower tick than before changes nothing. A [rewind](Self::rewind) takes back what was confirmed beyond its
-    /// tick.
+    /// tick, and whatever discards all states takes back everything.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over_physics();
         self.run.past.confirm(tick);
@@ -126,10 +126,10 @@ impl Simulation {
 
     /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
     ///
-    /// Until the next step you can go forwards again, up to the state before the rewind. Real time, settings and
-    /// overstep do not change. Pending forces go back too. Steps that are still to be resimulated are dropped. Outside
-    /// of a frame, going to the present tick succeeds even if its state is not kept, unless Rapier has panicked. After
-    /// such a panic, the call works even within the frame of that step, which then counts as never run.
+    /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Pending forces go
+    /// back too. Steps that are still to be resimulated are dropped. Outside of a frame, going to the present tick
+    /// succeeds even if its state is not kept, unless Rapier has panicked. After such a panic, the call works even
+    /// within the frame of that step, which then counts as never run.
     ///
     /// A rewind can look as smooth as normal motion: during a pause, also set the [overstep](Self::set_overstep) of
     /// each frame. This needs [`Stepping::Fixed`](crate::Stepping::Fixed) and no `Runner` or `Overlap`, which display

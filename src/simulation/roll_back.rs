@@ -258,7 +258,7 @@ impl Former {
         }
     }
 
-    /// Returns the keys that now belong to other bodies, because resimulated steps inserted bodies in another order.
+    /// Returns the keys that belong to other bodies now, because of another order of insertions.
     pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
         let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));

@@ -148,15 +148,14 @@ impl Simulation {
 
 /// # Back in time
 impl Simulation {
-    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) returns a new one.
+    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back).
     #[must_use]
     pub fn steps_to_resimulate(&self) -> u64 {
         let redo = self.run.redo.as_ref().filter(|_| self.knows_physics());
         redo.map_or(0, |redo| redo.len() as u64)
     }
 
-    /// Returns whether a rollback is unfinished. The poses to display are then unknown.
+    /// Returns whether a rollback is unfinished.
     pub(crate) fn is_redoing(&self) -> bool {
         self.run.redo.is_some()
     }

@@ -78,7 +78,8 @@ pub struct Simulation {
     ///
     /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where
     /// it was displayed. This visual error decays over the next frames. A change of this setting takes effect in the
-    /// next frame. With [`Correction::OFF`] bodies jump to their corrected poses.
+    /// next frame, even for errors that are already displayed. With [`Correction::OFF`] bodies jump to their corrected
+    /// poses.
     pub correction: Correction,
     /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on
     /// the GPU or needs motion vectors: `false` by default.

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 /// The longest step back of a host's clock that is ignored. Two clocks that are read in turn differ by less, even if a
-/// browser rounds them to 100 ms. With a larger value, the game would stop longer, and with a smaller one, a clock that
-/// goes back for a moment would count that time twice.
+/// browser rounds them to 100 ms, and programs that keep the time set no clock back by less than 128 ms. With a larger
+/// value, the game would stop longer, and with a smaller one, a clock that goes back for a moment would count that time
+/// twice.
 const SET_BACK: Duration = Duration::from_millis(250);
 
 /// Turns the time stamps of a host's clock into the frame times that

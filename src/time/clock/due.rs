@@ -145,8 +145,7 @@ impl Clock {
         }
     }
 
-    /// Pauses at the last state. The time of due steps is held for the next frame in which time passes. Due single
-    /// steps are dropped.
+    /// Pauses at the last state. The time of due steps is held until time passes. Due single steps are dropped.
     pub(crate) fn stop(&mut self) -> Dropped {
         self.pause();
         let is_time = !self.used.has_single_steps;

@@ -231,13 +231,11 @@ mod tests {
         Clock::new(Rate::hz(hz))
     }
 
-    /// Returns the number of steps that are due in a frame, without taking them.
     pub(super) fn due(clock: &mut Clock, elapsed: Duration) -> u64 {
         clock.begin_frame(elapsed);
         clock.due()
     }
 
-    /// Returns the steps that are due in a frame.
     pub(super) fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
         clock.begin_frame(elapsed);
         std::iter::from_fn(|| clock.next_step()).collect()
