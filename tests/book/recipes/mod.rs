@@ -4,6 +4,7 @@
 mod character;
 mod corrected_sounds;
 mod far_worlds;
+mod fast;
 #[cfg(feature = "hecs")]
 mod filters;
 mod fixed_update;
