@@ -30,7 +30,10 @@ fn rapier_limits_velocities_until_the_limits_are_raised() {
         .angvel(Vector::Y * 200.0);
     let mut simulation = weightless();
     let [speed, spin] = after_a_step(&mut simulation, body.clone());
-    assert!(near(speed, 400.0) && near(spin, 15.0 * PI), "{speed} {spin}");
+    assert!(
+        near(speed, 400.0) && near(spin, 15.0 * PI),
+        "{speed} {spin}"
+    );
 
     let rapier = simulation.physics.rapier_mut_except_bodies();
     rapier.integration_parameters.normalized_max_linear_velocity = 1_000.0;
