@@ -14,15 +14,15 @@ pub const LAYERS: [f32; 2] = [0.8, 0.5];
 /// The camera, and the rounding of what it sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    place: Vector,
+    position: Vector,
 }
 
 impl Camera {
-    /// Creates a camera that looks at `place`, rounded to the nearest whole pixel.
+    /// Creates a camera that looks at `target`, rounded to the nearest whole pixel.
     #[must_use]
-    pub fn at(place: Vector) -> Self {
+    pub fn at(target: Vector) -> Self {
         Self {
-            place: (place * PIXELS_PER_METRE).round() / PIXELS_PER_METRE,
+            position: (target * PIXELS_PER_METRE).round() / PIXELS_PER_METRE,
         }
     }
 
@@ -30,17 +30,17 @@ impl Camera {
     /// camera, by the same rule for everything, so bodies at rest relative to each other keep their distance in the
     /// picture.
     #[must_use]
-    pub fn pixel(&self, place: Vector) -> [f32; 2] {
-        let off = ((place - self.place) * PIXELS_PER_METRE).round();
+    pub fn pixel(&self, position: Vector) -> [f32; 2] {
+        let offset = ((position - self.position) * PIXELS_PER_METRE).round();
         [
-            f32::from(PICTURE[0] / 2) + off.x,
-            f32::from(PICTURE[1] / 2) - off.y,
+            f32::from(PICTURE[0] / 2) + offset.x,
+            f32::from(PICTURE[1] / 2) - offset.y,
         ]
     }
 
     /// Returns the pixel of a position in a background layer.
     #[must_use]
-    pub fn pixel_behind(&self, place: Vector, follows: f32) -> [f32; 2] {
-        self.pixel(place + self.place * follows)
+    pub fn pixel_behind(&self, position: Vector, follows: f32) -> [f32; 2] {
+        self.pixel(position + self.position * follows)
     }
 }

@@ -1,21 +1,24 @@
-//! A box that jumps, in a winit window, drawn by wgpu.
+//! A box that jumps when you press the space bar, in a winit window, drawn by wgpu.
 
 // All code for wgpu. Replace this module with your renderer.
 mod screen;
 
 use std::time::Instant;
 
+use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 use screen::Screen;
 use winit::error::EventLoopError;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::keyboard::KeyCode;
 use winit::{application::ApplicationHandler, window::WindowId};
 
 struct Game {
     simulation: Simulation,
     body: BodyKey,
+    presses: InputQueue<()>,
     last: Instant,
     screen: Option<Screen>,
 }
@@ -34,21 +37,28 @@ impl ApplicationHandler for Game {
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
             WindowEvent::Resized(size) => screen.resize(size),
+            WindowEvent::KeyboardInput { event: key, .. } => {
+                let is_press = key.state.is_pressed() && !key.repeat;
+                if is_press && key.physical_key == KeyCode::Space {
+                    let now = self.simulation.clock().real_time();
+                    self.presses.push(now, ());
+                }
+            }
             WindowEvent::RedrawRequested => {
                 let now = Instant::now();
-                let frame_time = now - self.last;
-                self.last = now;
-                self.simulation.advance(frame_time, |physics, step| {
+                self.simulation.advance(now - self.last, |physics, step| {
                     // Runs before each step: forces, input, spawn and despawn.
-                    if step.tick % 90 == 0 {
-                        let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
-                        pushed.unwrap();
+                    if self.presses.drain(step).count() > 0 {
+                        let up = Vector::Y * 6.0;
+                        physics.apply_impulse(self.body, up).unwrap();
                     }
                 });
+                self.last = now;
                 // The displayed pose, between two steps.
                 let pose = self.simulation.pose(self.body).unwrap();
                 let [x, y] = pose.translation.to_array();
                 screen.draw(&[[0.0, 0.0, 8.0, 1.0], [x, y, 1.0, 1.0]]);
+                screen.request_redraw();
             }
             _ => (),
         }
@@ -67,11 +77,11 @@ fn main() -> Result<(), EventLoopError> {
     let body = simulation
         .physics
         .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
-    let last = Instant::now();
     EventLoop::new()?.run_app(&mut Game {
         simulation,
         body,
-        last,
+        presses: InputQueue::new(Delivery::NextStep),
+        last: Instant::now(),
         screen: None,
     })
 }

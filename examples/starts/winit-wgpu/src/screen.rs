@@ -53,7 +53,6 @@ impl Screen {
 
     /// Draws rectangles. Each is a centre and a size, in metres, with y up.
     pub fn draw(&self, rectangles: &[[f32; 4]]) {
-        self.window.request_redraw();
         let (Success(picture) | Suboptimal(picture)) = self.surface.get_current_texture() else {
             return self.surface.configure(&self.device, &self.config);
         };
@@ -80,7 +79,13 @@ impl Screen {
         }
         drop(pass);
         self.queue.submit([encoder.finish()]);
+        self.window.pre_present_notify();
         self.queue.present(picture);
+    }
+
+    /// Requests the next frame. On Wayland it waits for the compositor, because `draw` has announced the present.
+    pub fn request_redraw(&self) {
+        self.window.request_redraw();
     }
 }
 
