@@ -23,22 +23,58 @@ fn former_loop(frames_per_second: u16) -> Vec<f32> {
     frames.collect()
 }
 
-/// Returns the drawn positions, and the ticks of the fixed updates with the position before each.
-fn evensteps_loop(frames_per_second: u16) -> (Vec<f32>, Vec<(u64, f32)>) {
+/// The same engine with evenstep.
+struct Engine {
+    simulation: Simulation,
+    ship: BodyKey,
+    /// The ticks of the fixed updates, with the position before each.
+    updates: Vec<(u64, f32)>,
+    drawn: Vec<f32>,
+}
+
+impl Engine {
+    fn frame(&mut self, frame_time: Duration) {
+        self.simulation.begin_frame(frame_time); // was: accumulator += frame_time
+        // was: while accumulator >= STEP
+        while let Some(step) = self.simulation.next_step() {
+            self.fixed_update(step);
+            self.simulation.run_step(); // was: world.step()
+            self.after_physics(step);
+        }
+        self.simulation.end_frame();
+        self.draw();
+    }
+
+    fn fixed_update(&mut self, step: Step) {
+        let x = position(&self.simulation.physics, self.ship).translation.x;
+        self.updates.push((step.tick, x));
+    }
+
+    fn after_physics(&mut self, step: Step) {
+        assert_eq!(self.simulation.physics.tick(), step.tick + 1);
+    }
+
+    fn draw(&mut self) {
+        let pose = self.simulation.pose(self.ship).unwrap();
+        self.drawn.push(pose.translation.x);
+    }
+}
+
+/// Returns the engine after two seconds.
+fn evensteps_loop(frames_per_second: u16) -> Engine {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED);
-    let body = simulation.physics.insert(body, ColliderBuilder::ball(1.0));
-    let mut updates = Vec::new();
-    let frames = (0..frames_per_second * 2).map(|_| {
-        simulation.begin_frame(SECOND / u32::from(frames_per_second));
-        while let Some(step) = simulation.next_step() {
-            updates.push((step.tick, position(&simulation.physics, body).translation.x));
-            simulation.run_step();
-        }
-        simulation.end_frame();
-        simulation.pose(body).unwrap().translation.x
-    });
-    (frames.collect(), updates)
+    let ship = simulation.physics.insert(body, ColliderBuilder::ball(1.0));
+    let mut engine = Engine {
+        simulation,
+        ship,
+        updates: Vec::new(),
+        drawn: Vec::new(),
+    };
+    for _ in 0..frames_per_second * 2 {
+        engine.frame(SECOND / u32::from(frames_per_second));
+    }
+    engine
 }
 
 /// Returns how far the drawn motion per frame is off the even motion, in pixels (RMS).
@@ -57,8 +93,8 @@ fn a_body_is_drawn_evenly_with_next_step_in_place_of_an_accumulator() {
             (off - former).abs() < 0.05,
             "{off} px at {frames_per_second}"
         );
-        let (drawn, _) = evensteps_loop(frames_per_second);
-        let off = uneven(&drawn, frames_per_second);
+        let engine = evensteps_loop(frames_per_second);
+        let off = uneven(&engine.drawn, frames_per_second);
         assert!(off < 1e-3, "{off} px at {frames_per_second}");
     }
 }
@@ -66,7 +102,7 @@ fn a_body_is_drawn_evenly_with_next_step_in_place_of_an_accumulator() {
 #[test]
 fn fixed_updates_see_the_same_steps_at_every_frame_rate() {
     let updates = |frames_per_second| {
-        let (_, mut updates) = evensteps_loop(frames_per_second);
+        let mut updates = evensteps_loop(frames_per_second).updates;
         updates.truncate(119);
         updates
     };

@@ -1,6 +1,7 @@
 //! A ball that a hand holds and throws, on headsets that display 72, 90 and 120 frames per second.
 
 use super::*;
+use evenstep::time::FrameTimer;
 use evenstep::{Smoothing, Stepping};
 use std::f32::consts::PI;
 
@@ -329,4 +330,46 @@ fn a_hand_that_is_known_once_per_frame_throws_less_exactly() {
         [-1.36, -0.37],
         0.75,
     );
+}
+
+#[test]
+fn frames_at_predicted_times_draw_even_motion_even_if_refreshes_are_skipped() {
+    const SPEED: f32 = 4.0; // metres per second
+    const REFRESH: Duration = Duration::from_nanos(11_111_111);
+    let head_at = |time: Duration| Pose::translation(0.1 * time.as_secs_f32(), 1.7, 0.0);
+    let mut simulation = space(60);
+    let [player, ball, hand] = [0.0, 2.0, 4.0].map(|z| {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::Z * z);
+        simulation
+            .physics
+            .insert(body.linvel(Vector::X * SPEED), ColliderBuilder::ball(0.1))
+    });
+    let smoothing = Some(Smoothing::Extrapolate);
+    let set = simulation.physics.set_body_smoothing(hand, smoothing);
+    set.unwrap();
+
+    let start = Duration::from_secs(1_000); // on the runtime's clock
+    let mut timer = FrameTimer::new(start);
+    for frame in 1..400 {
+        // Frame 200 took long, so two refreshes are skipped.
+        let refresh = if frame < 200 { frame } else { frame + 2 };
+        let predicted = start + REFRESH * refresh;
+        simulation.advance(timer.frame(predicted), |_, _| ());
+        if simulation.physics.tick() < 2 {
+            continue;
+        }
+        let x = |key| simulation.pose(key).unwrap().translation.x;
+        let time = (predicted - start).as_secs_f32();
+        assert!(
+            (x(ball) - SPEED * (time - 1.0 / 60.0)).abs() < 1e-3,
+            "frame {frame}"
+        );
+        assert!((x(hand) - SPEED * time).abs() < 1e-3, "frame {frame}");
+
+        // Only the head moves relative to the player.
+        let head = head_at(predicted - start);
+        let camera = simulation.pose(player).unwrap() * head;
+        let seen = camera.inverse() * simulation.pose(ball).unwrap().translation;
+        assert!((seen.x + head.translation.x).abs() < 1e-3);
+    }
 }

@@ -1,10 +1,13 @@
 //! The book's recipes as whole programs, from which it quotes, and their promises: the defects that each avoids, and the
 //! same result at all frame rates.
 
+mod attachments;
 mod character;
+mod cloth;
 mod corrected_sounds;
 mod far_worlds;
 mod fast;
+mod fast_forward;
 #[cfg(feature = "hecs")]
 mod filters;
 mod fixed_update;
@@ -33,6 +36,7 @@ mod predicted_player;
 mod preview;
 mod progress;
 mod rules;
+mod server_loop;
 mod shots;
 mod sound;
 mod time;

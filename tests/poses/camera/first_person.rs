@@ -28,9 +28,9 @@ impl Look {
     /// Returns the pose of the camera, with the displayed position of the body and the current look direction.
     fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
         const EYES: f32 = 0.7; // metres above the body's origin
-        let place = simulation.pose(player)?.translation + Vector::Y * EYES;
+        let position = simulation.pose(player)?.translation + Vector::Y * EYES;
         let rotation = Rotation::from_rotation_y(self.yaw) * Rotation::from_rotation_x(self.pitch);
-        Some(Pose::from_parts(place, rotation))
+        Some(Pose::from_parts(position, rotation))
     }
 }
 
