@@ -16,9 +16,6 @@ struct Input;
 #[doc = include_str!("../docs/book/src/ecs.md")]
 struct Ecs;
 
-#[doc = include_str!("../docs/book/src/camera.md")]
-struct Camera;
-
 #[doc = include_str!("../docs/book/src/moving.md")]
 struct Moving;
 
@@ -46,6 +43,3 @@ struct States;
 #[cfg(feature = "checksum")]
 #[doc = include_str!("../docs/book/src/determinism.md")]
 struct Determinism;
-
-#[doc = include_str!("../docs/book/src/why.md")]
-struct Why;
