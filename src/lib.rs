@@ -62,14 +62,21 @@
 //! | your own ECS, or hecs | [`ecs`] |
 //! | rollback, rewinding, earlier poses | [Back in time](Simulation#back-in-time), [`rewind`] |
 //! | snapshots, with your game's data | [The state as a value](Physics#the-state-as-a-value), [`Resources`] |
-//! | saved games, replays, crash reports | [`saving`], [`recording`] |
+#![cfg_attr(
+    feature = "serde",
+    doc = "| saved games, replays, crash reports | [`saving`], [`recording`] |"
+)]
+#![cfg_attr(
+    not(feature = "serde"),
+    doc = "| saved games, replays, crash reports | `saving`, `recording`, with the feature `serde` |"
+)]
 //! | physics on another thread | [`threads`] |
 //! | where the time goes | [`Frame`], and spans with the feature `tracing` |
 //!
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
 //!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
-//!   [`fingerprint`](saving::fingerprint) tells whether machines agree.
+//!   `saving::fingerprint` tells whether machines agree.
 //! - **A frame displays the past:** the moment exactly one step before the simulated time, between the last two states.
 //!   Displayed poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
@@ -82,9 +89,9 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `hecs` | [`ecs::hecs`]: components for the hecs ECS |
-//! | `serde` | states as bytes, [`recording`], serde's traits; enables `checksum` |
-//! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](saving::fingerprint) |
+//! | `hecs` | `ecs::hecs`: components for the hecs ECS |
+//! | `serde` | states as bytes, `recording`, serde's traits; enables `checksum` |
+//! | `checksum` | [a hash of all bodies](Physics#checksums), a hash of the machine's float functions |
 //! | `enhanced-determinism` | Rapier's feature: the same bits after loading [bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
 //! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations |
@@ -104,11 +111,6 @@
 #![warn(missing_debug_implementations)]
 // On docs.rs each item names the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The published docs are built with all features. Without a feature, links to the items that it adds are broken.
-#![cfg_attr(
-    not(all(feature = "hecs", feature = "serde")),
-    allow(rustdoc::broken_intra_doc_links)
-)]
 #![cfg_attr(not(test), warn(clippy::pedantic))]
 
 // The modules are in the order in which data flows. Each uses only those above it.
@@ -184,7 +186,7 @@ pub mod rewind {
 
 /// States as bytes: why they cannot be saved or loaded, and whether two machines compute the same.
 ///
-/// See [`Simulation::save`](crate::Simulation::save) and [`Physics::save`](crate::Physics::save).
+/// See `Simulation::save` and `Physics::save`.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;

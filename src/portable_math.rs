@@ -27,7 +27,7 @@
 ///
 /// Except for `log2f`, Rapier needs none of them for a body whose only collider is a ball, cuboid, capsule, cylinder,
 /// cone or a rounded version of one, or for joints without angular limits and motors.
-/// [`fingerprint`](crate::saving::fingerprint) tells whether two machines agree.
+/// `saving::fingerprint` tells whether two machines agree.
 ///
 /// # How
 /// The standard library calls these functions by their C names, and a program's own definition takes precedence over a

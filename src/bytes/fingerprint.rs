@@ -21,8 +21,7 @@ use rapier::math::Real;
 /// small world with every shape, joints with limits and motors, and a soft body. Equal fingerprints are evidence, not
 /// proof. [Checksums](crate::Physics#checksums) during the match find the remaining differences.
 ///
-/// The headers of [saved states](crate::saving::fingerprint_of) and
-/// [recordings](crate::recording::Recording::fingerprint) contain the fingerprint.
+/// The headers of saved states and recordings contain the fingerprint.
 ///
 /// # Cost
 /// The first call takes about 20 ms, and later calls cost nothing. Saving a state and recording call this function too.

@@ -147,7 +147,7 @@ impl ForceGenerator {
     }
 
     /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes contains the name, not the
-    /// function. After a load, [`bind_forces`](crate::Physics::bind_forces) asks for the generator of each name.
+    /// function. After a load, `Physics::bind_forces` asks for the generator of each name.
     #[must_use]
     pub fn named(
         name: &str,
