@@ -42,8 +42,8 @@ pub use resources::Resources;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
-/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. For game
-/// logic, read a [`body`](Self::body). To draw it, use the simulation's [`pose`](crate::Simulation::pose).
+/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. To draw a
+/// body, use the simulation's [`pose`](crate::Simulation::pose).
 ///
 /// # Choosing access
 /// | to | use | cost |
@@ -61,9 +61,9 @@ pub use resources::Resources;
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
 ///
 /// # When to call what
-/// Methods that depend on a current step say so. All others may be called at any time: between two frames, in a hook,
-/// during a rollback. If Rapier panics in a step, values that you read may be wrong, and Rapier may panic again.
-/// [Rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
+/// Methods that depend on a current step say so. All others may be called at any time, even in a hook or a rollback.
+/// After a panic of Rapier in a step, values may be wrong, and Rapier may panic again:
+/// [rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
 ///
 /// # When queries find a change
 /// Ray casts and other queries search a tree of bounding boxes that Rapier updates in each step. After a change in the
@@ -73,40 +73,33 @@ pub use resources::Resources;
 /// | --- | --- |
 /// | a step moves a body | right after that step |
 /// | a body or a collider is inserted | after the next step, or at once if it replaces a removed one at the same position |
-/// | a body or a collider is removed | at once |
-/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier, or a collider is moved relative to its body | after the next step. Until then, it is found at its old position |
+/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier, or a collider is moved relative to its body | after the next step; until then, at its old position |
 /// | a collider without a body is moved, or a collider gets another shape | at once inside its old bounding box, outside after the next step |
-/// | a body or a collider is disabled | after the next step. Until then, it is found |
-/// | a body or a collider is enabled | after the next step |
-/// | a collider becomes a sensor, or gets other collision groups | at once |
-/// | the [origin](Self::shift_origin) is shifted, or a state is assigned | at once |
+/// | a body or a collider is enabled or disabled | after the next step |
+/// | a body or a collider is removed; a collider becomes a sensor or gets other collision groups; the [origin](Self::shift_origin) is shifted; a state is assigned | at once |
 ///
 /// # The state as a value
-/// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,
-/// new keys, tick and time.
+/// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
 ///
 /// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
 /// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
-/// last step; and the [`Resources`](crate::Resources). A clone in a hook holds nothing of the current step, not even
-/// the forces that were added for it. Before the last step of a frame, it may hold one pose of each body instead of
-/// two, and displays that pose until its next step.
+/// last step; and the [`Resources`](crate::Resources). A clone in a hook has no current step, and lacks the forces that
+/// were added for it. Before the last step of a frame, it may hold one pose of each body instead of two, and displays
+/// that pose until its next step.
+///
+/// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks), values that
+/// a [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured), Rapier's quarantine list of the
+/// last step, and the counters of Rapier's pipeline.
 ///
 /// An assignment does not change clock, settings and frame, except tick and time. It clears the
 /// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next picture compares all bodies, so
-/// that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Taking
-/// the value out with `std::mem::take` and putting it back before any simulation uses it has no effect.
+/// that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of
+/// bodies that were inserted after the snapshot are dead, and the same steps create the same keys again. Taking the
+/// value out with `std::mem::take` and putting it back before any simulation uses it has no effect.
 ///
 /// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
 /// [`Frame::steps`](crate::Frame::steps) and [`step_events`](crate::Simulation::step_events) start again from there. So
-/// a restarted level is the same run at every frame rate. [`correct`](crate::Simulation::correct) adopts another
-/// machine's state smoothly.
-///
-/// A snapshot does not hold what your game keeps outside of it: input queues, components, [`Hooks`](crate::Hooks),
-/// values that a [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured. Nor does it hold
-/// Rapier's quarantine list of the last step, or the counters of Rapier's pipeline.
-///
-/// Keys of bodies that were inserted after a snapshot are dead once it is restored. The same steps create the same keys
-/// again.
+/// a restarted level is the same run at every frame rate.
 pub struct Physics {
     /// A snapshot and saved bytes have no current step.
     pub(crate) stage: Stage,
@@ -120,7 +113,6 @@ pub struct Physics {
     events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
-    /// The settings of single bodies, and the general settings.
     smoothing: Arc<SmoothingSettings>,
     pub(crate) log: PoseLog,
     pub(crate) past_edits: PastEdits,
@@ -161,7 +153,7 @@ pub(crate) struct StepPlan {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
     pub bodies: Vec<BodyKey>,
-    /// Whether any body may have been changed or removed.
+    /// Whether any body may be changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
@@ -169,7 +161,7 @@ struct Edits {
     pub any_woken: bool,
 }
 
-/// The game's edits of earlier poses since the last call of the loop.
+/// Edits of earlier poses since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
@@ -275,7 +267,7 @@ impl Physics {
     }
 
     /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument. Returns
-    /// `None` after the step has run, and between two frames.
+    /// `None` after the step has run, until the next one begins.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.stage {
@@ -287,35 +279,21 @@ impl Physics {
     /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
     /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step, or in the pull form before the next
-    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. The simulation is then
-    /// [paused](crate::Simulation::pause). Steps that are still due run in the first frame after
-    /// [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at every frame rate.
+    /// Call it in the hook before or after a step, or in your own loop before the next
+    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. Steps that are still due run in the
+    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
+    /// every frame rate.
     ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// let frame = simulation.advance(Duration::from_millis(70), |physics, step| { // four steps
-    ///     if step.tick == 1 {
-    ///         physics.pause_after_step();
-    ///     }
-    /// });
-    /// assert_eq!((frame.steps, frame.alpha, frame.dropped.aborted), (2, 1.0, 0));
-    /// simulation.resume();
-    /// assert_eq!(simulation.advance(Duration::ZERO, |_, _| ()).steps, 2);
-    /// ```
-    ///
-    /// A pause is not part of the state: a resimulated step does not pause again, and a copy does not hold the call. To
-    /// freeze a match on all machines, count frozen ticks in its state.
+    /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
+    /// machines, count frozen ticks in its state.
     pub fn pause_after_step(&mut self) {
         if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.stage {
             at_hand.pauses = !at_hand.step.is_resimulated;
         }
     }
 
-    /// Returns the events of the last step, even if it ran in an earlier frame, or none if Rapier panicked in it. For
-    /// all steps of a frame, use [`Simulation::step_events`](crate::Simulation::step_events).
+    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. For all steps
+    /// of a frame, use [`Simulation::step_events`](crate::Simulation::step_events).
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)
@@ -333,7 +311,7 @@ impl Physics {
 
 /// # In a loop
 impl Physics {
-    /// Takes the parts that a state of another machine cannot hold from the state that it replaces.
+    /// Takes the parts that another machine's state lacks from the state that it replaces.
     pub(crate) fn keep_what_it_lacks(&mut self, left: &mut Self) {
         self.resources.keep(std::mem::take(&mut left.resources));
         #[cfg(feature = "serde")]
@@ -387,7 +365,7 @@ impl Physics {
 }
 
 impl fmt::Debug for Physics {
-    /// Writes the sizes of the parts, not all their contents.
+    /// Writes sizes, not contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Physics")
             .field("tick", &self.tick)

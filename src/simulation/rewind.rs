@@ -16,72 +16,45 @@ use super::simulation::Simulation;
 /// # Back in time
 ///
 /// A simulation can [keep](Self::keep) the states before its last steps, to rewind, or to resimulate steps with late
-/// input.
-///
-/// ```
-/// # use evenstep::rapier::prelude::*;
-/// # use evenstep::{Physics, Simulation, Step, rewind::Kept};
-/// # use std::time::Duration;
-/// # let mut simulation = Simulation::default();
-/// # let ship = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// simulation.keep(Kept { ticks: 20, bytes: 64 << 20, ..Kept::default() }); // a third of a second, in at most 64 MiB
-/// let mut thrust = [0.0; 6]; // the other player's input for each tick
-/// let apply = |physics: &mut Physics, thrust: &[f32], step: Step| {
-///     physics.apply_impulse(ship, Vector::X * thrust[step.tick as usize]).unwrap();
-/// };
-/// simulation.advance(Duration::from_millis(100), |physics, step| apply(physics, &thrust, step));
-///
-/// thrust[3] = 2.0; // arrives late
-/// simulation.resimulate(3, |physics, step| apply(physics, &thrust, step))?;
-/// assert_eq!(simulation.physics.tick(), 6);
-/// assert!(simulation.physics.body(ship).unwrap().linvel().x > 0.0);
-/// # Ok::<(), evenstep::rewind::RewindError>(())
-/// ```
+/// input. [`Resources`](crate::Resources) has an example.
 ///
 /// # Choosing
 /// | to | use |
 /// | --- | --- |
-/// | go back and stay there: a player who rewinds, a debugger, scrubbing | [`rewind`](Self::rewind) |
+/// | go back and stay there, as in a debugger | [`rewind`](Self::rewind) |
 /// | resimulate the steps since a tick, in one call | [`resimulate`](Self::resimulate) |
 /// | the same in your own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
 /// | adopt another machine's state, even in the middle of a rollback | [`correct`](Self::correct) |
 /// | put a copy or a saved state back | assignment: [The state as a value](crate::Physics#the-state-as-a-value) |
 /// | look up where a player saw a body | [`pose_at`](Self::pose_at), [`world_at`](Self::world_at) |
-/// | play a recording, and check it | `Replay` |
 ///
 /// # What is resimulated
 /// evenstep resimulates steps, not frames. A step includes the hooks, and everything from one call of
-/// [`next_step`](Self::next_step) to the next. Later changes outside of hooks (spawn, teleport, a pending force, a
-/// change of gravity) are not repeated, so do everything in the hooks, based on the input of that tick. A shift of the
-/// [origin](crate::Physics::shift_origin) outside of a step discards earlier states. Settings of the simulation (its
-/// clock, smoothing, correction, limits) are not part of the state, but the smoothing and correction of a single body
-/// are.
+/// [`next_step`](Self::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force, other
+/// gravity) are not repeated, so make them in the hooks, based on the input of that tick. Settings of the simulation do
+/// not go back, but the smoothing and correction of a single body do.
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources), even a whole ECS world,
-/// such as `ecs::hecs::RollbackWorld` for hecs. Restore other state yourself:
-/// [`EntityMap::unmatched`](crate::ecs::EntityMap::unmatched), called right after [`roll_back`](Self::roll_back), finds
-/// bodies without an entity, and entities without a body.
+/// such as `ecs::hecs::RollbackWorld`. Restore other state yourself.
+/// [`EntityMap::unmatched`](crate::ecs::EntityMap::unmatched) helps with entities.
 ///
-/// In the hooks of a resimulated step, [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The
-/// [`clock`](Self::clock) stays at the present. The displayed poses stay the same until the present is reached, and
-/// then move to the corrected motion [smoothly](Self::correction). A body that is inserted in a resimulated step gets
-/// the same key as before, if bodies are inserted and removed in the same order as before. Otherwise, it may get a key
-/// that belonged to another body.
+/// The displayed poses stay the same until the present is reached, and then move to the corrected motion
+/// [smoothly](Self::correction). A body that is inserted in a resimulated step gets its earlier key if bodies are
+/// inserted and removed in the same order, and otherwise perhaps the key of another body.
 ///
 /// # Cost
 /// While states are kept, each step, or with an [`interval`](crate::rewind::Kept::interval) every n-th step, saves one,
-/// including the sleeping bodies. With 200 moving bodies, this makes a frame with a step take 1.7 to 2.2 times as long,
-/// or 1.1 times if every eighth step saves a state. Going back costs as much as saving a state. `cargo bench --bench
-/// rollback` measures it.
+/// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.7 to 2.2 times as long, or
+/// 1.1 times with an interval of 8. Going back costs as much as saving a state. `cargo bench --bench rollback` measures
+/// it.
 impl Simulation {
-    /// Keeps states and poses of the past within these limits. States and poses beyond them are discarded at once.
-    /// Within a step, the call takes effect with the next step.
+    /// Keeps states and poses of the past within these limits, from the next step on. States and poses beyond them are
+    /// discarded at once. Call it again after loading saved bytes, which do not hold the limits.
     ///
     /// All kept states and poses are discarded when ticks are [renumbered](Self::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
-    /// until the next step, and does not count towards the limits. A [clone](Self#a-copy) of the simulation starts
-    /// without kept states and poses, with the same limits. Saved bytes hold neither: call this again after loading.
+    /// until the next step, and does not count towards the limits.
     pub fn keep(&mut self, kept: Kept) {
         self.take_over_physics();
         self.run.past.keep(kept, self.physics.tick());
@@ -95,10 +68,10 @@ impl Simulation {
 
     /// Declares that all inputs before `tick` are known, which makes rollbacks faster and frees memory.
     ///
-    /// Call it before the rollback that takes account of new inputs, with the first tick whose inputs are not all
-    /// known: when the inputs of tick 5 arrive last, call `confirm(6)` and then `resimulate(5, …)`. That rollback keeps
-    /// one state, at `tick`, whatever the [interval](crate::rewind::Kept::interval) is, because the next one begins
-    /// there. The next new step discards older states, but not the poses for [`pose_at`](Self::pose_at).
+    /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
+    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps one state, at `tick`, where the next one begins,
+    /// whatever the [interval](crate::rewind::Kept::interval) is. The next new step discards older states, but not the
+    /// poses for [`pose_at`](Self::pose_at).
     ///
     /// A lower tick than before changes nothing. A [rewind](Self::rewind) takes back what was confirmed beyond its
     /// tick, and whatever discards all states takes back everything.
@@ -107,7 +80,7 @@ impl Simulation {
         self.run.past.confirm(tick);
     }
 
-    /// Returns the ticks of the kept states. After a [rewind](Self::rewind) and until the next step, they include later
+    /// Returns the ticks of the kept states. After a [rewind](Self::rewind), until the next step, they include later
     /// ticks, to which only `rewind` can go.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
@@ -128,34 +101,13 @@ impl Simulation {
     ///
     /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Pending forces go
     /// back too. Steps that are still to be resimulated are dropped. Outside of a frame, going to the present tick
-    /// succeeds even if its state is not kept, unless Rapier has panicked. After such a panic, the call works even
-    /// within the frame of that step, which then counts as never run.
+    /// succeeds even if its state is not kept, unless Rapier has panicked. After a panic, the call works even within
+    /// the frame of that step, which then counts as never run.
     ///
-    /// A rewind can look as smooth as normal motion: during a pause, also set the [overstep](Self::set_overstep) of
-    /// each frame. This needs [`Stepping::Fixed`](crate::Stepping::Fixed) and no `Runner` or `Overlap`, which display
-    /// the state itself during a pause.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Simulation, rewind::Kept};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.keep(Kept { ticks: 100, ..Kept::default() });
-    /// # let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m in each step
-    /// # let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-    /// # simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// simulation.pause();
-    /// let period = simulation.clock().settings().rate().period();
-    /// for steps in [4.5_f32, 4.2, 3.9] {
-    ///     simulation.rewind(steps as u64)?;
-    ///     simulation.set_overstep(period.mul_f32(steps.fract()));
-    ///     simulation.advance(Duration::from_millis(7), |_, _| ());
-    ///     // As always, a frame displays the time one step ago.
-    ///     let x = simulation.pose(key).unwrap().translation.x;
-    ///     assert!((x - (steps - 1.0)).abs() < 1e-3);
-    /// }
-    /// # Ok::<(), evenstep::rewind::RewindError>(())
-    /// ```
+    /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
+    /// steps, rewind to tick 4 and set the overstep to half a period. As always, the frame displays the time one step
+    /// earlier. This needs [`Stepping::Fixed`](crate::Stepping::Fixed) and no `Runner` or `Overlap`, which display the
+    /// state itself during a pause.
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. Nothing is
@@ -206,7 +158,7 @@ impl Simulation {
         is_known.then_some(&self.run.past)
     }
 
-    /// Passes a copy to `ask` whose queries include all changes since the last step, with the past.
+    /// Passes a copy with the past to `ask`. Its queries find all changes since the last step.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.take_over_physics();
         let mut copy = self.clone();
@@ -220,20 +172,20 @@ impl Simulation {
 /// # Earlier poses
 impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
-    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit.
+    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
     ///
     /// Use it for a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that was on the screen
-    /// and ask for the poses in it. For other times, the pose is at `alpha` between the state after `tick - 1` steps
-    /// and the state after `tick`. `alpha` is clamped to [0, 1]; NaN counts as 0. If the steps of a frame were aborted,
-    /// the pose at its tick is the latest one, whatever `alpha` is.
+    /// and ask for its poses. Without such a frame, the pose is at `alpha` between the states before and after the step
+    /// that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0. If the steps of a frame were aborted, the
+    /// pose at its tick is the latest one.
     ///
-    /// The pose is relative to the origin at that tick, before any later
-    /// [`shift_origin`](crate::Physics::shift_origin). A teleport or a [portal](crate::Physics::teleport_by) after that
-    /// step does not change it either. To see it from beyond the portal, apply the same isometry to it.
+    /// The pose is relative to the origin at that tick. A later [`shift_origin`](crate::Physics::shift_origin),
+    /// teleport or [portal](crate::Physics::teleport_by) does not change it. Apply the portal's isometry to see it from
+    /// the other side.
     ///
-    /// Returns `None` if the body was removed or did not exist yet, or if that time is not kept. Only the last tick is
-    /// kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses), and between two steps of a
-    /// frame not even that. For a body that was removed since, [`world_at`](Self::world_at) has the colliders.
+    /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
+    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses), and between two steps
+    /// of a frame not even that. For a removed body, [`world_at`](Self::world_at) has the colliders.
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.physics.handle(key)?;
@@ -250,17 +202,17 @@ impl Simulation {
 
     /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
     ///
-    /// The time is the same as for [`pose_at`](Self::pose_at). Colliders of bodies that were removed in a later step
-    /// are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right after that
-    /// step.
+    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). Colliders of bodies that were removed in a
+    /// later step are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right
+    /// after that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Simulation, rewind::Kept};
+    /// # use evenstep::{Simulation, rewind::{Kept, RewindError}};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    /// simulation.keep(Kept { ticks: 30, ..Kept::default() }); // half a second
+    /// simulation.keep(Kept { ticks: 30, ..Kept::default() });
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
     /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ()); // displays x = 3.5
@@ -271,25 +223,21 @@ impl Simulation {
     /// let ray = Ray::new(Vector::X * 3.5 + Vector::Y * 5.0, Vector::NEG_Y);
     /// let shot = past.query_pipeline(QueryFilter::default()).cast_ray(&ray, 100.0, true);
     /// assert_eq!(past.key_of_collider(shot.unwrap().0), Some(target));
-    /// # Ok::<(), evenstep::rewind::RewindError>(())
+    /// # Ok::<(), RewindError>(())
     /// ```
     ///
     /// # Cost
-    /// At `alpha` 1 the call costs nothing. Otherwise, it copies all colliders and the tree that holds them, and
-    /// updates the tree for each collider that moved in that step. Use one returned value for all queries at that time.
-    /// The memory is that of the [kept states](Self::keep).
+    /// At `alpha` 1 the call only reads the bodies that moved in that step. Otherwise, it copies all colliders and the
+    /// tree that holds them, and updates the tree for each collider that moved. Use one returned value for all queries
+    /// at that time.
     ///
     /// # Limits
-    /// Shapes change at once and are not interpolated. Soft bodies and colliders without a body are where the state has
-    /// them. A collider is found from its first step on. At the present tick, the collider of a body that was moved
-    /// since the step is where Rapier has it until the next step: after a [correction](Self::correct) this may differ
-    /// from `pose_at`. No query finds the collider of a disabled body. In the
-    /// [`colliders`](rapier::pipeline::QueryPipeline::colliders) of the pipeline it may be far from its body: Rapier
-    /// moves a disabled link with its multibody, and leaves the link's collider behind.
-    ///
-    /// Colliders that are removed after that step and before the next one begins (in
-    /// [`after_step`](crate::Hooks::after_step), or between two frames) are missing. All others are where they were at
-    /// that time, in the coordinates of that tick.
+    /// Shapes change at once. Soft bodies and colliders without a body are where the state has them. A collider is
+    /// found from its first step on. Colliders that are removed between that step and the next one are missing. At the
+    /// present tick, the collider of a body that was moved since the step is where Rapier has it until the next step:
+    /// after a [correction](Self::correct) this may differ from `pose_at`. No query finds the collider of a disabled
+    /// body. In the [`colliders`](rapier::pipeline::QueryPipeline::colliders) of the pipeline, a disabled link's
+    /// collider may be far from its body, because Rapier leaves it behind when the multibody moves.
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if the state of that tick is not kept.

@@ -54,7 +54,7 @@ pub(super) struct Past {
 }
 
 /// Limits of the states and poses that a simulation keeps, for [`Simulation::keep`](crate::Simulation::keep). The
-/// default keeps nothing.
+/// default keeps no states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of them is kept.
