@@ -23,14 +23,13 @@ pub(crate) use log::EventLog;
 /// Reports that two colliders started or stopped touching.
 ///
 /// Rapier reports it if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
-/// Set the flag before the colliders touch.
 ///
 /// # Starts and stops alternate
-/// The events of each pair of colliders alternate, and the first one is a start. So you can count the bodies in a zone:
-/// add one at each start, and subtract one at each stop. They alternate even if the flag changes during a contact, of
-/// which Rapier then reports only one end:
-/// - If you set the flag while the colliders touch, this contact has no events. The same holds for a contact that began
-///   before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through Rapier.
+/// The events of each pair of colliders alternate, and the first one is a start, even if the flag changes during a
+/// contact:
+/// - If you set the flag while the colliders touch, this contact has no events, so set it before. The same holds for a
+///   contact that began before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through
+///   Rapier.
 /// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in
 ///   the same step.
 ///
@@ -48,8 +47,8 @@ pub struct Collision {
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],
-    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders. A removed collider has the
-    /// value from when it last began to touch something.
+    /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the colliders. A removed one has the value
+    /// from when it last began to touch something.
     pub user_data: [u128; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
@@ -65,7 +64,7 @@ pub struct Touch {
     pub own: ColliderHandle,
     /// The collider that touches it.
     pub other: ColliderHandle,
-    /// The body of the other collider, or `None` for a collider without a body and for a body without a key.
+    /// The body of the other collider, if it has one with a key.
     pub body: Option<BodyKey>,
     /// Whether one of the two colliders is a sensor.
     pub sensor: bool,
@@ -73,8 +72,8 @@ pub struct Touch {
 
 /// Reports that a contact force exceeded its threshold.
 ///
-/// Rapier reports it again in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no
-/// collider has by default.
+/// Rapier reports it in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider
+/// has by default.
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +81,7 @@ pub struct Touch {
 pub struct ContactForce {
     /// The tick of the step in which it acted.
     pub step: u64,
-    /// The bodies of the two colliders, or `None` for a collider without a body and for a body without a key.
+    /// The bodies of the two colliders: see [`Collision::bodies`].
     pub bodies: [Option<BodyKey>; 2],
     /// The [`user_data`](crate::rapier::geometry::Collider::user_data) of the two colliders.
     pub user_data: [u128; 2],
@@ -102,7 +101,7 @@ pub struct SoftBodyTear {
 
 /// Reports that Rapier disabled a body because its state became NaN or infinite.
 ///
-/// The body keeps its last finite pose. Rapier's own list, `quarantine()`, only has the bodies of the last step.
+/// The body keeps its last finite pose. Rapier's list, `quarantine()`, only has the bodies of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -123,11 +122,11 @@ pub enum Event {
     ContactForce(ContactForce),
     /// A soft body tore.
     SoftBodyTear(SoftBodyTear),
-    /// Rapier disabled a body because its state became NaN or infinite.
+    /// Rapier disabled a body.
     Quarantined(Quarantined),
 }
 
-/// The order of events within a step, because Rapier's order changes when a game merely accesses a body mutably.
+/// The order of events within a step. Rapier's order changes when a game merely accesses a body mutably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EventOrder {
     Collision([(u32, u32); 2]),
@@ -176,22 +175,19 @@ impl Event {
     }
 }
 
-/// Shares the events of a frame, from [`Simulation::events`](crate::Simulation::events), of the last step, from
-/// [`Physics::events`](crate::Physics::events), or of a tick, from [`in_step`](Self::in_step).
+/// Shares the events of a frame, of the last step, or of one tick ([`in_step`](Self::in_step)).
 ///
 /// It borrows nothing, so a loop over hits can remove the bodies that were hit:
 ///
 /// ```
-/// use evenstep::rapier::prelude::*;
-/// use evenstep::Simulation;
-/// use std::time::Duration;
-///
-/// let mut simulation = Simulation::default();
-/// simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
-/// let ball = simulation.physics.insert(
-///     RigidBodyBuilder::dynamic().translation(Vector::Y),
-///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
-/// );
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// # simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
+/// let collider = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
+/// # let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
+/// let ball = simulation.physics.insert(body, collider);
 /// simulation.advance(Duration::from_millis(20), |_, _| ());
 /// for hit in simulation.events().collisions() {
 ///     assert!(hit.started && hit.bodies.contains(&Some(ball)));
@@ -206,8 +202,8 @@ impl Event {
 /// # Order
 /// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, and quarantined
 /// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
-/// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
-/// happened. Tears are ordered by soft body, and quarantined bodies by key.
+/// by the higher one. Events of one pair are in the order in which they happened. Tears are ordered by soft body, and
+/// quarantined bodies by key.
 ///
 /// So the order is the same in every run of the same steps, on any number of threads, whichever bodies the game
 /// accessed.
@@ -237,7 +233,7 @@ impl Events {
         Arc::clone(&self.all)
     }
 
-    /// Iterates over all events, of all kinds.
+    /// Iterates over events of all kinds.
     pub fn iter(&self) -> impl Iterator<Item = Event> + Clone + use<> {
         self.select(|event| Some(event.clone()))
     }
@@ -281,7 +277,7 @@ impl Events {
         })
     }
 
-    /// Iterates over bodies that Rapier disabled because their state became NaN or infinite.
+    /// Iterates over bodies that Rapier disabled.
     pub fn quarantined(&self) -> impl Iterator<Item = Quarantined> + Clone + use<> {
         self.select(|event| match event {
             Event::Quarantined(event) => Some(*event),
@@ -324,8 +320,7 @@ pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, other
     events.splice(range, of_ticks.iter().cloned());
 }
 
-/// Returns the range of the events of these ticks among events sorted by tick. If there are none, the empty range is
-/// where they belong.
+/// Returns the range of these ticks among events sorted by tick. An empty range is where their events would belong.
 fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     let before = |tick| events.partition_point(|event| event.step() < tick);
     before(ticks.start)..before(ticks.end.max(ticks.start))
@@ -335,8 +330,7 @@ fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
-/// retracted and one new event. Start the effects of new events, stop the effects of retracted events, and leave those
-/// of confirmed events alone.
+/// retracted and one new event. Start the effects of new events, and stop those of retracted events.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {
@@ -428,7 +422,7 @@ mod tests {
         })
     }
 
-    /// Does the same as [`EventChanges::between`], in a time that grows with the square of the number of events.
+    /// Does the same as [`EventChanges::between`], event by event.
     fn one_by_one(mut then: Vec<Event>, now: &[Event]) -> [Vec<Event>; 3] {
         let (mut new, mut confirmed) = (Vec::new(), Vec::new());
         for event in now {

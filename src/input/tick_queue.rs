@@ -6,16 +6,15 @@ use crate::time::Step;
 
 /// A queue of input samples that name the tick of their step.
 ///
-/// Use it on a server, in lockstep, in a replay, or after a rollback. A sample is delivered to the step of its tick,
-/// even if time was dropped or paused in between.
+/// Use it on a server, in lockstep, in a replay, or after a rollback. Dropped or paused time does not change the step
+/// that gets a sample.
 ///
 /// ```
 /// # use evenstep::Simulation;
 /// # use evenstep::input::{TickError, TickQueue};
 /// # use std::time::Duration;
-/// let mut simulation = Simulation::default();
-/// // A server accepts commands for the next 120 ticks, which are two seconds.
-/// let mut queue = TickQueue::new(simulation.physics.tick(), 119);
+/// # let mut simulation = Simulation::default();
+/// let mut queue = TickQueue::new(simulation.physics.tick(), 119); // samples for two seconds
 /// queue.push(1, "jump")?;
 /// queue.push(0, "walk")?;
 /// let mut played = Vec::new();
@@ -23,7 +22,7 @@ use crate::time::Step;
 ///     played.extend(queue.drain(step).map(|input| (step.tick, input)));
 /// });
 /// assert_eq!(played, [(0, "walk"), (1, "jump")]);
-/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 })); // tick 2 is next
+/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
 /// # Ok::<(), TickError<&str>>(())
 /// ```
 ///
@@ -59,7 +58,7 @@ pub enum TickError<T> {
     Late {
         /// The pushed input.
         input: T,
-        /// How many ticks it is late: 1 if its step was the last one.
+        /// The number of ticks: 1 if its step was the last one.
         by: u64,
     },
     /// The tick is further ahead than allowed.
@@ -70,12 +69,12 @@ pub enum TickError<T> {
     TooFarAhead {
         /// The pushed input.
         input: T,
-        /// How many ticks it is beyond the limit.
+        /// The number of ticks beyond the limit.
         by: u64,
     },
 }
 
-/// Counts of samples that did not reach their step or were repeated, from [`TickQueue::counts`].
+/// Counts samples that did not reach their step or were repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -84,7 +83,7 @@ pub struct TickCounts {
     pub late: u64,
     /// Samples refused with [`TickError::TooFarAhead`].
     pub too_far_ahead: u64,
-    /// Samples whose step did not take them before a later step did.
+    /// Samples whose step did not drain the queue before a later step did.
     pub missed: u64,
     /// Samples of [`push_once`](TickQueue::push_once) for a tick that already had one.
     pub repeated: u64,
@@ -101,10 +100,8 @@ impl<T> TickError<T> {
 }
 
 impl<T> TickQueue<T> {
-    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and the
-    /// `max_lead` ticks after it.
-    ///
-    /// The number of samples is not limited: limit how many a network player may push for a tick.
+    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for the next step and the
+    /// `max_lead` ticks after it. Their number is not limited, so limit how many a network player may push.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
@@ -119,8 +116,8 @@ impl<T> TickQueue<T> {
     /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest.
     ///
     /// # Errors
-    /// [`TickError`], with the sample, if that step has already drained the queue, or if `tick` is more than `max_lead`
-    /// ticks after the next step. Both are [counted](Self::counts).
+    /// [`TickError`], with the sample, if that step or a later one has drained the queue, or if `tick` is more than
+    /// `max_lead` ticks after the next step.
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
             self.counts.late = self.counts.late.saturating_add(1);
@@ -138,11 +135,10 @@ impl<T> TickQueue<T> {
     }
 
     /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for a player whose packets
-    /// repeat the last ticks, so that a lost packet does no harm. Repeated samples are dropped, and
-    /// [counted](Self::counts) as repeated rather than late.
+    /// repeat the last ticks, so that a lost packet does no harm. Repeated samples are dropped.
     ///
-    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer, or never
-    /// arrived in time, count as late each time.
+    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer, or missed
+    /// their step, count as late each time.
     ///
     /// # Errors
     /// The errors of [`push`](Self::push).
@@ -163,8 +159,8 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take. Call it
-    /// once in the hook before each step. Samples for earlier ticks are discarded, and counted as missed.
+    /// Removes the samples for `step`, even those that you do not take, and returns them in the order of pushes. Call
+    /// it once in the hook before each step. Samples for earlier ticks are discarded, and counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
@@ -190,7 +186,7 @@ impl<T> TickQueue<T> {
     }
 
     /// Continues at `tick`, after a rollback or together with [`Simulation::set_tick`](crate::Simulation::set_tick).
-    /// Samples for `tick` and later are kept.
+    /// Queued samples are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
         self.delivered = 0;
@@ -213,7 +209,7 @@ impl<T> TickQueue<T> {
         self.waiting.clear();
     }
 
-    /// Returns how many samples have been late, too far ahead, missed or repeated.
+    /// Returns how many samples did not reach their step or were repeated.
     #[must_use]
     pub fn counts(&self) -> TickCounts {
         self.counts

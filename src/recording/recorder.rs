@@ -14,7 +14,7 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
 /// Sets how often a [`Recorder`] writes checksums and keyframes.
 ///
-/// Sizes measured at 60 steps and 59 frames per second, with all bodies awake, and without input:
+/// Sizes at 60 steps and 59 frames per second, with all bodies awake, and without input:
 ///
 /// | | 100 bodies | 1,000 bodies |
 /// | --- | --- | --- |
@@ -24,8 +24,8 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB per second. Its keyframes take
-/// about 25 ms, each in one frame. If players would notice, set `keyframe_every` to 0, and call
+/// With the default of one keyframe in ten seconds, a heap of 1,000 bodies takes 0.9 MB per second. Each of its
+/// keyframes takes about 25 ms in one frame. If players would notice, set `keyframe_every` to 0, and call
 /// [`new_run`](Recorder::new_run) when they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
@@ -34,20 +34,18 @@ pub struct RecorderSettings {
     /// first step that differs. With 0 they are written only with the checksums of the bodies.
     pub check_every: u64,
     /// The number of steps between checksums of all awake bodies: 1 by default, which finds the bodies in the first
-    /// step that differs. With more, it finds them a few steps later, when one difference may have become several. With
-    /// 0 there are none.
+    /// step that differs. With more, one difference may have become several by then. With 0 there are none.
     pub check_bodies_every: u64,
     /// The number of steps between keyframes, the states from which a replay can begin: 600 by default. With 0, only
     /// the start of a run has one.
     ///
-    /// A keyframe is written before the next frame, and postponed if [`SaveError::ChangedSinceStep`] prevents it. It
-    /// costs as much as [`Simulation::save`].
+    /// A keyframe costs as much as [`Simulation::save`], and is postponed if [`SaveError::ChangedSinceStep`] prevents
+    /// it.
     pub keyframe_every: u64,
-    /// The maximum number of bytes for all keyframes: no limit by default. The states at the start of runs do not
-    /// count.
+    /// The maximum number of bytes for all keyframes, without the states at the start of runs: no limit by default.
     ///
-    /// Towards the limit, keyframes become rarer: at half of the limit their distance is twice `keyframe_every`, and
-    /// when a tenth is left, ten times that. Keyframes that do not fit are omitted.
+    /// Towards the limit, keyframes become rarer: at half of it, their distance is twice `keyframe_every`, and when a
+    /// tenth is left, ten times. Keyframes that do not fit are omitted.
     pub max_keyframe_bytes: u64,
 }
 
@@ -62,17 +60,17 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Reports why something was not recorded. Your game can continue without it.
+/// Reports why something was not recorded. Your game can continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The writer failed. Later data can be read only if the writer wrote nothing of the failed part.
+    /// The writer failed. Later data can be read only if it wrote nothing of the failed part.
     #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
     /// The state cannot be written, for example because a force has no name.
     #[error("a state cannot be saved for the recording: the source of this error names the remedy")]
     Save(#[from] SaveError),
-    /// The input, or the game's part of a state, cannot be written in postcard's format, or is longer than 4 GiB.
+    /// The input, or the game's part of a state, is longer than 4 GiB or not writable in postcard's format.
     #[error(
         "the input or the game's part of the state cannot be recorded: \
          use types that postcard can write, below 4 GiB"
@@ -91,7 +89,6 @@ pub enum RecordError {
 /// let mut simulation = Simulation::default();
 /// // The game's part of the state: here, the key of a body.
 /// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// // Any `Write` will do, such as a `BufWriter` of a file.
 /// let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// for _ in 0..100 {
 ///     let frame_time = Duration::from_millis(7);
@@ -108,7 +105,6 @@ pub enum RecordError {
 /// }
 /// let bytes = recorder.finish()?;
 ///
-/// // Replay it from the start.
 /// let recording = Recording::read(bytes)?;
 /// let mut replay = recording.replay();
 /// while let Some((mut simulation, ball)) = replay.next_run::<BodyKey>()? {
@@ -136,20 +132,18 @@ pub enum RecordError {
 /// - The state at the beginning of the run, and later keyframes: the simulation, as [`Simulation::save`] writes it, and
 ///   your game's part.
 /// - For each frame, its time and the settings of the clock, so pause, speed and rate need no input.
-/// - For each step, its input and a checksum of the state after it. The input and your game's part are any serde
-///   values.
+/// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
 /// # Not recorded
-/// - Changes between two frames, except to the clock's settings: a spawn, a teleport, a force. A replay does not repeat
-///   them, and reports a difference. Make them in a step, from its input, or call [`new_run`](Self::new_run) after a
-///   large change, such as a new level.
+/// - Changes between two frames, except to the clock's settings. A replay reports them as a difference. Make them in a
+///   step, from its input, or call [`new_run`](Self::new_run) after them, as for a new level.
 /// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
 /// - The events of the last frame before a state.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,
     settings: RecorderSettings,
-    /// Whether a state was written from which the run continues.
+    /// Whether the state at the start of the run was written.
     has_begun: bool,
     steps_since_state: u64,
     keyframe_bytes: u64,
@@ -185,21 +179,21 @@ impl<W: Write> Recorder<W> {
 
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
-    /// Call it after changing the state outside of steps, for example for a new level. A state that was assigned,
-    /// rewound or corrected begins a new run by itself, and so does the frame after a step that did not run. If
+    /// Call it after changing the state outside of steps. A new run begins by itself after the state was assigned,
+    /// rewound, corrected or renumbered, after a step that did not run, and after a frame that was not recorded. If
     /// [`SaveError::ChangedSinceStep`] prevents the state, as for joints that no step has seen, frames are omitted
     /// until it can be written, usually one. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
 
-    /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due.
+    /// Records a frame that is about to begin, and a keyframe if one is due.
     ///
     /// `game` is your game's part of the state: everything that your steps depend on besides the simulation and their
     /// input.
     ///
     /// # Errors
-    /// [`RecordError`]. If a keyframe cannot be written, the frame is still recorded.
+    /// [`RecordError`]. If only a keyframe cannot be written, the frame is still recorded.
     pub fn begin_frame<G: Serialize>(
         &mut self,
         simulation: &mut Simulation,
@@ -225,11 +219,8 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Records the input of a step. Call it once in each step, before your game acts on the input, so that it is
-    /// recorded even if the game panics in that step.
-    ///
-    /// A step that is resimulated after a rollback is not recorded, because the next frame begins a [new
-    /// run](Self::new_run) with the corrected state. A replay returns the input of a step that did not run only if the
-    /// recording ends there, so that the replay fails in the same step.
+    /// recorded even if the game panics in that step. Resimulated steps are not recorded: the next frame begins a [new
+    /// run](Self::new_run).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.
@@ -244,8 +235,7 @@ impl<W: Write> Recorder<W> {
 
     /// Records that the step was run, with the checksums that are due. Call it last in the hook after the step.
     ///
-    /// If your game has replaced the state in this frame, the recorded run ends before this step, and the next frame
-    /// begins a [new run](Self::new_run).
+    /// If your game has replaced the state in this frame, the recorded run ends before this step.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
@@ -270,8 +260,8 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Made, &check)
     }
 
-    /// Ends the recording, and flushes and returns the writer. An unfinished recording can be replayed too, and counts
-    /// as [cut](crate::recording::RecordingEnd::Cut).
+    /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed, and
+    /// counts as [cut](crate::recording::RecordingEnd::Cut).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
