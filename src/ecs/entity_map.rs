@@ -13,7 +13,7 @@ use super::host::{Bodies, Host, Picture};
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
 /// `E` is the entity type of the ECS. The package `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a
-/// hand-made ECS. For hecs, use the module `ecs::hecs`.
+/// hand-made ECS.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -27,9 +27,7 @@ use super::host::{Bodies, Host, Picture};
 /// map.insert(simulation.physics.insert(body, ColliderBuilder::ball(0.5)), 0);
 ///
 /// simulation.advance(Duration::from_millis(40), |_, _| ());
-/// for entity in map.take_removed(&simulation) {
-///     println!("{entity} has no body any more");
-/// }
+/// let _removed = map.take_removed(&simulation);
 /// for (entity, pose) in map.moved(&simulation) {
 ///     poses[entity] = pose;
 /// }
@@ -39,23 +37,20 @@ use super::host::{Bodies, Host, Picture};
 /// When an entity dies, call [`remove_body`](Self::remove_body) in a step. Once per frame, call
 /// [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call covers
 /// them too, at a cost proportional to the missed changes. After an assignment of
-/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies, and `take_removed` returns entities
-/// whose body is not in the new value. If the new value is another level, replace the `EntityMap` too, because its keys
-/// may be equal to old ones.
+/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies. If the new value is another level,
+/// replace the `EntityMap` too, because its keys may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
     replaced: Vec<E>,
-    /// Bodies inserted since the last sync, which an earlier picture may have listed. Empty if every body is to be
-    /// checked.
+    /// Bodies inserted since the last sync, which an earlier picture may have listed.
     new: Vec<BodyKey>,
     /// The last frame for which `moved` was called, with its simulation, or `None` if every body is to be checked.
     synced: Option<(Option<u64>, u64)>,
 }
 
-/// Lists entities without a body and bodies without an entity after a saved state was restored, from
-/// [`EntityMap::unmatched`].
+/// Lists entities without a body and bodies without an entity, from [`EntityMap::unmatched`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -63,7 +58,7 @@ pub struct Unmatched<E> {
     /// Entities whose body does not exist, because they were spawned since the state was saved. They are sorted by key,
     /// except that entities whose slot another body has taken come last.
     pub entities: Vec<E>,
-    /// Bodies without an entity, sorted by key: their entity was despawned since, or they never had one.
+    /// Bodies without an entity, sorted by key.
     pub bodies: Vec<BodyKey>,
 }
 
@@ -87,8 +82,8 @@ impl<E> Default for EntityMap<E> {
 }
 
 impl<E: Copy + PartialEq> EntityMap<E> {
-    /// Records that the entity has this body from now on. If another entity had it, such as one whose body had the same
-    /// key before a rollback, the next [`take_removed`](Self::take_removed) returns that entity.
+    /// Records that the entity has this body from now on. If another entity had it, perhaps before a rollback, the next
+    /// [`take_removed`](Self::take_removed) returns that entity.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
         let index = slot_of(key);
         if index >= self.by_index.len() {
@@ -114,8 +109,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         }
     }
 
-    /// Returns the entity of a body, for a collision event, or for a ray cast with
-    /// [`key_of_collider`](Physics::key_of_collider).
+    /// Returns the entity of a body. For a ray cast, [`key_of_collider`](Physics::key_of_collider) has the key.
     #[must_use]
     #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
@@ -126,7 +120,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Removes the body of an entity that was despawned or has lost its body component.
     ///
     /// Call it at that moment, in a hook with the hook's [`Physics`]. If another entity has the body by now, it is
-    /// kept. A runner removes the body after its next [`frame`](crate::threads::Runner::frame).
+    /// kept. A runner removes the body between two steps.
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             bodies.remove(key);
@@ -135,9 +129,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Removes the bodies of all entities for which `body_of` returns another body, or none. Use it with an ECS that
-    /// does not report despawned entities.
-    ///
-    /// It goes through all bodies, in an order that depends only on keys, so that runs are repeatable.
+    /// does not report despawned entities. It goes through all bodies, in an order that depends only on keys.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -176,10 +168,10 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
     /// spawn them.
     ///
-    /// Call it right after the restore, because new keys may be equal to those of old entities: after an assignment, or
-    /// after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An entity that it
-    /// returns has no body from then on. The next [`moved`](Self::moved) returns every body's pose. With a runner, ask
-    /// it for a clone of its physics.
+    /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
+    /// resimulated step, because new keys may be equal to those of old entities. The returned entities have no body
+    /// from then on. The next [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of
+    /// its physics.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         self.look_at_all_next();
         let mut gone = self.take_if(|key, _| physics.handle(key).is_none());
@@ -234,8 +226,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.new.clear();
     }
 
-    /// Returns the displayed poses of bodies that were [inserted](Self::insert) since the last call, each once, as soon
-    /// as they are displayed.
+    /// Returns the poses of bodies that were [inserted](Self::insert), each once, as soon as they are displayed.
     pub(crate) fn take_new(&mut self, picture: &impl Picture) -> Vec<(BodyKey, Pose)> {
         let mut new = std::mem::take(&mut self.new);
         new.sort_unstable();

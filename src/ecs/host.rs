@@ -8,8 +8,8 @@ use crate::screen::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
-/// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner)
-/// outside of them. It cannot be implemented for other types.
+/// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner). It
+/// cannot be implemented for other types.
 pub trait Bodies: BodyStore {}
 
 /// Displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
@@ -20,19 +20,19 @@ impl Bodies for Physics {}
 impl Bodies for Simulation {}
 impl Host for Simulation {}
 
-/// Has the poses of bodies. It cannot be named outside of the crate.
+/// Has the poses of bodies.
 pub trait Poses {
     /// Returns the pose of a body, the displayed one if there is a picture, or `None` if it was removed.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 }
 
-/// Removes bodies, for [`EntityMap`](super::EntityMap). It cannot be named outside of the crate.
+/// Removes bodies, for [`EntityMap`](super::EntityMap).
 pub trait BodyStore: Poses {
     /// Removes a body at once, or in the next frame.
     fn remove(&mut self, key: BodyKey);
 }
 
-/// Has the picture that [`EntityMap`](super::EntityMap) needs. It cannot be named outside of the crate.
+/// Has the picture that [`EntityMap`](super::EntityMap) needs.
 pub trait Picture: Poses {
     /// Returns the identity of the displayed simulation, or `None` if another one may replace it.
     fn run(&self) -> Option<u64>;
@@ -96,7 +96,7 @@ impl Picture for Simulation {
 
 /// Identifies a body that was sent to the thread of the physics with [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
-/// Its key, the same as without a thread, is known once the body is inserted, between two steps, so in every later
+/// Its key is known once the body is inserted, between two steps, so in every later
 /// [`call`](crate::threads::Runner::call).
 #[derive(Clone, Debug, Default)]
 pub struct Spawned(Arc<OnceLock<Option<Inserted>>>);

@@ -37,8 +37,7 @@ impl fmt::Debug for Body {
 
 /// Holds the pose at which to draw the entity in this frame, in world space, as a component.
 ///
-/// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. If you write another
-/// value, only your renderer sees it, until the body moves. To move the body, use
+/// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. To move the body, use
 /// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body, where
 /// `sync` does not change it.
 #[derive(Clone, Copy, Debug, PartialEq)]

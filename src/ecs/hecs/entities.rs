@@ -73,8 +73,7 @@ impl Entities {
         world.spawn(self.builder.build())
     }
 
-    /// Despawns an entity and removes its body, if it has one. The body is removed at once or, with a `Runner`, in the
-    /// next [`sync`](Self::sync).
+    /// Despawns an entity and removes its body, if it has one: at once or, with a `Runner`, between two steps.
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`] if the entity does not exist. If it was despawned through hecs, the next
@@ -96,8 +95,8 @@ impl Entities {
     /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and an entity
     /// that had this body before is [detached](Self::detach) from it.
     ///
-    /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the displayed pose, or with a [`Physics`] the body's
-    /// position. From then on it is the displayed pose, even if the body is at rest.
+    /// With a [`Physics`], the [`RenderPose`] is the body's position until the next [`sync`](Self::sync). Otherwise, it
+    /// is the displayed pose at once.
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`].
@@ -136,11 +135,8 @@ impl Entities {
         Some(key)
     }
 
-    /// Returns the entity of a body, for a collision event, or for a ray cast with
-    /// [`key_of_collider`](Physics::key_of_collider).
-    ///
-    /// Changes made through hecs take effect in the next [`remove_dropped`](Self::remove_dropped) or
-    /// [`sync`](Self::sync).
+    /// Returns the entity of a body. Changes made through hecs take effect in the next
+    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync).
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
         self.map.entity(key)
@@ -149,7 +145,7 @@ impl Entities {
     /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
     /// spawn them.
     ///
-    /// Call it right after the restore, like [`EntityMap::unmatched`]. An entity that it returns loses its [`Body`] and
+    /// Call it right after the restore, like [`EntityMap::unmatched`]. The returned entities lose their [`Body`] and
     /// [`RenderPose`] at once. A [`Body`] that is held outside of the world is not found, so drop it first. The next
     /// [`sync`](Self::sync) writes every pose.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
@@ -234,8 +230,8 @@ impl Entities {
     /// Inserts a body for each entity that matches `Q` and has no [`Body`]. Returns the new bodies in the order of
     /// their insertion.
     ///
-    /// `describe` gets the entity and the components of `Q`. It returns a value that orders the bodies, the body and
-    /// its colliders, or `None` if the entity should not have a body.
+    /// `describe` returns a value that orders the bodies, the body and its colliders, or `None` if the entity should
+    /// not have a body.
     ///
     /// ```
     /// # use evenstep::Physics;
@@ -261,10 +257,9 @@ impl Entities {
     /// the step that spawns them. Entities with the same value come in the order of their ids.
     ///
     /// # When to call it
-    /// Call it in each step, after your rules have spawned entities.
-    /// If entities are spawned between frames, call it before each frame, too, because a frame may run no step. If you
-    /// keep states for rollbacks, or record the run, call it in steps only: resimulated steps do not repeat changes
-    /// that were made between frames.
+    /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
+    /// before each frame, too, because a frame may run no step. If you keep states for rollbacks, or record the run,
+    /// call it in steps only, because changes between frames are not repeated.
     ///
     /// An entity whose body was removed by its key has a [`Body`] until the next [`sync`](Self::sync), then it gets
     /// another one. If that should not depend on frames, [`detach`](Self::detach) the body before you remove it.

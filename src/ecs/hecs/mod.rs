@@ -1,7 +1,6 @@
 //! Keeps a hecs world and its bodies in sync.
 //!
-//! An entity with a [`Body`] has its body, a body that was spawned here has its entity, and after each frame the
-//! entities' [`RenderPose`]s are the poses to draw. [`Entities`] does this for a [`Simulation`] or a [`Runner`].
+//! [`Entities`] spawns entities that own a [`Body`], and writes the poses to draw into their [`RenderPose`]s.
 //!
 //! ```
 //! use evenstep::Simulation;
@@ -11,33 +10,29 @@
 //!
 //! let (mut world, mut simulation) = (hecs::World::new(), Simulation::default());
 //! let mut entities = Entities::default();
-//! let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0);
-//! let ball = ColliderBuilder::ball(0.5);
+//! let (body, ball) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 //! let (entity, _key) = entities.spawn(&mut world, &mut simulation.physics, body, ball, ("crate",));
 //! for _ in 0..60 {
 //!     simulation.advance(Duration::from_millis(16), |_, _| ());
 //!     entities.sync(&mut world, &mut simulation);
 //! }
-//! assert!(world.get::<&RenderPose>(entity)?.0.translation.y < 6.0);
+//! assert!(world.get::<&RenderPose>(entity)?.0.translation.y < -4.0);
 //! entities.despawn(&mut world, &mut simulation, entity)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Case by case
 //! A [`Body`] owns its body, as a `Box` owns its contents. Once per frame, [`sync`](Entities::sync) detects changes
-//! that you make without [`Entities`]. In each step, [`remove_dropped`](Entities::remove_dropped) detects those in the
-//! first line:
+//! that you make without [`Entities`]:
 //!
 //! | change | effect of the next sync |
 //! | --- | --- |
-//! | The entity is despawned through hecs, the world cleared, or the [`Body`] dropped, on any thread | The body is removed, several in the order of their keys. |
-//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |
+//! | The entity is despawned through hecs, the world cleared, or the [`Body`] dropped, on any thread | The body is removed. |
+//! | The [`Body`] is removed from the entity and kept, or passed to `mem::forget` | The [`RenderPose`] is removed. The body is simulated and not displayed. |
 //! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
 //! | It is inserted into another world | It is not displayed there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
-//! | It is passed to `mem::forget` | As if it were kept: the body is never removed. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
-//! | Some frames have no sync | The next sync covers their movements and removals. |
 //! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
 //! | Two [`Body`]s are swapped between two syncs, on two entities or with one outside of the world | **This is not detected**: a sync would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
@@ -50,13 +45,13 @@
 //! [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full. Entities whose bodies existed
 //! before the thread was started are kept. So spawn a level with thousands of entities while the runner is stopped.
 //!
-//! The sync removes all bodies that have lost their entity in a single call. If the queue is full, the next sync sends
-//! it, and the bodies are simulated until then, but not displayed.
+//! All pending removals take one place in the queue. If it is full, the next `frame` sends them, and the bodies are
+//! simulated until then, but not displayed.
 //!
 //! # After a restore
-//! After a saved state was restored, [`Entities::unmatched`] returns bodies without an entity and entities without a
-//! body. Without that call, the next `sync` removes both components from the entities whose body is not in the restored
-//! value. For a rollback, make the world a [`RollbackWorld`], which goes back in time with the bodies.
+//! After a saved state was restored, call [`Entities::unmatched`]. Without that call, the next `sync` removes both
+//! components from the entities whose body is not in the restored value. For a rollback, make the world a
+//! [`RollbackWorld`], which goes back in time with the bodies.
 //!
 //! # Several worlds and simulations
 //! Create one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
@@ -65,8 +60,7 @@
 //! alternately on one thread, each sync costs a few small allocations.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, clear the world and create a new [`Entities`], because
-//! keys may be equal. Components that remain from the old one then belong to no body, and removing them has no effect.
-//! To keep such an entity, [`attach`](Entities::attach) it.
+//! keys may be equal. To keep an entity, [`attach`](Entities::attach) it to a new body.
 //!
 //! [`Simulation`]: crate::Simulation
 //! [`Simulation::advance`]: crate::Simulation::advance

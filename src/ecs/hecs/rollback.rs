@@ -12,9 +12,8 @@ use super::entities::Entities;
 
 /// Combines a hecs world and its [`Entities`], so that they go back in time with the bodies, with the same entity ids.
 ///
-/// Insert it as a [resource](crate::Resources) of the simulation, for every kind of loop. Register your component types
-/// once, using [`with`](Self::with). They have to be `Clone`. Keep values that are not `Clone`, such as a mesh, in an
-/// `Arc`.
+/// Insert it as a [resource](crate::Resources) of the simulation. Register your component types once, using
+/// [`with`](Self::with). They have to be `Clone`, so keep a mesh in an `Arc`.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -52,7 +51,7 @@ pub struct RollbackWorld {
 }
 
 impl RollbackWorld {
-    /// Combines a hecs world and its `Entities`, so that they can be cloned together.
+    /// Combines a hecs world and its `Entities`.
     #[must_use]
     pub fn new(world: World, entities: Entities) -> Self {
         let columns = BTreeMap::new();

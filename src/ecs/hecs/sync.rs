@@ -33,8 +33,8 @@ impl Entities {
     /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
     /// keys.
     ///
-    /// Call this at the end of a hook that may do that: the bodies are then removed in the same step at every frame
-    /// rate. [`sync`](Self::sync) does the same once per frame.
+    /// Call this at the end of a hook that may do that, so that the bodies are removed in the same step at every frame
+    /// rate.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         if !self.take_dropped(world, physics) {
             self.look_at_all(world, physics);
@@ -45,13 +45,13 @@ impl Entities {
 /// # Once per frame
 impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
-    /// module](super). Call it after [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`.
+    /// module](super#case-by-case). Call it after [`Simulation::advance`](crate::Simulation::advance), or
+    /// `Runner::frame`.
     ///
     /// The cost is proportional to the changes and to the bodies that moved, in any frame since the last sync. A sync
     /// goes through all entities with a body while steps are resimulated, after an assignment of
-    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, or
-    /// when an entity was taken with hecs' `World::take` and spawned again, and sometimes after very many frames
-    /// without a sync.
+    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, when
+    /// an entity was taken with hecs' `World::take` and spawned again, and sometimes after many frames without a sync.
     ///
     /// With an [`Overlap`](crate::threads::Overlap) it only writes the poses that the overlap displays, and does not
     /// wait for the step in progress. Call [`spawn`](Self::spawn) and [`remove_dropped`](Self::remove_dropped) in
@@ -92,8 +92,8 @@ impl Entities {
         are_found
     }
 
-    /// Gives entities their [`Body`] once the body that was sent to a thread is displayed. An entity whose body was
-    /// removed earlier, or never inserted, loses its [`RenderPose`].
+    /// Gives entities their [`Body`] once the body that was sent to a thread is displayed. If it was removed earlier,
+    /// or never inserted, the entity loses its [`RenderPose`].
     fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
         let (mut come, mut lost) = (Vec::new(), Vec::new());
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
@@ -237,10 +237,7 @@ impl Entities {
     }
 
     /// Writes the poses of bodies that moved, and of those with an entity that is `new`. Returns whether every body was
-    /// found where it was recorded.
-    ///
-    /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it only looks up
-    /// entities whose body moved.
+    /// found where it was recorded. A view is nearly as fast as a loop over the archetypes, and only looks up these.
     fn write_poses(
         &self,
         world: &mut World,
