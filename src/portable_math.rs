@@ -2,9 +2,9 @@
 
 /// Makes the standard library's float functions return the same results on every platform, in the whole program.
 ///
-/// This covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves
-/// to the platform, for `f32` and `f64`. Use it if runs must agree bit for bit between machines. Invoke it once, in
-/// your game's `main.rs`, and enable the feature `enhanced-determinism`:
+/// This covers `sin`, `powf` and all other functions whose last bits the standard library leaves to the platform, for
+/// `f32` and `f64`. Use it if runs must agree bit for bit between machines. Invoke it once, in your game's `main.rs`,
+/// and enable the feature `enhanced-determinism`:
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();
@@ -17,29 +17,23 @@
 /// ```
 ///
 /// # Why
-/// Even with `enhanced-determinism`, Rapier calls the platform's C library in some places, and C libraries round
-/// differently, even different versions of one library. Rapier uses
-/// - `acosf` and `cosf` for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with
-///   several colliders;
-/// - `sinf`, `cosf` and `asinf` for angular limits and motors of joints;
-/// - `powf`, `expf` and `acosf` for soft bodies;
-/// - `log2f` to decide how much of its tree of bounding boxes to rebuild at a time.
+/// Even with `enhanced-determinism`, Rapier calls the platform's C library, and different versions round differently:
+/// - for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with several colliders;
+/// - for angular limits and motors of joints, and for soft bodies;
+/// - for how much of its tree of bounding boxes to rebuild at a time (only `log2f`).
 ///
-/// Except for `log2f`, Rapier needs none of them for a body whose only collider is a ball, cuboid, capsule, cylinder,
-/// cone or a rounded version of one, or for joints without angular limits and motors.
 /// `saving::fingerprint` tells whether two machines agree.
 ///
 /// # How
-/// The standard library calls these functions by their C names, and a program's own definition takes precedence over a
+/// The standard library calls these functions by their C names, and a program's definition takes precedence over a
 /// library's. The macro defines them with the crate [`libm`](https://docs.rs/libm), which is written in Rust. Other
-/// libraries linked into the program, even those in C, use these definitions too. They are as accurate as the
-/// platform's functions, but some are slower.
+/// linked libraries, even those in C, use these definitions too. They are as accurate as the platform's functions, but
+/// some are slower.
 ///
 /// # Limits
-/// - Use the macro only once per program. A second use is a linker error, and so is another crate that defines the same
-///   names.
+/// - A second use is a linker error, and so is another crate that defines the same names.
 /// - It works in executables and in WebAssembly. In a shared library on Linux, such as a game that an engine loads,
-///   also tell the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
+///   also tell the linker to prefer the library's functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
 /// - The compiler may evaluate a function of a constant, such as `2.0_f32.sin()`, at build time. Rapier's step has no
 ///   such call. parry has one, to find the feature of a convex polyhedron that is nearest to a direction.
 /// - Float functions that other crates implement themselves, such as SIMD versions, stay as they are.

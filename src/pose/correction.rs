@@ -9,9 +9,9 @@ use rapier::math::{Pose, Rotation};
 /// one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
-/// so the picture does not jump, and soon displays the corrected state. The same happens after a change of a body's
-/// [`Smoothing`](crate::Smoothing), and after [`Physics::show_from`](crate::Physics::show_from). Position and rotation
-/// decay separately, but if the position's correction is too large to be smoothed, the rotation jumps too.
+/// so the picture does not jump. The same happens after a change of a body's [`Smoothing`](crate::Smoothing), and after
+/// [`Physics::show_from`](crate::Physics::show_from). Position and rotation decay separately, but if the position's
+/// correction is too large to be smoothed, the rotation jumps too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -22,12 +22,12 @@ pub struct Correction {
     pub rotation: ErrorDecay,
 }
 
-/// Sets how the visual error of a position or of a rotation decays: a part of [`Correction`].
+/// Sets how the visual error of a position or of a rotation decays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
-    /// The remaining error over time: it halves every 200 ms by default.
+    /// The remaining error over time. By default it halves every 200 ms.
     pub curve: DecayCurve,
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
@@ -50,8 +50,7 @@ pub enum DecayCurve {
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///
     /// Use it where the error has to end, such as before the next throw. If another correction comes before the end,
-    /// the errors add up, and the remaining time is the average of both, weighted by their sizes. So many small
-    /// corrections do not prolong a large one.
+    /// the errors add up, and the remaining time is the average of both, weighted by their sizes.
     Linear(Duration),
 }
 
@@ -83,8 +82,7 @@ impl Correction {
         Self::DEFAULT.on(DecayCurve::HalfLife(half_life))
     }
 
-    /// Returns the default with errors that shrink at a constant speed and are gone after `duration`, for position and
-    /// rotation.
+    /// Returns the default with errors that are gone after `duration`, for position and rotation.
     #[must_use]
     pub const fn linear(duration: Duration) -> Self {
         Self::DEFAULT.on(DecayCurve::Linear(duration))
@@ -95,8 +93,8 @@ impl Correction {
         self
     }
 
-    /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large to be
-    /// smoothed. A smaller addition never makes it jump, even if the sum is at its limit.
+    /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large. A
+    /// smaller addition never makes it jump, even if the sum is at its limit.
     pub(crate) fn added(&self, error: &VisualError, by: &Pose) -> (VisualError, bool) {
         let is_near = by.is_finite() && distance(by) <= self.position.max;
         if !is_near {

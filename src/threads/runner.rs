@@ -24,9 +24,8 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// Steps a simulation on a separate thread, by the wall clock.
 ///
 /// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Neither thread
-/// waits for the other: a slow step costs no frame, and a slow frame no step. Frames are displayed one step and a
-/// [slack](RunnerSettings::slack) in the past. If steps are short, a [`Simulation`] in your loop is simpler and has
-/// less latency.
+/// waits for the other. Frames are displayed one step and a [slack](RunnerSettings::slack) in the past. If steps are
+/// short, a [`Simulation`] in your loop is simpler and has less latency.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -51,7 +50,7 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// }
 /// runner.call(|simulation, _| simulation.pause())?;
 /// let answer = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
-/// // A game calls `answer.get()` once per frame. This waits as long as it takes.
+/// // A game calls `answer.get()` once per frame instead of waiting.
 /// let (_tick, is_paused) = answer.wait(Duration::from_secs(60)).unwrap();
 /// assert!(is_paused);
 /// let (simulation, game) = runner.stop();
@@ -60,8 +59,8 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics thread, before and after each step. [Calls](Self::call) from your thread run
-/// between two steps in the order sent, as soon as the physics thread is free. [Questions](Self::ask) are answered
-/// after the next step, and see the effect of every earlier call.
+/// between two steps in the order sent, as soon as the physics thread is free. [Questions](Self::ask) see the effect of
+/// every earlier call.
 ///
 /// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`]
 /// replaces the maximum frame time, the step limit and the budget.
@@ -69,16 +68,16 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// # Levels
 /// To load a level with thousands of bodies, [`stop`](Self::stop) the runner, insert them into the simulation, and
 /// create a new runner, because the [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). This only
-/// waits for the current step, the keys are known at once, and no simulated time passes. Alternatively, one
-/// [`call`](Self::call) can insert or remove any number of bodies, and send their keys through a channel.
+/// waits for the current step, and the keys are known at once. Alternatively, one [`call`](Self::call) can insert or
+/// remove any number of bodies, and send their keys through a channel.
 ///
 /// # Recording and determinism
 /// A `Recorder` belongs in the hooks. It does not record calls, so send all changes as input, through a channel that
 /// the hooks read.
 ///
-/// The same calls before the same steps give the same bits as a simulation in one thread. However, the step before
-/// which a call runs depends on when the call is sent. If runs must be equal, send input with its tick, and let the
-/// hooks read it from a [`TickQueue`](crate::input::TickQueue).
+/// The same calls before the same steps give the same bits as a simulation in one thread. However, timing decides
+/// before which step a call runs. If runs must be equal, send input with its tick, and let the hooks read it from a
+/// [`TickQueue`](crate::input::TickQueue).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
@@ -193,8 +192,6 @@ where
 
     /// Sends a function to be called between two steps, for forces, teleports, a pause or a speed.
     ///
-    /// Functions are called in the order sent, as soon as the thread is free. A speed or a pause applies from then on.
-    ///
     /// # Errors
     /// [`SendError`], with the function.
     pub fn call(
@@ -209,8 +206,7 @@ where
         })
     }
 
-    /// Inserts a body with its colliders, as a [`call`](Self::call) does. To insert thousands at once, see
-    /// [Levels](Self#levels).
+    /// Inserts a body with its colliders, using a [`call`](Self::call). For thousands, see [Levels](Self#levels).
     ///
     /// # Errors
     /// [`SendError`], with the function that inserts the body.
@@ -233,7 +229,7 @@ where
         Ok(spawned)
     }
 
-    /// Removes a body between two steps. Pending removals share one message, so that clearing a level does not fill the
+    /// Removes a body between two steps. Pending removals share one message, so clearing a level does not fill the
     /// queue.
     pub(super) fn remove_body(&mut self, key: BodyKey) {
         let mut removals = lock(&self.removals);
@@ -252,9 +248,7 @@ where
     }
 
     /// Asks a question about the simulation, answered after the next step, or at once in a pause and in slow motion.
-    ///
-    /// Use it for a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). All earlier calls have run
-    /// by then.
+    /// Use it for a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`).
     ///
     /// # Errors
     /// [`SendError`]. The question is lost.
@@ -272,15 +266,15 @@ where
         Ok(Asked::new(receiver))
     }
 
-    /// Continues after a [panic](Failure::Panic), from the state before the step that panicked, or from the newest
-    /// state before a call that panicked.
+    /// Continues after a [panic](Failure::Panic), from the newest [kept](Simulation::keep) state before the step or the
+    /// call that panicked.
     ///
-    /// Without [kept](Simulation::keep) states it continues from the present state or, if Rapier panicked, stays
-    /// stopped. Steps that were still to be resimulated and calls since that state are dropped. Bodies whose entities
-    /// were removed since then are removed.
+    /// If no state is kept, it continues from the present state or, if Rapier panicked, stays stopped. Steps that were
+    /// still to be resimulated and calls since that state are dropped. Bodies whose entities were removed since then
+    /// are removed.
     ///
     /// # Errors
-    /// [`SendError`] if the queue is full, or the thread has ended.
+    /// [`SendError`].
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.send(Message::Recover);
         sent.map_err(|error| error.map(drop))
@@ -296,21 +290,20 @@ where
         })
     }
 
-    /// Returns how many [events](View::events) were dropped because no frame displayed them in time: see
-    /// [`RunnerSettings::events`].
+    /// Returns how many [events](View::events) were dropped beyond [`RunnerSettings::events`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
     }
 
-    /// Returns how many failures were dropped because they were not read in time: see [`failures`](Self::failures).
+    /// Returns how many [`failures`](Self::failures) were dropped because they were not read in time.
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
         self.view.lost_failures()
     }
 
-    /// Returns how much of its time the thread spends on steps, as of the last [`frame`](Self::frame): the wall time of
-    /// a step with its hooks, and the number of steps per second.
+    /// Returns the wall time of a step with its hooks, and the number of steps per second, as of the last
+    /// [`frame`](Self::frame).
     #[must_use]
     pub fn step_cost(&self) -> StepCost {
         self.view.step_cost()
@@ -322,8 +315,7 @@ where
         self.view.dropped()
     }
 
-    /// Returns the failures since the last call, but at most the last 1,000. Older ones are
-    /// [counted](Self::lost_failures).
+    /// Returns the failures since the last call, at most the last 1,000. Older ones are [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }
@@ -334,8 +326,7 @@ where
     /// before them.
     ///
     /// A runner or overlap that takes over the simulation continues smoothly from the displayed state: see
-    /// [`View::time`]. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack), by default half
-    /// a step, 8 ms at 60 Hz.
+    /// [`View::time`]. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
     /// If the thread panicked while no hook and no step was running, which is a bug in this crate.

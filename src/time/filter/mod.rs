@@ -14,9 +14,8 @@ use averaging::{Averaging, Snapping};
 /// Smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), if the timer is
 /// noisier than the display.
 ///
-/// Motion that follows a noisy timer stutters, because the display shows frames at even intervals. A filter returns
-/// steadier times and carries the difference over, so that no time is lost or added in the long run. Use it where you
-/// see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
+/// A filter returns steadier times and carries the difference over, so that no time is lost or added in the long run.
+/// Use it where you see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
 ///
 /// ```
 /// use evenstep::time::FrameFilter;
@@ -26,29 +25,22 @@ use averaging::{Averaging, Snapping};
 /// let mut snap = |us| filter.filter(Duration::from_micros(us)).as_micros();
 /// // Jitter, and a frame that was dropped.
 /// assert_eq!([16_100, 17_300, 16_600, 33_400].map(&mut snap), [16_667, 16_667, 16_667, 33_334]);
-/// // The timer was read late once: the next frame is shorter by as much.
+/// // The timer was read late once.
 /// assert_eq!([31_464, 2_482, 15_312].map(&mut snap), [16_667; 3]);
 /// # Ok::<(), evenstep::time::FilterError>(())
 /// ```
 ///
 /// # When to take the time
 /// Take it right after the call that presents a frame has returned. With vertical sync, that call waits for the
-/// display. A later time also varies with the work in between.
+/// display, and a later time also varies with your work.
 ///
 /// # Browsers
-/// Every browser rounds the time stamps of frames. [`automatic`](Self::automatic) adapts to that. The unevenness per
-/// frame is a root mean square, with one frame in a hundred missed:
-///
-/// | stamps rounded to | without a filter | with a filter | maximum added delay |
-/// | --- | --- | --- | --- |
-/// | 0.1 ms | 0.17 ms | snapping (tolerance 2 ms): 0.02 ms | 1.1 ms |
-/// | 1 ms | 0.5 ms | snapping: 0.02 ms; at 144 Hz 0.24 ms | 1.5 ms; at 144 Hz a frame |
-/// | 16.67 ms, at 60 Hz | 1.1 ms | no filter does better | |
-/// | 16.67 ms, at 75 or 144 Hz | 7 to 8 ms | averaging over 64 frames: 1.4 ms | 35 ms |
-/// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
-///
-/// An average spreads a missed frame over all its frames, which is worse than no filter if stamps are finer than a
-/// frame.
+/// Every browser rounds the time stamps of frames, and [`automatic`](Self::automatic) adapts to that. If they are
+/// rounded to at most 1 ms, snapping reduces the unevenness (root mean square) from up to 0.5 ms to 0.02 ms, or 0.24 ms
+/// at 144 Hz, and delays frames by at most 1.5 ms, or one frame at 144 Hz. If they are rounded to 100 ms, averaging
+/// over 64 frames reduces it from 37 ms to 2 ms, and delays frames by at most 77 ms. An average spreads a missed frame
+/// over all its frames, which is worse than no filter if stamps are finer than a frame. The README of
+/// `examples/browser` has all measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
@@ -70,7 +62,7 @@ pub enum FilterError {
     /// The display's period is zero.
     #[error("the display's period is zero: give the time between its frames, 16.667 ms at 60 Hz")]
     ZeroPeriod,
-    /// The tolerance is half a period or more: every time would snap to some multiple.
+    /// The tolerance is half a period or more, so every time would snap.
     #[error(
         "the tolerance {tolerance:?} is too large for the period {period:?}: give less than half the period"
     )]
@@ -97,8 +89,8 @@ impl FrameFilter {
     /// | between one and two periods, after frames that fit | one period, timed late |
     /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// A frame of two periods that is short by more than a twelfth of a period counts as one, timed late. If no shorter
-    /// frame follows, the time over the tolerance is returned within two frames. The carried time is always less than a
+    /// If two periods are short by more than a twelfth of one, they count as one, timed late. If no shorter frame
+    /// follows, the time over the tolerance is returned within two frames. The carried time is always less than a
     /// period. If it is over a twentieth of one, because the period is slightly wrong, a part of it is added in each
     /// frame.
     ///
@@ -117,30 +109,29 @@ impl FrameFilter {
         ))))
     }
 
-    /// Creates a filter that adapts to the timer and the display, and follows a change within two seconds. Use it if
-    /// your game does not know its display: in a browser, or on a phone that changes its refresh rate.
+    /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
+    /// display: in a browser, or on a phone that changes its refresh rate.
     ///
     /// | the last 64 frames are | the filter |
     /// | --- | --- |
-    /// | nearly all whole periods of one display | snaps to that period, as [`snapping`](Self::snapping) does, with a tolerance of 2 ms or a quarter of the period |
-    /// | zero for more than one in twenty: the timer is coarser than the display | averages over 64 frames |
-    /// | neither, or fewer than 32 so far | returns the measured times |
+    /// | nearly all whole periods of one display | [snaps](Self::snapping) to that period, with a tolerance of 2 ms or, if that is less, a quarter of the period |
+    /// | zero for more than one in twenty: the timer is coarser than the display | [averages](Self::averaging) over 64 frames |
+    /// | neither (as with a variable refresh rate), or fewer than 32 | returns the measured times |
     ///
-    /// With a variable refresh rate, it does nothing once the frame times vary. It can run ahead or behind as much as
-    /// [`averaging`](Self::averaging) over 64 frames.
+    /// It can run ahead or behind as much as [`averaging`](Self::averaging) over 64 frames.
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))
     }
 
-    /// Creates a filter that averages over the last `frames` frames, at 32 bytes each. Time that the average leaves
-    /// over is returned in parts, one in each frame.
+    /// Creates a filter that averages over the last `frames` frames, at 32 bytes each. Each frame also gets a part of
+    /// the carried time.
     ///
     /// # Bounds
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two. So most of a hitch is returned at once. A typical frame is the median of the last `frames` frames,
-    /// without frames that took no time: 100 ms with a timer that is rounded to 100 ms. If frames suddenly become much
-    /// shorter, filtered times are zero until the sum is within these bounds again.
+    /// at most two. So most of a hitch is returned at once. A typical frame is the median of the last `frames` frames
+    /// that took any time: 100 ms with a timer that is rounded to 100 ms. If frames suddenly become much shorter,
+    /// filtered times are zero until the sum is within these bounds again.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
