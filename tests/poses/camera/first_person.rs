@@ -29,7 +29,8 @@ impl Look {
     fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
         const EYES: f32 = 0.7; // metres above the body's origin
         let position = simulation.pose(player)?.translation + Vector::Y * EYES;
-        let rotation = Rotation::from_rotation_y(self.yaw) * Rotation::from_rotation_x(self.pitch);
+        let turn = Rotation::from_rotation_y(self.yaw);
+        let rotation = turn * Rotation::from_rotation_x(self.pitch);
         Some(Pose::from_parts(position, rotation))
     }
 }

@@ -133,7 +133,7 @@ impl SmoothCamera {
     /// `rate`, per second, is how fast the distance shrinks.
     fn follow(&mut self, target: Vector, frame_time: f32, rate: f32) -> Vector {
         if frame_time > 0.0 {
-            // At this velocity the camera trails by `lag`. The difference from that decays.
+            // At this velocity, the camera trails by `lag`. The rest decays.
             let lag = (target - self.target) / (frame_time * rate);
             self.offset = (self.offset + lag) * (-rate * frame_time).exp() - lag;
         }

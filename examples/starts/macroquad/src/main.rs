@@ -37,7 +37,7 @@ async fn main() {
         // The displayed pose, between two steps.
         let pose = simulation.pose(hero).unwrap();
         clear_background(SKYBLUE);
-        // Metres, with y up, from the lower edge of the floor.
+        // In metres, with y up. The floor's lower edge is that of the window.
         set_camera(&Camera2D {
             target: vec2(0.0, 2.5),
             zoom: vec2(1.0 / 4.0, -1.0 / 3.0),
