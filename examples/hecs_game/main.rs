@@ -110,7 +110,8 @@ fn recorded_with_a_stall() -> Vec<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::{RENDERERS, STRIP};
+    use crate::picture::{EVENSTEP, WITHOUT};
+    use report::{NAMES, RENDERERS, STRIP};
     use std::collections::BTreeSet;
 
     /// Returns ten seconds of uneven frames, with one stall.
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn interpolated_motion_is_more_even_than_the_latest_step() {
         let run = play(&uneven(), Rate::hz(50));
-        let [latest, interpolated] = RENDERERS.map(|(_, _, renderer)| run.errors(renderer));
+        let [latest, interpolated] = RENDERERS.map(|(_, renderer)| run.errors(renderer));
         let [median, largest] = [0, 1].map(|i| latest[i] / interpolated[i]);
         assert!(
             median > 50.0 && largest > 50.0,
@@ -149,9 +150,9 @@ mod tests {
     #[test]
     fn the_summary_reports_the_stall_and_draws_evenstep_as_a_flat_line() {
         let summary = play(&uneven(), Rate::hz(50)).to_string();
-        let [times, latest, interpolated] = ["frame time", "latest step", "evenstep"].map(|name| {
+        let [times, latest, interpolated] = ["frame time", WITHOUT.0, EVENSTEP.0].map(|name| {
             let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
-            line.chars().skip(14).collect::<String>()
+            line.chars().skip(NAMES).collect::<String>()
         });
         assert_eq!(times.chars().count(), STRIP, "{summary}");
         assert!(times.contains('█'), "{summary}");

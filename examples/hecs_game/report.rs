@@ -1,5 +1,5 @@
-//! The summary and the picture of a run. They compare two renderers. One draws the latest step, the other interpolated
-//! poses.
+//! The summary and the picture of a run. They compare two renderers. One draws the latest step, as a game without
+//! evenstep would, the other interpolated poses.
 
 use std::error::Error;
 use std::fmt;
@@ -9,9 +9,10 @@ use evenstep::ecs::hecs::{Body, RenderPose};
 use evenstep::rapier::math::Vector;
 use evenstep::{Frame, Simulation};
 use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
 
 use crate::game::{DRONE_SPEED, Game};
-use crate::picture::{self, Area, BLUE, FONT, GREY, ORANGE};
+use crate::picture::{self, Area, EVENSTEP, FONT, GREY, HEIGHT, WITHOUT, name};
 
 /// The number of frames in a strip of the summary. Each frame is one character.
 pub const STRIP: usize = 60;
@@ -24,11 +25,14 @@ const POSITIONS: u32 = 80;
 
 /// A renderer, represented by the position at which it draws the drone.
 type Renderer = fn(&DrawnFrame) -> Vector;
+/// The name and the colour of a side.
+type Side = (&'static str, RGBColor);
 
-pub const RENDERERS: [(&str, RGBColor, Renderer); 2] = [
-    ("latest step", ORANGE, |it| it.latest),
-    ("evenstep", BLUE, |it| it.interpolated),
-];
+pub const RENDERERS: [(Side, Renderer); 2] =
+    [(WITHOUT, |it| it.latest), (EVENSTEP, |it| it.interpolated)];
+
+/// The number of columns of a name in the summary.
+pub const NAMES: usize = 18;
 
 /// The positions at which the two renderers draw the drone in one frame.
 pub struct DrawnFrame {
@@ -106,20 +110,23 @@ impl Run {
     /// Returns an SVG with a panel for each renderer. A panel shows the drone's position in each frame, and a line for
     /// even motion.
     pub fn picture(&self) -> Result<String, Box<dyn Error>> {
-        picture::svg(&[], |area| {
+        let title = [
+            "Without evenstep a body stops and jumps,",
+            "with evenstep it moves evenly",
+        ];
+        picture::svg(&title, HEIGHT, |area| {
             let (width, _) = area.dim_in_pixel();
             let panels = area.split_horizontally((width + POSITIONS) / 2);
             let [latest, interpolated] = &RENDERERS;
-            self.panel(&panels.0, latest, "stops and jumps", POSITIONS)?;
-            self.panel(&panels.1, interpolated, "moves evenly", 0)
+            self.panel(&panels.0, latest, POSITIONS)?;
+            self.panel(&panels.1, interpolated, 0)
         })
     }
 
     fn panel(
         &self,
         area: &Area,
-        &(name, colour, renderer): &(&str, RGBColor, Renderer),
-        motion: &str,
+        &((side, colour), renderer): &(Side, Renderer),
         positions: u32,
     ) -> Result<(), Box<dyn Error>> {
         let points = self.distances(renderer);
@@ -136,7 +143,7 @@ impl Run {
             .margin(12)
             .x_label_area_size(60)
             .y_label_area_size(positions)
-            .build_cartesian_2d(even[0].0..even[1].0, -0.1 * speed * end..1.1 * speed * end)?;
+            .build_cartesian_2d(even[0].0..even[1].0, -0.1 * speed * end..1.22 * speed * end)?;
         chart
             .configure_mesh()
             .x_desc("time, ms")
@@ -147,11 +154,8 @@ impl Run {
             .label_style(FONT)
             .light_line_style(WHITE)
             .draw()?;
-        let style = FONT.into_font().color(&colour);
-        for (text, x, y) in [(name, 0.0, 1.02), (motion, 0.22, 0.0)] {
-            let at = (x * end, y * speed * end);
-            chart.draw_series([Text::new(text.to_owned(), at, style.clone())])?;
-        }
+        let above = (0.0, 1.13 * speed * end);
+        chart.draw_series([name(side, above, HPos::Left, colour)])?;
         chart.draw_series(LineSeries::new(even, GREY.stroke_width(2)))?;
         let dots = points.into_iter();
         chart.draw_series(dots.map(|dot| Circle::new(dot, 5, colour.filled())))?;
@@ -192,23 +196,23 @@ impl fmt::Display for Run {
         )?;
         writeln!(
             f,
-            "{:14}{}",
+            "{:NAMES$}{}",
             "frame time",
             strip(&times[range.clone()], usual)
         )?;
-        for (name, _, renderer) in RENDERERS {
+        for ((name, _), renderer) in RENDERERS {
             let speeds = strip(&self.speeds(renderer)[range.clone()], DRONE_SPEED);
-            writeln!(f, "{name:14}{speeds}")?;
+            writeln!(f, "{name:NAMES$}{speeds}")?;
         }
         writeln!(
             f,
             "\nThe drone flies at {DRONE_SPEED:.2} m/s. Its speed on the screen is off by"
         )?;
-        for (name, _, renderer) in RENDERERS {
+        for ((name, _), renderer) in RENDERERS {
             let [median, largest] = self.errors(renderer);
             writeln!(
                 f,
-                "{name:14}{median:.2} m/s typically, {largest:.2} m/s at most"
+                "{name:NAMES$}{median:.2} m/s typically, {largest:.2} m/s at most"
             )?;
         }
         Ok(())

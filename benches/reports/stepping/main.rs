@@ -5,8 +5,7 @@
 //!
 //! With `--filters`, it prints how even the captures' frames are after each filter of frame times. With `--preview`,
 //! it compares extrapolation with a step that a copy of the state runs ahead. README.md in this folder has the results.
-//! With `--correction`, it plots the displayed poses after a rollback. The book has copies of the plots, in
-//! docs/book/src.
+//! The book has copies of the plots, in docs/book/src.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../../tests/scenes/mod.rs"]
@@ -15,7 +14,6 @@ mod scenes;
 #[path = "../../../examples/hecs_game/picture.rs"]
 mod picture;
 
-mod correction;
 mod filters;
 mod plots;
 mod preview;
@@ -55,9 +53,6 @@ struct Options {
     /// Print how even the captures are after each filter of frame times instead
     #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
     filters: bool,
-    /// Plot the displayed poses after a rollback instead
-    #[arg(long, conflicts_with_all = ["frame_times", "seed", "preview", "filters"])]
-    correction: bool,
 }
 
 /// A run, with its scene, strategy and trace.
@@ -81,10 +76,6 @@ fn main() -> ExitCode {
 fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.preview {
         return Ok(preview::print(Duration::from_secs(options.seconds))?);
-    }
-    if options.correction {
-        std::fs::create_dir_all(&options.output)?;
-        return correction::plot(&options.output);
     }
     let own =
         frame_times::read(&include_bytes!("../../../examples/hecs_game/frame-times.csv")[..])?;

@@ -1,29 +1,25 @@
 //! The two plots of the report.
 
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use plotters::style::RGBColor;
 
 use super::Row;
-use super::picture::{BLUE, Band, Line, ORANGE, RED, lines_over_time};
+use super::picture::{Band, EVENSTEP, Line, WITHOUT, lines_over_time};
 
-/// A strategy, its name in the legend, and its colour.
-type Named = (&'static str, &'static str, RGBColor);
-
-const VARIABLE: Named = ("variable", "steps as long as the frame", RED);
-const LATEST: Named = ("fixed, latest", "latest step", ORANGE);
-const INTERPOLATED: Named = (
-    "fixed, interpolated",
-    "evenstep: fixed steps, interpolated",
-    BLUE,
-);
+/// A strategy, its label and its colour, and the point from which the label extends to the right.
+type Named = (&'static str, (&'static str, RGBColor), (f64, f64));
 
 /// Plots the displayed speed of the body on the curve, frame by frame, over the project's capture. Its true speed is 8
 /// m/s.
 pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
-    let names = [LATEST, INTERPOLATED];
+    let names = [
+        ("fixed, latest", WITHOUT, (2.02, 14.6)),
+        ("fixed, interpolated", EVENSTEP, (2.61, 8.1)),
+    ];
     let lines = lines(rows, "curve", "own capture", &names, |row| {
         let samples = &row.outcome.samples;
         let pairs = samples
@@ -35,12 +31,20 @@ pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
         };
         pairs.map(speed).collect()
     });
-    lines_over_time(file, "speed, m/s", &lines, None)
+    let title = [
+        "At 8 m/s, a body without evenstep appears",
+        "to move at 0 to 13 m/s",
+    ];
+    let drawn = lines_over_time(&title, "speed, m/s", &lines, None, 120)?;
+    Ok(fs::write(file, drawn)?)
 }
 
 /// Plots the height of the last crate of a pile, over a trace with one long frame.
 pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
-    let names = [VARIABLE, INTERPOLATED];
+    let names = [
+        ("variable", WITHOUT, (6.05, 3.6)),
+        ("fixed, interpolated", EVENSTEP, (8.05, 9.5)),
+    ];
     let lines = lines(rows, "1,000 mixed bodies", "one hitch", &names, |row| {
         row.outcome
             .samples
@@ -53,7 +57,12 @@ pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
         times: [start, start + length].map(|time| time.as_secs_f64()),
         text: ["one frame", &format!("takes {} ms", length.as_millis())],
     };
-    lines_over_time(file, "height, m", &lines, Some(&hitch))
+    let title = [
+        "A pile collapses if a step is as long",
+        "as the frame, and stands with evenstep",
+    ];
+    let drawn = lines_over_time(&title, "height, m", &lines, Some(&hitch), 120)?;
+    Ok(fs::write(file, drawn)?)
 }
 
 /// Returns the start and the length of the longest frame of a trace.
@@ -70,12 +79,17 @@ fn lines(
     names: &[Named],
     points: impl Fn(&Row) -> Vec<(f64, f64)>,
 ) -> Vec<Line<'static>> {
-    let line = |(name, legend, colour): &Named| {
+    let line = |&(strategy, (name, colour), label): &Named| {
         let mut rows = rows
             .iter()
             .filter(|row| row.scene.name == scene && row.trace.name == trace);
-        rows.find(|row| row.strategy.name == *name)
-            .map(|row| (*legend, *colour, points(row)))
+        let row = rows.find(|row| row.strategy.name == strategy)?;
+        Some(Line {
+            name,
+            colour,
+            points: points(row),
+            label,
+        })
     };
     names.iter().filter_map(line).collect()
 }

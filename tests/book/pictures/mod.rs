@@ -2,6 +2,8 @@
 //!
 //! `PICTURES=write cargo test --all-features --test book pictures::` draws them again.
 
+// How fast the visual error after a rollback decays.
+mod correction;
 // Nanoseconds per body, from few bodies to many.
 mod growth;
 // A crate in flight: its states, its true pose and its displayed pose.
@@ -18,6 +20,7 @@ fn pictures_are_current() {
     let measured = include_str!("../../../benches/growth.json");
     let measured: growth::Growth = serde_json::from_str(measured).unwrap();
     let drawn = [
+        ("correction-time.svg", correction::svg()),
         ("growth.svg", measured.svg()),
         ("poses.svg", poses::svg()),
         ("timeline.svg", timeline::svg()),

@@ -5,8 +5,9 @@ use std::error::Error;
 use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation};
 use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
 
-use crate::picture::{self, Area, BLUE, GREY, ORANGE};
+use crate::picture::{self, Area, BLUE, GREY, ORANGE, label, text};
 use crate::scenes::MS;
 
 /// Half the width of the crate, in metres.
@@ -33,13 +34,17 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
     let frame = simulation.advance(MS(80), |_, _| ());
     let displayed = simulation.pose(key).ok_or("no body")?;
 
-    let displayed_name = format!("pose(key): displayed, alpha {:.1}", frame.alpha);
-    let legend = [
-        ("earlier steps", GREY),
-        ("body(key): true, after the latest step", ORANGE),
-        (&displayed_name, BLUE),
+    let title = [
+        "pose(key) lies between the last two steps:",
+        "it is smooth, and behind body(key)",
     ];
-    picture::svg(&legend, |area| {
+    picture::svg(&title, 410, |area| {
+        let alpha = format!("displayed, alpha {:.1}", frame.alpha);
+        text(area, "earlier steps", (200, 312), HPos::Left, GREY)?;
+        label(area, "pose(key)", (412, 12), HPos::Right, BLUE)?;
+        text(area, &alpha, (412, 38), HPos::Right, BLACK)?;
+        label(area, "body(key)", (432, 12), HPos::Left, ORANGE)?;
+        text(area, "true", (432, 38), HPos::Left, BLACK)?;
         let path = states.iter().map(|pose| pixels(pose.translation));
         area.draw(&PathElement::new(
             path.collect::<Vec<_>>(),
@@ -68,5 +73,5 @@ fn corners(pose: Pose) -> [(i32, i32); 4] {
 }
 
 fn pixels(point: Vector) -> (i32, i32) {
-    ((SCALE * point.x) as i32, 340 - (SCALE * point.y) as i32)
+    ((SCALE * point.x) as i32, 396 - (SCALE * point.y) as i32)
 }

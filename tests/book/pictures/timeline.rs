@@ -6,7 +6,7 @@ use evenstep::Simulation;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use crate::picture::{self, Area, BLUE, GREY, text};
+use crate::picture::{self, Area, BLUE, GREY, label, text};
 use crate::scenes::MS;
 
 /// The frame times in milliseconds. A step takes 16.7 ms.
@@ -19,13 +19,19 @@ const START: f32 = 132.0;
 const STEP: f32 = 98.0;
 const LAST_STEP: u8 = 4;
 
-const FRAMES: i32 = 100;
-const DISPLAYED: i32 = 218;
-const NUMBERS: i32 = 306;
+/// Heights in the picture, in pixels from its title.
+const FRAMES: i32 = 64;
+const DISPLAYED: i32 = 182;
+const NUMBERS: i32 = 262;
+const HEIGHT: u32 = 312;
 
 /// Draws when frames end, and the moment that each of them displays. Time runs to the right, in steps.
 pub fn svg() -> Result<String, Box<dyn Error>> {
-    picture::svg(&[], |area| {
+    let title = [
+        "Each frame displays the moment one step",
+        "earlier, so it always has a step on both sides",
+    ];
+    picture::svg(&title, HEIGHT, |area| {
         for step in 0..=LAST_STEP {
             let x = x(step.into());
             let line = [(x, FRAMES - 28), (x, NUMBERS - 18)];
@@ -36,16 +42,16 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         text(
             area,
             "time, in steps",
-            (middle, NUMBERS + 32),
+            (middle, NUMBERS + 30),
             HPos::Center,
             BLACK,
         )?;
         for (name, y) in [("frames", FRAMES), ("displayed", DISPLAYED)] {
-            text(area, name, (12, y), HPos::Left, BLACK)?;
+            label(area, name, (12, y), HPos::Left, BLUE)?;
         }
         draw_frames(area)?;
-        text(area, "one step", (12, 146), HPos::Left, GREY)?;
-        text(area, "earlier", (12, 172), HPos::Left, GREY)
+        text(area, "one step", (12, 110), HPos::Left, GREY)?;
+        text(area, "earlier", (12, 136), HPos::Left, GREY)
     })
 }
 
