@@ -1,4 +1,4 @@
-//! One half of the picture. A camera sees flat shapes in space, and lines of text are drawn over them.
+//! The picture. A camera for each half sees flat shapes in space, and lines of text are drawn over them.
 //!
 //! Everything is drawn without anti-aliasing at three times the width and height. Each pixel is then the mean of nine.
 //! So adjacent shapes leave no gap, and colours are mixed in whole numbers.
@@ -13,8 +13,8 @@ use crate::letters;
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// The width of one half of the picture, in pixels.
-pub const WIDTH: usize = 396;
+/// The size of the picture, in pixels.
+pub const WIDTH: usize = 800;
 pub const HEIGHT: usize = 330;
 const OVERSAMPLING: usize = 3;
 /// The magnification of the letters. A phone displays the picture at two fifths of its size.
@@ -27,7 +27,9 @@ const LIGHT: Vector = Vector::new(0.35, 0.85, 0.4);
 const SHADES: f32 = 6.0;
 
 /// A camera that looks from the front, from above and from the right.
-struct Camera {
+pub struct Camera {
+    /// The middle of its half of the picture, in pixels from the left.
+    middle: f32,
     /// The position, in metres.
     eye: Vector,
     right: Vector,
@@ -36,13 +38,14 @@ struct Camera {
 }
 
 impl Camera {
-    fn new() -> Self {
-        let eye = Vector::new(3.2, 4.4, 11.0);
-        let target = Vector::new(-0.35, 0.45, 0.0);
+    pub fn new(middle: f32) -> Self {
+        let eye = Vector::new(2.6, 4.4, 12.0);
+        let target = Vector::new(-0.6, 0.1, 0.0);
         let back = (eye - target).normalize();
         let right = Vector::Y.cross(back).normalize();
         let up = back.cross(right);
         Self {
+            middle,
             eye,
             right,
             up,
@@ -51,7 +54,7 @@ impl Camera {
     }
 
     /// Returns the distance in front of the camera, in metres.
-    fn depth(&self, point: Vector) -> f32 {
+    pub fn depth(&self, point: Vector) -> f32 {
         (self.eye - point).dot(self.back)
     }
 
@@ -60,9 +63,15 @@ impl Camera {
         let scale = 640.0 / self.depth(point);
         let seen = point - self.eye;
         Point::from_xy(
-            WIDTH as f32 / 2.0 + seen.dot(self.right) * scale,
-            HEIGHT as f32 / 2.0 + 24.0 - seen.dot(self.up) * scale,
+            self.middle + seen.dot(self.right) * scale,
+            HEIGHT as f32 / 2.0 + 14.0 - seen.dot(self.up) * scale,
         )
+    }
+
+    /// Returns the corners of a polygon that faces the camera, from their directions to the right and up.
+    pub fn facing(&self, at: Vector, directions: &[[f32; 2]], radius: f32) -> Vec<Vector> {
+        let corner = |[right, up]: &[f32; 2]| at + (self.right * *right + self.up * *up) * radius;
+        directions.iter().map(corner).collect()
     }
 
     fn sees(&self, point: Vector, normal: Vector) -> bool {
@@ -72,7 +81,6 @@ impl Camera {
 
 pub struct Canvas {
     pixmap: Pixmap,
-    camera: Camera,
 }
 
 impl Canvas {
@@ -81,26 +89,20 @@ impl Canvas {
         let mut pixmap = Pixmap::new(width, height).expect("the size is not zero");
         let [r, g, b] = BACKGROUND;
         pixmap.fill(Color::from_rgba8(r, g, b, 255));
-        let camera = Camera::new();
-        Self { pixmap, camera }
-    }
-
-    /// Returns the distance of a point in front of the camera, in metres.
-    pub fn depth(&self, point: Vector) -> f32 {
-        self.camera.depth(point)
+        Self { pixmap }
     }
 
     /// Draws a convex face with shading, if its front is visible.
-    pub fn face(&mut self, color: Rgb, normal: Vector, corners: &[Vector]) {
-        if self.camera.sees(corners[0], normal) {
-            self.flat(shaded(color, normal), corners);
+    pub fn face(&mut self, camera: &Camera, color: Rgb, normal: Vector, corners: &[Vector]) {
+        if camera.sees(corners[0], normal) {
+            self.flat(camera, shaded(color, normal), corners);
         }
     }
 
     /// Draws a polygon.
-    pub fn flat(&mut self, color: Rgb, corners: &[Vector]) {
+    pub fn flat(&mut self, camera: &Camera, color: Rgb, corners: &[Vector]) {
         let mut points = PathBuilder::new();
-        for point in corners.iter().map(|at| self.camera.project(*at)) {
+        for point in corners.iter().map(|at| camera.project(*at)) {
             extend(&mut points, point);
         }
         points.close();
@@ -124,6 +126,21 @@ impl Canvas {
             }
             x += LETTERS * letters::advance(letter);
         }
+    }
+
+    /// Draws a line of text around its middle.
+    pub fn text_around(&mut self, color: Rgb, middle: f32, baseline: f32, text: &str) {
+        let width: f32 = text.chars().map(letters::advance).sum();
+        self.text(color, middle - LETTERS * width / 2.0, baseline, text);
+    }
+
+    /// Draws a vertical line between two heights, in pixels.
+    pub fn vertical(&mut self, color: Rgb, x: f32, heights: [f32; 2]) {
+        let mut points = PathBuilder::new();
+        for y in heights {
+            extend(&mut points, Point::from_xy(x, y));
+        }
+        self.line(color, points.finish());
     }
 
     fn line(&mut self, color: Rgb, path: Option<Path>) {

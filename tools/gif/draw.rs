@@ -1,32 +1,36 @@
 //! Draws frames of the log.
 
-use crate::canvas::{self, Canvas, Rgb};
-use crate::scene::{BALL_RADIUS, CRATE_HALF, Half, Row, STAIRS, STAIRS_HALF_Z, Shape};
+use crate::canvas::{Camera, Canvas, Rgb, WIDTH};
+use crate::scene::{FOOT, Half, LOOP_FRAMES, LOOP_STEPS, Row, STAIRS, STAIRS_HALF_Z, Shape};
 use evenstep::rapier::prelude::*;
 
-/// The width of the picture, in pixels.
-pub const WIDTH: usize = 2 * canvas::WIDTH + GAP;
-pub use crate::canvas::HEIGHT;
-/// The gap between the two halves, in pixels.
-const GAP: usize = 8;
-
-const BETWEEN: Rgb = [128, 128, 128];
-const STONE: Rgb = [120, 134, 164];
-const SHADOW: Rgb = [66, 76, 98];
-const CRATE: Rgb = [214, 142, 44];
-const PLANKS: Rgb = [255, 190, 84];
-const BALL: [Rgb; 2] = [[245, 245, 245], [232, 70, 62]];
+const BETWEEN: Rgb = [70, 76, 90];
+const STONE: Rgb = [104, 114, 136];
+const SHADOW: Rgb = [56, 63, 80];
+const CRATE: Rgb = [176, 160, 132];
+const PLANKS: Rgb = [226, 210, 180];
+const BALL: [Rgb; 2] = [[245, 245, 245], [122, 128, 142]];
 const TEXT: Rgb = [214, 220, 230];
-const LEFT_TEXT: Rgb = [255, 150, 110];
-const RIGHT_TEXT: Rgb = [110, 226, 160];
 
-/// The left end of all text, and the baselines. The caption is at the top, and the rate at the bottom.
-const MARGIN: f32 = 16.0;
-const CAPTION_Y: f32 = 38.0;
-const RATE_Y: f32 = 310.0;
+/// The names and colours of the sides, as in the book's other pictures.
+const SIDES: [(Half, &str, Rgb); 2] = [
+    (Half::Left, "without evenstep", [0xd6, 0x6c, 0x20]),
+    (Half::Right, "evenstep", [0x3a, 0x86, 0xd8]),
+];
+
+/// The left end of a side's name, from the left end of its half, and the baselines of the names and of the rate.
+const MARGIN: f32 = 20.0;
+const NAME_Y: f32 = 36.0;
+const RATE_Y: f32 = 318.0;
+/// The ends of the line between the two halves.
+const BORDER: [f32; 2] = [20.0, 270.0];
+
+/// The number of frames whose positions leave a mark, and the radius of the newest mark, in metres.
+const TRAIL: u32 = 40;
+const MARK: f32 = 0.17;
 
 /// The axes of each face of a cube. The first axis is its normal.
-const SIDES: [[Vector; 3]; 6] = [
+const FACES: [[Vector; 3]; 6] = [
     [Vector::X, Vector::Y, Vector::Z],
     [Vector::NEG_X, Vector::Y, Vector::Z],
     [Vector::Y, Vector::X, Vector::Z],
@@ -37,50 +41,80 @@ const SIDES: [[Vector; 3]; 6] = [
 
 /// Draws a frame. Returns the red, green and blue of each pixel, row by row.
 pub fn frame(log: &[Row], frame: u32) -> Vec<Rgb> {
-    let [left, right] = [Half::Left, Half::Right].map(|half| {
-        let rows = log
-            .iter()
-            .filter(|row| (row.half, row.frame) == (half, frame));
-        draw_half(half, rows.collect())
-    });
-    let rows = left.chunks(canvas::WIDTH).zip(right.chunks(canvas::WIDTH));
-    let rows = rows.map(|(left, right)| [left, &[BETWEEN; GAP], right].concat());
-    rows.flatten().collect()
-}
-
-fn draw_half(half: Half, mut rows: Vec<&Row>) -> Vec<Rgb> {
     let mut canvas = Canvas::new();
-    for step in STAIRS {
-        draw_step(&mut canvas, step);
+    let half_width = WIDTH as f32 / 2.0;
+    for ((half, name, color), i) in SIDES.into_iter().zip([0.0, 1.0]) {
+        let left = i * half_width;
+        let camera = Camera::new(left + half_width / 2.0);
+        let rows: Vec<_> = log.iter().filter(|row| row.half == half).collect();
+        draw_half(&mut canvas, &camera, &rows, frame, color);
+        canvas.text(color, left + MARGIN, NAME_Y, name);
     }
-    // The stairs descend towards the camera, so no step hides bodies on another.
-    for row in &rows {
-        draw_shadow(&mut canvas, row);
-    }
-    rows.sort_by(|a, b| {
-        canvas
-            .depth(b.position())
-            .total_cmp(&canvas.depth(a.position()))
-    });
-    for row in rows {
-        match row.shape {
-            Shape::Ball => draw_ball(&mut canvas, row),
-            Shape::Crate => draw_crate(&mut canvas, row),
-        }
-    }
-    draw_caption(&mut canvas, half);
+    canvas.vertical(BETWEEN, half_width, BORDER);
+    canvas.text_around(TEXT, half_width, RATE_Y, "10 Hz physics");
     canvas.pixels()
 }
 
-fn draw_step(canvas: &mut Canvas, [left, right, top]: [f32; 3]) {
-    let bottom = top - 6.0;
+/// Draws the bodies of a half in a frame, and where they were before.
+fn draw_half(canvas: &mut Canvas, camera: &Camera, log: &[&Row], frame: u32, color: Rgb) {
+    for step in STAIRS {
+        draw_step(canvas, camera, step);
+    }
+    let mut rows: Vec<_> = log.iter().filter(|row| row.frame == frame).collect();
+    // The stairs descend towards the camera, so no step hides bodies on another.
+    for row in &rows {
+        draw_shadow(canvas, camera, row);
+    }
+    for row in &rows {
+        draw_trail(canvas, camera, log, row, color);
+    }
+    let depth = |row: &Row| camera.depth(row.position());
+    rows.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
+    for row in rows {
+        match row.shape {
+            Shape::Ball => draw_ball(canvas, camera, row),
+            Shape::Crate => draw_crate(canvas, camera, row),
+        }
+    }
+}
+
+/// Draws a mark at each position that the body had in the last frames. Older marks are smaller.
+fn draw_trail(canvas: &mut Canvas, camera: &Camera, log: &[&Row], row: &Row, color: Rgb) {
+    let mut positions: Vec<Vector> = Vec::new();
+    for age in 0..TRAIL {
+        // Before the first frame is the last one, in which the bodies of the loop before were.
+        let (frame, arrival) = match row.frame.checked_sub(age) {
+            Some(frame) => (frame, row.arrival),
+            None => (row.frame + LOOP_FRAMES - age, row.arrival + LOOP_STEPS),
+        };
+        let is_it = |other: &&&Row| (other.frame, other.arrival) == (frame, arrival);
+        let Some(position) = log.iter().find(is_it).map(|row| row.position()) else {
+            break;
+        };
+        if positions.last() != Some(&position) {
+            positions.push(position);
+        }
+    }
+    // A mark keeps its size until the body moves.
+    let frames = TRAIL / row.half.positions_in(TRAIL);
+    for (i, position) in positions.iter().enumerate().rev() {
+        let share = 1.0 - (i as u32 * frames) as f32 / TRAIL as f32;
+        canvas.flat(
+            camera,
+            color,
+            &camera.facing(*position, &ring(), MARK * share),
+        );
+    }
+}
+
+fn draw_step(canvas: &mut Canvas, camera: &Camera, [left, right, top]: [f32; 3]) {
     let (middle, half) = (
-        Vector::new(left + right, top + bottom, 0.0) / 2.0,
-        Vector::new((right - left) / 2.0, (top - bottom) / 2.0, STAIRS_HALF_Z),
+        Vector::new(left + right, top + FOOT, 0.0) / 2.0,
+        Vector::new((right - left) / 2.0, (top - FOOT) / 2.0, STAIRS_HALF_Z),
     );
-    for [normal, u, v] in SIDES {
+    for [normal, u, v] in FACES {
         let corners = face_corners([normal, u, v]).map(|corner| middle + corner * half);
-        canvas.face(STONE, normal, &corners);
+        canvas.face(camera, STONE, normal, &corners);
     }
 }
 
@@ -93,20 +127,20 @@ fn face_corners([normal, u, v]: [Vector; 3]) -> [Vector; 4] {
     ]
 }
 
-fn draw_crate(canvas: &mut Canvas, row: &Row) {
-    let (at, rotation) = (row.position(), row.rotation());
-    for [normal, u, v] in SIDES {
+fn draw_crate(canvas: &mut Canvas, camera: &Camera, row: &Row) {
+    let (at, rotation) = (row.drawn_at(), row.rotation());
+    for [normal, u, v] in FACES {
         for (color, share) in [(CRATE, 1.0), (PLANKS, 0.74)] {
             let corners = face_corners([normal, u * share, v * share]);
-            let corners = corners.map(|corner| at + rotation * (corner * CRATE_HALF));
-            canvas.face(color, rotation * normal, &corners);
+            let corners = corners.map(|corner| at + rotation * (corner * row.drawn_size()));
+            canvas.face(camera, color, rotation * normal, &corners);
         }
     }
 }
 
 /// Draws a beach ball: a sphere of flat faces in two colours.
-fn draw_ball(canvas: &mut Canvas, row: &Row) {
-    let (at, rotation) = (row.position(), row.rotation());
+fn draw_ball(canvas: &mut Canvas, camera: &Camera, row: &Row) {
+    let (at, rotation) = (row.drawn_at(), row.rotation());
     for (i, slice) in ring().windows(2).enumerate() {
         for belt in half_ring().windows(2) {
             let normal = |[c, s]: [f32; 2], [height, width]: [f32; 2]| {
@@ -119,8 +153,8 @@ fn draw_ball(canvas: &mut Canvas, row: &Row) {
                 normal(slice[0], belt[1]),
             ];
             let middle = corners.iter().sum::<Vector>().normalize();
-            let corners = corners.map(|corner| at + corner * BALL_RADIUS);
-            canvas.face(BALL[i / (RING / 6) % 2], middle, &corners);
+            let corners = corners.map(|corner| at + corner * row.drawn_size());
+            canvas.face(camera, BALL[i / (RING / 6) % 2], middle, &corners);
         }
     }
 }
@@ -148,8 +182,8 @@ fn half_ring() -> Vec<[f32; 2]> {
 }
 
 /// Draws the body's shadow, straight down, onto each step below.
-fn draw_shadow(canvas: &mut Canvas, row: &Row) {
-    let at = row.position();
+fn draw_shadow(canvas: &mut Canvas, camera: &Camera, row: &Row) {
+    let at = row.drawn_at();
     for face in shadow_faces(row) {
         for [left, right, top] in STAIRS.into_iter().filter(|[.., top]| at.y > *top) {
             let face = clip(&face, |at| at.x - left);
@@ -157,25 +191,25 @@ fn draw_shadow(canvas: &mut Canvas, row: &Row) {
             let face = clip(&face, |at| at.z + STAIRS_HALF_Z);
             let face = clip(&face, |at| STAIRS_HALF_Z - at.z);
             let flat: Vec<_> = face.iter().map(|at| at.with_y(top)).collect();
-            canvas.flat(SHADOW, &flat);
+            canvas.flat(camera, SHADOW, &flat);
         }
     }
 }
 
 /// Returns faces that together cast the shadow of the body.
 fn shadow_faces(row: &Row) -> Vec<Vec<Vector>> {
-    let (at, rotation) = (row.position(), row.rotation());
+    let (at, rotation) = (row.drawn_at(), row.rotation());
     match row.shape {
         Shape::Ball => {
             let ring = ring();
             let corners = ring
                 .iter()
-                .map(|[c, s]| at + Vector::new(*c, 0.0, *s) * BALL_RADIUS);
+                .map(|[c, s]| at + Vector::new(*c, 0.0, *s) * row.drawn_size());
             vec![corners.collect()]
         }
         Shape::Crate => {
-            let world = |corner| at + rotation * (corner * CRATE_HALF);
-            let faces = SIDES.map(|side| face_corners(side).map(world).to_vec());
+            let world = |corner| at + rotation * (corner * row.drawn_size());
+            let faces = FACES.map(|side| face_corners(side).map(world).to_vec());
             faces.to_vec()
         }
     }
@@ -195,13 +229,4 @@ fn clip(corners: &[Vector], distance: impl Fn(Vector) -> f32) -> Vec<Vector> {
         }
     }
     kept
-}
-
-fn draw_caption(canvas: &mut Canvas, half: Half) {
-    let (name, color) = match half {
-        Half::Left => ("without interpolation", LEFT_TEXT),
-        Half::Right => ("evenstep", RIGHT_TEXT),
-    };
-    canvas.text(color, MARGIN, CAPTION_Y, name);
-    canvas.text(TEXT, MARGIN, RATE_Y, "physics at 10 Hz");
 }

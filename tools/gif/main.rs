@@ -1,5 +1,6 @@
 //! Draws the animation at the top of the README. Both halves have the same bodies at 10 Hz. One draws the latest step,
-//! the other is interpolated by evenstep. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
+//! as a game without evenstep does, the other is interpolated by evenstep. Each body leaves marks where it was, so that a
+//! single frame shows the difference too. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
 //!
 //! `cargo run --release --example gif --features enhanced-determinism`
 //!
@@ -68,7 +69,10 @@ fn picture(log: &[Row]) -> Result<Vec<u8>, Box<dyn Error>> {
     let frames: Vec<_> = (0..LOOP_FRAMES)
         .map(|frame| draw::frame(log, frame))
         .collect();
-    let (width, height) = (u16::try_from(draw::WIDTH)?, u16::try_from(draw::HEIGHT)?);
+    let (width, height) = (
+        u16::try_from(canvas::WIDTH)?,
+        u16::try_from(canvas::HEIGHT)?,
+    );
     Ok(encode::encode(&frames, width, height)?)
 }
 
@@ -88,7 +92,7 @@ mod tests {
         assert!(bytes.len() <= 2_000_000, "{} bytes", bytes.len());
         let mut picture = DecodeOptions::new().read_info(&bytes[..]).unwrap();
         let size = [picture.width(), picture.height()].map(usize::from);
-        assert_eq!(size, [draw::WIDTH, draw::HEIGHT]);
+        assert_eq!(size, [canvas::WIDTH, canvas::HEIGHT]);
         assert_eq!(picture.repeat(), Repeat::Infinite);
         let mut frames = 0;
         while let Some(frame) = picture.next_frame_info().unwrap() {

@@ -9,20 +9,25 @@ use serde::{Deserialize, Serialize};
 /// The frame time at 50 Hz. The delays of a GIF are whole hundredths of a second, and browsers lengthen those below two.
 const FRAME_TIME: Duration = Duration::from_millis(20);
 /// The same bodies are inserted every 1.5 s, so the picture loops.
-const LOOP_STEPS: u64 = 15;
+pub const LOOP_STEPS: u64 = 15;
 pub const LOOP_FRAMES: u32 = 75;
+/// The number of frames of a step.
+const STEP_FRAMES: u32 = 5;
 /// The number of loops before the one in the picture. In these the first bodies leave the picture.
 const LOOPS_BEFORE: u32 = 3;
-/// Bodies below this height, in metres, are below the picture.
-const BOTTOM: f32 = -4.0;
+/// The x at which bodies appear and disappear, and the distance over which they grow and shrink, in metres.
+const ENDS: [f32; 2] = [-3.9, 2.9];
+const GROWTH: f32 = 0.4;
 
 pub const BALL_RADIUS: f32 = 0.42;
 pub const CRATE_HALF: f32 = 0.38;
 /// Half the width of the stairs, in metres.
 pub const STAIRS_HALF_Z: f32 = 1.3;
+/// The height of the foot of the stairs, in metres.
+pub const FOOT: f32 = -1.6;
 /// The steps of the stairs. Each has a left end and a right end along x, and a height, in metres.
 pub const STAIRS: [[f32; 3]; 4] = [
-    [-6.0, -2.4, 1.6],
+    [-4.2, -2.4, 1.6],
     [-2.4, -0.6, 0.6],
     [-0.6, 1.2, -0.4],
     [1.2, 3.0, -1.4],
@@ -45,6 +50,14 @@ pub enum Half {
 }
 
 impl Half {
+    /// Returns the number of different positions of a moving body in these frames.
+    pub fn positions_in(self, frames: u32) -> u32 {
+        match self {
+            Self::Left => frames / STEP_FRAMES,
+            Self::Right => frames,
+        }
+    }
+
     fn smoothing(self) -> Smoothing {
         match self {
             Self::Left => Smoothing::Latest,
@@ -93,6 +106,26 @@ impl Row {
 
     pub fn position(&self) -> Vector {
         Vector::new(self.x as f32, self.y as f32, self.z as f32) / 10_000.0
+    }
+
+    /// Returns the radius of the ball, or half the width of the crate, as drawn. Bodies grow where they appear, and
+    /// shrink where they disappear, so that the edge of the picture cuts none.
+    pub fn drawn_size(&self) -> f32 {
+        let x = self.position().x;
+        let share = (x - ENDS[0]).min(ENDS[1] - x) / GROWTH;
+        self.size() * share.clamp(0.0, 1.0)
+    }
+
+    /// Returns the position at which a body of the drawn size is drawn: it touches what the whole body touches.
+    pub fn drawn_at(&self) -> Vector {
+        self.position() - Vector::Y * (self.size() - self.drawn_size())
+    }
+
+    fn size(&self) -> f32 {
+        match self.shape {
+            Shape::Ball => BALL_RADIUS,
+            Shape::Crate => CRATE_HALF,
+        }
     }
 
     /// Returns the rotation, of about unit length.
@@ -145,8 +178,8 @@ fn stairs() -> Simulation {
     let rate = Rate::hz(10);
     let mut simulation = Simulation::new(rate);
     for [left, right, top] in STAIRS {
-        let half = Vector::new((right - left) / 2.0, (top - BOTTOM) / 2.0, STAIRS_HALF_Z);
-        let at = Vector::new((left + right) / 2.0, (top + BOTTOM) / 2.0, 0.0);
+        let half = Vector::new((right - left) / 2.0, (top - FOOT) / 2.0, STAIRS_HALF_Z);
+        let at = Vector::new((left + right) / 2.0, (top + FOOT) / 2.0, 0.0);
         simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(at),
             ColliderBuilder::cuboid(half.x, half.y, half.z),
@@ -159,7 +192,7 @@ fn stairs() -> Simulation {
 fn insert_and_remove(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) {
     bodies.retain(|body| {
         let there = physics.body(body.key);
-        let stays = there.is_some_and(|body| body.translation().y > BOTTOM);
+        let stays = there.is_some_and(|body| body.translation().x < ENDS[1]);
         if !stays {
             physics.remove(body.key);
         }
@@ -180,7 +213,7 @@ fn insert_and_remove(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) 
 
 fn arrive(physics: &mut Physics, shape: Shape, speed: f32, z: f32) -> BodyKey {
     let body = RigidBodyBuilder::dynamic()
-        .translation(Vector::new(-4.4, 2.6, z))
+        .translation(Vector::new(ENDS[0], 2.2, z))
         .linvel(Vector::X * speed)
         .angvel(Vector::new(1.0, 0.5, -4.0))
         .enabled_translations(true, true, false);
