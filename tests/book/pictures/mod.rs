@@ -2,12 +2,27 @@
 //!
 //! `PICTURES=write cargo test --all-features --test book pictures::` draws them again.
 
+// Lines, dots and arrows.
+mod shapes;
+
+// A body on the screen, with two cameras.
+mod camera;
 // How fast the visual error after a rollback decays.
 mod correction;
 // Nanoseconds per body, from few bodies to many.
 mod growth;
+// Presses of a key, and the steps that they reach.
+mod input;
 // A crate in flight: its states, its true pose and its displayed pose.
 mod poses;
+// The ticks of a client, of its server, and of the other players on its screen.
+mod prediction;
+// Late input: a rollback, and how the picture catches up.
+mod rollback;
+// One path, displayed with each smoothing.
+mod smoothings;
+// Where a step runs, and how old the picture is.
+mod threads;
 // Frames at uneven times, and what they display.
 mod timeline;
 
@@ -20,9 +35,15 @@ fn pictures_are_current() {
     let measured = include_str!("../../../benches/growth.json");
     let measured: growth::Growth = serde_json::from_str(measured).unwrap();
     let drawn = [
+        ("camera.svg", camera::svg()),
         ("correction-time.svg", correction::svg()),
         ("growth.svg", measured.svg()),
+        ("input.svg", input::svg()),
         ("poses.svg", poses::svg()),
+        ("prediction.svg", prediction::svg()),
+        ("rollback.svg", rollback::svg()),
+        ("smoothings.svg", smoothings::svg()),
+        ("threads.svg", threads::svg()),
         ("timeline.svg", timeline::svg()),
     ];
     for (name, drawn) in drawn {
