@@ -203,3 +203,23 @@ fn pictures_are_readable_on_dark_pages_and_on_phones() {
     }
     assert!(count > 5, "{count} pictures");
 }
+
+/// Checks that listings fit beside the table of contents, where a browser would give them a scroll bar.
+#[test]
+fn listings_are_at_most_86_columns_wide() {
+    const COLUMNS: usize = 86;
+    let readmes = ["README.md", "evenstep2d/README.md"].map(|file| root().join(file));
+    let chapters = chapters()
+        .into_iter()
+        .map(|name| root().join(BOOK).join(name));
+    let mut wide = Vec::new();
+    for file in readmes.into_iter().chain(chapters) {
+        for ((line, is_listing), number) in lines(&read(&file)).zip(1..) {
+            let columns = line.chars().count();
+            if is_listing && columns > COLUMNS {
+                wide.push(format!("{}:{number}: {columns} columns", file.display()));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}
