@@ -11,6 +11,8 @@
 //!
 //! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
+#![doc = include_str!("poses.txt")]
+//!
 //! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
 //! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
 //! took. It runs the steps that are due, if any, and computes the poses to draw.

@@ -1,4 +1,4 @@
-//! Pictures of the book that need no measurement, or only a stored one. They equal what the code here draws.
+//! Pictures of the book, and one of the API documentation, that need no measurement, or only a stored one. They equal what the code here draws.
 //!
 //! `PICTURES=write cargo test --all-features --test book pictures::` draws them again.
 
@@ -40,6 +40,10 @@ fn pictures_are_current() {
         ("growth.svg", measured.svg()),
         ("input.svg", input::svg()),
         ("poses.svg", poses::svg()),
+        (
+            "../../../src/poses.txt",
+            poses::svg().map(|svg| embedded(&svg)),
+        ),
         ("prediction.svg", prediction::svg()),
         ("rollback.svg", rollback::svg()),
         ("smoothings.svg", smoothings::svg()),
@@ -54,4 +58,17 @@ fn pictures_are_current() {
         let stored = fs::read_to_string(&file).unwrap();
         assert!(stored.lines().eq(drawn.lines()), "{name} is out of date");
     }
+}
+
+/// Returns a picture as Markdown that needs no other file, for the front page of the API documentation.
+fn embedded(svg: &str) -> String {
+    let mut text = "![A crate in flight: its displayed pose lies between the last two steps](data:image/svg+xml,"
+        .to_owned();
+    for byte in svg.bytes() {
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' => text.push(byte.into()),
+            _ => text += &format!("%{byte:02X}"),
+        }
+    }
+    text + ")\n"
 }
