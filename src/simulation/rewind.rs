@@ -44,7 +44,7 @@ use super::simulation::Simulation;
 ///
 /// # Cost
 /// While states are kept, each step, or with an [`interval`](crate::rewind::Kept::interval) every n-th step, saves one,
-/// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.8 to 1.9 times as long, or
+/// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.6 to 1.9 times as long, or
 /// 1.1 times with an interval of 8. Going back costs as much as saving a state. `cargo bench --bench rollback` measures
 /// it.
 impl Simulation {
