@@ -118,3 +118,36 @@ fn a_clock_that_is_read_again_after_the_steps_makes_motion_uneven() {
     assert!(unevenness(false) < 0.001);
     assert!(unevenness(true) > 0.04); // 5 ms at 10 m/s
 }
+
+/// Returns the largest deviation from an even turn, in radians per frame, of a body whose rotations are locked and that
+/// `turn` turns by the given angle in each step.
+fn uneven_turn(turn: fn(&mut RigidBody, f32, Step)) -> f32 {
+    const ANGLE: f32 = 0.05; // radians per step
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().lock_rotations();
+    let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    let drawn = (0..60).map(|_| {
+        simulation.advance(SECOND / 144, |physics, step| {
+            turn(physics.body_mut(key).unwrap(), ANGLE, step);
+        });
+        let rotation = simulation.pose(key).unwrap().rotation;
+        rotation.to_scaled_axis().y
+    });
+    let drawn: Vec<f32> = drawn.collect();
+    let even = ANGLE * 60.0 / 144.0;
+    let turned = drawn[10..].windows(2).map(|two| two[1] - two[0]);
+    turned.fold(0.0, |worst, by| worst.max((by - even).abs()))
+}
+
+#[test]
+fn a_body_that_is_turned_in_each_step_needs_an_angular_velocity() {
+    let set = uneven_turn(|body, angle, _| {
+        let turned = Rotation::from_rotation_y(angle) * *body.rotation();
+        body.set_rotation(turned, true);
+    });
+    assert!(set > 0.02, "{set}"); // more than in an even frame
+    let spun = uneven_turn(|body, angle, step| {
+        body.set_angvel(Vector::Y * (angle / step.dt), true);
+    });
+    assert!(spun < 1e-4, "{spun}");
+}
