@@ -1,7 +1,7 @@
 //! Long runs: hours of frames, millions of bodies, and a thread that runs as long as you like. Each run prints its
 //! results, and fails if a guarantee is broken.
 //!
-//! `cargo run --release --all-features --example endurance -- frames --hours 10`
+//! `cargo run --release -p evenstep-benches --all-features --example endurance -- frames --hours 10`
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]

@@ -3,24 +3,17 @@
 //! `cargo run --release --example hecs_game --features hecs`
 //!
 //! `game.rs` is the game, and `play` below is its loop: copy both. `report.rs` compares two renderers, one that draws
-//! interpolated poses and one that draws the latest step. Its picture is also in the book: docs/book/src/path.svg.
+//! interpolated poses and one that draws the latest step. The picture docs/book/src/path.svg in the book is from this game.
 
 // The game: bodies, input and rules.
 mod game;
-// The summary and the picture of a run.
+// The summary of a run.
 mod report;
-// The style of the picture, which the book's other pictures share.
-mod picture;
 
-use std::error::Error;
-use std::fs;
-use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use evenstep::{Rate, Simulation};
-use indicatif::{ProgressBar, ProgressFinish, ProgressIterator};
 
 use game::Game;
 use report::{DrawnFrame, Run};
@@ -35,42 +28,12 @@ struct Options {
     /// Physics steps per second
     #[arg(long, value_name = "HZ", default_value_t = 60)]
     rate: u32,
-    /// The SVG file to write
-    #[arg(long, value_name = "PATH", default_value = "target/hecs_game.svg")]
-    picture: PathBuf,
 }
 
-fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+fn main() {
+    let options = Options::parse();
     let run = play(&recorded_with_a_stall(), Rate::hz(options.rate));
-    println!("{run}");
-
-    let file = &options.picture;
-    let written = picture(options.rate).and_then(|picture| {
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        Ok(fs::write(file, picture)?)
-    });
-    let file = file.display();
-    written.map_err(|error| format!("cannot write the picture to {file}: {error}"))?;
-    println!("picture: {file}");
-    Ok(())
-}
-
-/// Returns the picture of a run with 144 even frames per second.
-fn picture(rate: u32) -> Result<String, Box<dyn Error>> {
-    let frame_times = [Duration::from_secs(1) / 144; 300];
-    play(&frame_times, Rate::hz(rate)).picture()
+    print!("{run}");
 }
 
 /// Runs the game loop. A game with a window would measure the frame time, and draw where this one records data.
@@ -78,9 +41,7 @@ fn play(frame_times: &[Duration], rate: Rate) -> Run {
     let mut simulation = Simulation::new(rate);
     let mut game = Game::new(&mut simulation.physics);
     let mut frames = Vec::new();
-    // The bar is drawn on standard error, and hidden if that is not a terminal.
-    let bar = ProgressBar::new(frame_times.len() as u64).with_finish(ProgressFinish::AndClear);
-    for &frame_time in frame_times.iter().progress_with(bar) {
+    for &frame_time in frame_times {
         game.collect_input(simulation.clock().real_time() + frame_time);
         let Ok(frame) = simulation.advance_with(frame_time, &mut game);
         game.entities.sync(&mut game.world, &mut simulation);
@@ -110,7 +71,6 @@ fn recorded_with_a_stall() -> Vec<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{EVENSTEP, WITHOUT};
     use report::{NAMES, RENDERERS, STRIP};
     use std::collections::BTreeSet;
 
@@ -150,10 +110,11 @@ mod tests {
     #[test]
     fn the_summary_reports_the_stall_and_draws_evenstep_as_a_flat_line() {
         let summary = play(&uneven(), Rate::hz(50)).to_string();
-        let [times, latest, interpolated] = ["frame time", WITHOUT.0, EVENSTEP.0].map(|name| {
-            let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
-            line.chars().skip(NAMES).collect::<String>()
-        });
+        let [times, latest, interpolated] =
+            ["frame time", RENDERERS[0].0, RENDERERS[1].0].map(|name| {
+                let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
+                line.chars().skip(NAMES).collect::<String>()
+            });
         assert_eq!(times.chars().count(), STRIP, "{summary}");
         assert!(times.contains('█'), "{summary}");
         assert_eq!(latest.chars().count(), STRIP, "{summary}");
@@ -163,15 +124,5 @@ mod tests {
         );
         assert_eq!(interpolated, "▄".repeat(STRIP), "{summary}");
         assert!(summary.contains("150.0 ms dropped"), "{summary}");
-    }
-
-    #[test]
-    fn the_picture_in_the_book_is_up_to_date() {
-        let drawn = picture(60).unwrap();
-        assert!(
-            include_str!("../../docs/book/src/path.svg")
-                .lines()
-                .eq(drawn.lines())
-        );
     }
 }

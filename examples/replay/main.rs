@@ -23,7 +23,6 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use evenstep::Simulation;
 use evenstep::recording::{Divergence, Recorder, RecorderSettings, Recording, Replay};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use game::Game;
 
@@ -122,15 +121,16 @@ fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
         recording.ending()
     );
     let mut replay = recording.replay_from(0, options.from);
-    let bar = ProgressBar::new(ticks.end).with_style(ProgressStyle::with_template(
-        "{bar:40} tick {pos} of {len}  {per_sec}",
-    )?);
     while let Some((mut simulation, mut game)) = replay.next_run()? {
         while play_frame(&mut replay, &mut simulation, &mut game, options)? {
-            bar.set_position(simulation.physics.tick());
+            if options.speed.is_some() {
+                eprint!("\rtick {} of {}", simulation.physics.tick(), ticks.end);
+            }
         }
     }
-    bar.finish();
+    if options.speed.is_some() {
+        eprintln!();
+    }
     for difference in replay.differences() {
         println!(
             "differs between ticks {} and {}; first difference: {:?}",

@@ -14,9 +14,9 @@ use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermi
 /// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
-/// In a frame without a step, an interpolated body whose centre of mass is at its origin costs 5 ns (`cargo bench
-/// --bench frame -- smoothing`, on an AMD EPYC), because its two poses are enough. Other bodies cost a multiple of it:
-/// 2.4 with `Interpolate`, 7 with `Hermite`, 3.5 with `Extrapolate`, and 1.7 with `Latest`.
+/// In a frame without a step, an interpolated body whose centre of mass is at its origin costs 5 ns (`cargo bench -p
+/// evenstep-benches --bench frame -- smoothing`, on an AMD EPYC), because its two poses are enough. Other bodies cost a
+/// multiple of it: 2.4 with `Interpolate`, 7 with `Hermite`, 3.5 with `Extrapolate`, and 1.7 with `Latest`.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

@@ -45,8 +45,8 @@ use super::simulation::Simulation;
 /// # Cost
 /// While states are kept, each step, or with an [`interval`](crate::rewind::Kept::interval) every n-th step, saves one,
 /// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.6 to 1.9 times as long, or
-/// 1.1 times with an interval of 8. Going back costs as much as saving a state. `cargo bench --bench rollback` measures
-/// it.
+/// 1.1 times with an interval of 8. Going back costs as much as saving a state. `cargo bench -p evenstep-benches --bench
+/// rollback` measures it.
 impl Simulation {
     /// Keeps states and poses of the past within these limits, from the next step on. States and poses beyond them are
     /// discarded at once. Call it again after loading saved bytes, which do not hold the limits.

@@ -12,7 +12,7 @@ pub struct RunnerSettings {
     ///
     /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved):
     /// they display the newest state. To see how many frames starve on your machine: `cargo run --release
-    /// --all-features --example threads_report -- --seconds 8`.
+    /// -p evenstep-benches --all-features --example threads_report -- --seconds 8`.
     // A slack that adapts to the longest wait of the last two seconds was compared with a fixed one of the same mean
     // delay, on recorded runs of 20 s. With steps of 1 ms, it starved 0.00 % of the frames, not 0.04 %. With one step
     // of 30 ms among them every 1.6 s: 0.00 %, not 0.08 %. With steps of 11 ms and some of 30 ms: 3.94 %, not 3.98 %.

@@ -1,5 +1,5 @@
-//! Commands in the headers of the examples, in the README and in the book. Each names an existing example and existing
-//! features. `.ci/commands` runs the commands of the headers.
+//! Commands in the headers of the examples and reports, in the READMEs, in the book and in the documentation of the API.
+//! Each names an existing program or bench, and existing features. `.ci/commands` runs the commands of the headers.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,8 +15,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns this package as cargo describes it.
-fn package() -> Value {
+/// Returns the packages of this workspace as cargo describes them.
+fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .args(["metadata", "--format-version=1", "--no-deps", "--locked"])
@@ -25,9 +25,7 @@ fn package() -> Value {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mut packages = metadata["packages"].as_array().unwrap().iter();
-    let package = packages.find(|package| package["name"] == env!("CARGO_PKG_NAME"));
-    package.unwrap().clone()
+    metadata["packages"].as_array().unwrap().clone()
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {
@@ -35,53 +33,100 @@ fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.map(|item| item.as_str().unwrap())
 }
 
-fn examples(package: &Value) -> impl Iterator<Item = &Value> {
+/// Returns the targets of a package that are examples, benches or the like.
+fn targets<'a>(package: &'a Value, kind: &str) -> impl Iterator<Item = &'a Value> {
     let targets = package["targets"].as_array().unwrap().iter();
-    targets.filter(|target| strings(&target["kind"]).any(|kind| kind == "example"))
+    targets.filter(move |target| strings(&target["kind"]).any(|it| it == kind))
 }
 
-/// Returns the commands of a document that run an example of this package. A command is a whole line.
-fn commands(text: &str) -> impl Iterator<Item = &str> {
-    let lines = text.lines().map(|line| {
-        let line = line.strip_prefix("//!").unwrap_or(line);
-        line.trim().trim_matches('`')
+/// Returns the commands of a document that run a program or a bench of this workspace. A command is a line of a listing,
+/// or text between backticks.
+fn commands(text: &str) -> Vec<String> {
+    let mut listed = Vec::new();
+    let mut prose = String::new();
+    let mut is_listing = false;
+    for line in text.lines().map(str::trim_start) {
+        let line = ["//!", "///"]
+            .into_iter()
+            .find_map(|comment| line.strip_prefix(comment))
+            .unwrap_or(line)
+            .trim_start();
+        if line.starts_with("```") {
+            is_listing = !is_listing;
+        } else if is_listing {
+            listed.push(line.split(" #").next().unwrap());
+        } else {
+            prose += line;
+            prose.push(' ');
+        }
+    }
+    let between_backticks = prose.split('`').skip(1).step_by(2);
+    let all = listed.into_iter().chain(between_backticks);
+    // Variables may be set before the command.
+    let commands = all.filter_map(|line| {
+        let mut starts = ["cargo bench ", "cargo run "].into_iter();
+        starts.find_map(|start| line.find(start).map(|at| line[at..].trim()))
     });
-    lines.filter(|line| line.starts_with("cargo run") && !line.contains("--manifest-path"))
+    let here = commands.filter(|line| !line.contains("--manifest-path"));
+    here.map(str::to_owned).collect()
 }
 
 /// Returns the commands of a program's header.
-fn header(source: &str) -> Vec<&str> {
+fn header(source: &str) -> Vec<String> {
     let end = source.find("\n\n").unwrap_or(source.len());
-    commands(&source[..end]).collect()
+    commands(&source[..end])
 }
 
-/// Compares a command with the package, and returns the name of its example.
-fn check<'a>(command: &'a str, package: &Value) -> Result<&'a str, String> {
+/// Compares a command with the packages, and returns the name of its program or bench. It is empty for all benches.
+fn check<'a>(command: &'a str, packages: &'a [Value]) -> Result<&'a str, String> {
     let arguments = command.split(" -- ").next().unwrap();
-    let mut words = arguments.split_whitespace().skip(2);
-    let mut name = None;
-    let mut enabled = BTreeSet::new();
-    let features = package["features"].as_object().unwrap();
+    let mut words = arguments.split_whitespace().skip(1);
+    let is_bench = words.next() == Some("bench");
+    let mut package = env!("CARGO_PKG_NAME");
+    let mut target = None;
+    let mut has_all_features = false;
     let mut to_enable: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
+        let mut value = || words.next().unwrap_or_default();
         match word {
             "--release" => {}
-            "--all-features" => to_enable.extend(features.keys().map(String::as_str)),
-            "--example" => name = words.next(),
-            "--features" => to_enable.extend(words.next().unwrap_or_default().split(',')),
+            "--profile" => drop(value()),
+            "--all-features" => has_all_features = true,
+            "--bench" | "--bin" | "--example" => target = Some((&word[2..], value())),
+            "--features" => to_enable.extend(value().split(',')),
+            "-p" => package = value(),
             word => return Err(format!("unknown argument `{word}`")),
         }
     }
+    let package = packages.iter().find(|it| it["name"] == package);
+    let package = package.ok_or("there is no such package")?;
+    let features = package["features"].as_object().unwrap();
+    if has_all_features {
+        to_enable.extend(features.keys().map(String::as_str));
+    }
+    let mut enabled = BTreeSet::new();
     while let Some(feature) = to_enable.pop() {
         let implied = features.get(feature);
         let implied = implied.ok_or_else(|| format!("there is no feature `{feature}`"))?;
         enabled.insert(feature);
         to_enable.extend(strings(implied).filter(|other| features.contains_key(*other)));
     }
-    let name = name.ok_or("the command names no example")?;
-    let example = examples(package).find(|example| example["name"] == name);
-    let example = example.ok_or_else(|| format!("there is no example `{name}`"))?;
-    let mut required = strings(&example["required-features"]);
+    let target = match target {
+        Some((kind, name)) => targets(package, kind)
+            .find(|target| target["name"] == name)
+            .ok_or_else(|| format!("there is no {kind} `{name}`"))?,
+        None if is_bench => {
+            return targets(package, "bench")
+                .next()
+                .map(|_| "")
+                .ok_or("there are no benches".into());
+        }
+        None => targets(package, "bin")
+            .next()
+            .ok_or("the command names no program")?,
+    };
+    let name = target["name"].as_str().unwrap();
+    let mut required = strings(&target["required-features"]);
     match required.find(|feature| !enabled.contains(feature)) {
         Some(feature) => Err(format!("`{name}` requires the feature `{feature}`")),
         None => Ok(name),
@@ -103,45 +148,77 @@ fn documents(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-#[test]
-fn every_example_header_states_a_valid_run_command() {
-    let package = package();
-    let mut count = 0;
-    for example in examples(&package) {
-        let name = example["name"].as_str().unwrap();
-        let source = read(Path::new(example["src_path"].as_str().unwrap()));
-        let commands = header(&source);
-        assert!(!commands.is_empty(), "{name}: no `cargo run` in its header");
-        for command in commands {
-            assert_eq!(check(command, &package), Ok(name), "{name}: {command}");
+/// Returns the Rust files in a folder and in all folders inside it.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
         }
-        count += 1;
     }
-    assert!(count > 10, "{count} examples");
+    files
 }
 
 #[test]
-fn commands_in_documents_name_existing_examples_and_features() {
-    let package = package();
-    let mut files = vec![root().join("README.md")];
+fn every_program_header_states_a_valid_run_command() {
+    let packages = packages();
+    let mut count = 0;
+    let kinds = ["bin", "example"];
+    let programs = packages
+        .iter()
+        .flat_map(|package| kinds.into_iter().flat_map(|kind| targets(package, kind)));
+    for program in programs {
+        let name = program["name"].as_str().unwrap();
+        let source = read(Path::new(program["src_path"].as_str().unwrap()));
+        let commands = header(&source);
+        assert!(!commands.is_empty(), "{name}: no `cargo run` in its header");
+        for command in commands {
+            assert_eq!(check(&command, &packages), Ok(name), "{name}: {command}");
+        }
+        count += 1;
+    }
+    assert!(count > 10, "{count} programs");
+}
+
+#[test]
+fn commands_in_documents_name_existing_programs_benches_and_features() {
+    let packages = packages();
+    let mut files = ["README.md", "CONTRIBUTING.md", "benches/README.md"]
+        .map(|file| root().join(file))
+        .to_vec();
     files.extend(documents("docs/book/src"));
     files.extend(documents("examples"));
     files.extend(documents("benches/reports"));
-    let mut count = 0;
-    for file in files {
-        for command in commands(&read(&file)) {
-            let result = check(command, &package);
+    let mut counts = [0; 2];
+    for file in &files {
+        for command in commands(&read(file)) {
+            let result = check(&command, &packages);
             assert!(result.is_ok(), "{}: {command}: {result:?}", file.display());
-            count += 1;
+            counts[usize::from(command.starts_with("cargo bench"))] += 1;
         }
     }
-    assert!(count > 5, "{count} commands");
+    // The documentation of the API names benches beside figures.
+    for file in sources(&root().join("src")) {
+        let source = read(&file);
+        let comments = source
+            .lines()
+            .filter(|line| line.trim_start().starts_with("//"));
+        for command in commands(&comments.collect::<Vec<_>>().join("\n")) {
+            let result = check(&command, &packages);
+            assert!(result.is_ok(), "{}: {command}: {result:?}", file.display());
+            counts[usize::from(command.starts_with("cargo bench"))] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 5), "{counts:?}");
 }
 
 #[test]
 fn a_wrong_command_is_refused() {
-    let package = package();
-    let error = |command| check(command, &package).unwrap_err();
+    let packages = packages();
+    let error = |command| check(command, &packages).unwrap_err();
     assert_eq!(
         error("cargo run --release --example threaded --features hecs,threads"),
         "there is no feature `threads`"
@@ -155,5 +232,33 @@ fn a_wrong_command_is_refused() {
         "there is no example `thread`"
     );
     assert_eq!(error("cargo run --relase"), "unknown argument `--relase`");
-    assert_eq!(error("cargo run --release"), "the command names no example");
+    assert_eq!(error("cargo run --release"), "the command names no program");
+    assert_eq!(
+        error("cargo run -p evenstep-benches --example profile"),
+        "`profile` requires the feature `tracing`"
+    );
+    assert_eq!(
+        error("cargo bench --bench frame"),
+        "there is no bench `frame`"
+    );
+    assert_eq!(
+        error("cargo bench -p evenstep-bench"),
+        "there is no such package"
+    );
+}
+
+#[test]
+fn commands_are_found_in_listings_and_between_backticks() {
+    let found = commands(
+        "Run `A=1 cargo bench\n--bench frame` and `cargo test`, not\n`cargo run --manifest-path P`:\n\n```sh\n\
+         cargo bench -p benches    # all\n```\n\n/// In a comment (`cargo run\n/// --example replay`).\n",
+    );
+    assert_eq!(
+        found,
+        [
+            "cargo bench -p benches",
+            "cargo bench --bench frame",
+            "cargo run --example replay",
+        ]
+    );
 }

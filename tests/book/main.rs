@@ -1,20 +1,15 @@
-//! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, pictures
-//! are current, commands name existing programs and features.
+//! The README, the book and the examples are right: links lead somewhere, listings equal the files they quote, and commands
+//! name existing programs and features.
 //!
 //! Runs in 3D. To run one case: `cargo test --all-features --test book pages::`.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-#[path = "../../examples/hecs_game/picture.rs"]
-mod picture;
-
 // Links, excerpts and programs.
 mod pages;
 // The program for Rapier's guide.
 mod guide;
-// Pictures that are drawn by code here.
-mod pictures;
 // The promises of the book's recipes.
 mod recipes;
 // Commands, which must name existing examples and features.

@@ -2,7 +2,7 @@
 //! as a game without evenstep does, the other is interpolated by evenstep. Each body leaves marks where it was, so that a
 //! single frame shows the difference too. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
 //!
-//! `cargo run --release --example gif --features enhanced-determinism`
+//! `cargo run --release -p evenstep-gif`
 //!
 //! The program runs two simulations, writes the pose of each body in each frame to `docs/evenstep.csv`, and draws
 //! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if a byte of the log or
@@ -31,8 +31,11 @@ use clap::Parser;
 
 use scene::{LOOP_FRAMES, Row};
 
-const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/evenstep.csv");
-const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/book/src/evenstep.gif");
+const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evenstep.csv");
+const PICTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/book/src/evenstep.gif"
+);
 
 /// Draws the moving picture of the README.
 #[derive(Parser)]

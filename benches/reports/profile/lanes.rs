@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use serde_json::Value;
 
-use crate::picture::{self, Area, BLUE, FONT, GREY, label, text};
+use crate::style::{self, Area, BLUE, FONT, GREY, label, text};
 
 /// The lanes: names of spans, and the span with all others comes first.
 const LANES: [&str; 3] = ["frame", "step", "rapier"];
@@ -43,7 +43,7 @@ pub fn draw(trace: &str, frames: Range<u64>) -> Result<String, Box<dyn Error>> {
     let events: Vec<Value> = serde_json::from_str(trace)?;
     let spans = spans(&events, frames);
     let title = ["Most of the time of a frame is Rapier's"];
-    picture::svg(&title, HEIGHT, |area| {
+    style::svg(&title, HEIGHT, |area| {
         let (lanes, sums) = area.split_vertically(TOP);
         draw_lanes(&lanes, &spans)?;
         draw_sums(&sums, &spans)

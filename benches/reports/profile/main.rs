@@ -1,14 +1,14 @@
 //! Reports where the time of a game's frames goes, with the spans of the feature `tracing`: a trace for a viewer, and a
 //! picture.
 //!
-//! `cargo run --release --example profile --features tracing`
+//! `cargo run --release -p evenstep-benches --example profile --features tracing`
 //!
 //! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, use the layer of the crate
 //! `tracing-tracy` instead of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod lanes;
-#[path = "../../../examples/hecs_game/picture.rs"]
-mod picture;
+#[path = "../../pictures/style.rs"]
+mod style;
 
 use std::error::Error;
 use std::fs::{self, File};

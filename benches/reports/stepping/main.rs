@@ -1,7 +1,7 @@
 //! Runs every stepping strategy over the same scenes and the same frames, and reports the results: a table, a CSV file
 //! with every run, and two plots.
 //!
-//! `cargo run --release --example stepping_report`
+//! `cargo run --release -p evenstep-benches --example stepping_report`
 //!
 //! With `--filters`, it prints how even the captures' frames are after each filter of frame times. With `--preview`,
 //! it compares extrapolation with a step that a copy of the state runs ahead. README.md in this folder has the results.
@@ -11,8 +11,8 @@
 #[path = "../../../tests/scenes/mod.rs"]
 mod scenes;
 
-#[path = "../../../examples/hecs_game/picture.rs"]
-mod picture;
+#[path = "../../pictures/style.rs"]
+mod style;
 
 mod filters;
 mod plots;

@@ -2,7 +2,7 @@
 //! how the thread affects the frame rate, and how long a button press takes to affect the picture. Measures the same
 //! with an [`Overlap`] and without a thread, and prints a table in Markdown.
 //!
-//! `cargo run --release --all-features --example threads_report`
+//! `cargo run --release -p evenstep-benches --all-features --example threads_report`
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "wall-clock time is measured")]
 

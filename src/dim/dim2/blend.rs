@@ -47,8 +47,8 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
-/// [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp` (`cargo bench -p evenstep2d --bench
-/// frame -- batch`).
+/// [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp` (`cargo bench -p evenstep-benches2d
+/// --bench frame -- batch`).
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -54,8 +54,8 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
-/// [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench --bench frame --
-/// batch`).
+/// [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench -p evenstep-benches
+/// --bench frame -- batch`).
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -120,7 +120,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 /// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
 /// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved) or any other list. The array
 /// has no gaps, so bytemuck's `cast_slice` can view it as bytes. Writing takes about as long as interpolating the poses
-/// (`cargo bench --bench frame -- matrices`).
+/// (`cargo bench -p evenstep-benches --bench frame -- matrices`).
 ///
 /// # Panics
 /// If the slices differ in length.

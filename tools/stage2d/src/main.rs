@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use toml::Table;
+use toml::{Table, Value};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -26,12 +26,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The settings that both packages share, such as versions.
     let mut workspace: Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     workspace.retain(|key, _| key == "workspace");
+    workspace["workspace"]["members"] = Value::Array(vec!["evenstep2d".into()]);
     fs::write(stage.join("Cargo.toml"), workspace.to_string())?;
     fs::copy(root.join("Cargo.lock"), stage.join("Cargo.lock"))?;
 
-    // The manifest of `evenstep2d`, without the tests and benches, which are not copied.
+    // The manifest of `evenstep2d`, without the tests, which are not copied.
     let mut manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
-    manifest.retain(|key, _| !["bench", "dev-dependencies", "test"].contains(&key));
+    manifest.retain(|key, _| !["dev-dependencies", "test"].contains(&key));
     manifest["lib"]["path"] = "src/lib.rs".into();
     fs::write(package.join("Cargo.toml"), manifest.to_string())?;
 

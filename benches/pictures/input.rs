@@ -8,8 +8,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::shapes::{Drawn, arrow, dot, line, ring};
-use crate::picture::{self, Area, EVENSTEP, GREY, WITHOUT, label, text};
 use crate::scenes::MS;
+use crate::style::{self, Area, EVENSTEP, GREY, WITHOUT, label, text};
 
 /// The frame times in milliseconds. At 60 Hz, these frames have no step, one, two, and one.
 const FRAME_TIMES: [u64; 4] = [12, 12, 35, 12];
@@ -46,7 +46,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         "twice. An InputQueue gives it to one step",
     ];
     let frames = frames();
-    picture::svg(&title, HEIGHT, |area| {
+    style::svg(&title, HEIGHT, |area| {
         for press in PRESSES {
             let x = x(press);
             text(area, "press", (x, KEYS), HPos::Center, BLACK)?;

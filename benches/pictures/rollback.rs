@@ -9,8 +9,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::shapes::{At, Drawn, arrow, dot, line};
-use crate::picture::{self, Area, BLUE, GREY, ORANGE, label, text};
 use crate::scenes::{MS, space};
+use crate::style::{self, Area, BLUE, GREY, ORANGE, label, text};
 
 const HZ: u32 = 60;
 /// The tick in which the other player turns, and the one in which that input arrives.
@@ -43,7 +43,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
     ];
     let with = play(Correction::default())?;
     let without = play(Correction::OFF)?;
-    picture::svg(&title, HEIGHT, |area| {
+    style::svg(&title, HEIGHT, |area| {
         let path = |points: &[Point]| {
             points
                 .iter()

@@ -7,8 +7,8 @@ use evenstep::{Rate, Simulation};
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use crate::picture::{self, Area, BLUE, GREY, ORANGE, label, text};
 use crate::scenes::MS;
+use crate::style::{self, Area, BLUE, GREY, ORANGE, label, text};
 
 /// Half the width of the crate, in metres.
 const HALF: f32 = 0.5;
@@ -38,7 +38,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         "pose(key) lies between the last two steps:",
         "it is smooth, and behind body(key)",
     ];
-    picture::svg(&title, 410, |area| {
+    style::svg(&title, 410, |area| {
         let alpha = format!("displayed, alpha {:.1}", frame.alpha);
         text(area, "earlier steps", (200, 312), HPos::Left, GREY)?;
         label(area, "pose(key)", (412, 12), HPos::Right, BLUE)?;

@@ -9,8 +9,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::shapes::{Drawn, block, line};
-use crate::picture::{self, Area, BLUE, GREY, label, text};
 use crate::scenes::MS;
+use crate::style::{self, Area, BLUE, GREY, label, text};
 
 /// Times in tenths of a millisecond: between two refreshes of the display, of all of them, for drawing a frame, and for
 /// a step. The rate of the steps is in Hz.
@@ -50,7 +50,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         ("Overlap", overlap(), age_of_overlap()?),
         ("Runner", runner(), age_of_runner()),
     ];
-    picture::svg(&title, ROWS as u32 + 40, |area| {
+    style::svg(&title, ROWS as u32 + 40, |area| {
         let mut top = 0;
         for (name, schedule, age) in &loops {
             label(area, name, (12, top + NAME / 2), HPos::Left, BLUE)?;

@@ -6,8 +6,8 @@ use evenstep::Simulation;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use crate::picture::{self, Area, BLUE, GREY, label, text};
 use crate::scenes::MS;
+use crate::style::{self, Area, BLUE, GREY, label, text};
 
 /// The frame times in milliseconds. A step takes 16.7 ms.
 const FRAME_TIMES: [u64; 6] = [21, 7, 7, 8, 14, 6];
@@ -31,7 +31,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         "Each frame displays the moment one step",
         "earlier, so it always has a step on both sides",
     ];
-    picture::svg(&title, HEIGHT, |area| {
+    style::svg(&title, HEIGHT, |area| {
         for step in 0..=LAST_STEP {
             let x = x(step.into());
             let line = [(x, FRAMES - 28), (x, NUMBERS - 18)];

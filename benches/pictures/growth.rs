@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use serde::{Deserialize, Serialize};
 
-use crate::picture::{self, BLUE, FONT, GREY, HEIGHT, name};
+use crate::style::{self, BLUE, FONT, GREY, HEIGHT, name};
 
 /// The bytes that a frame without a step reads or writes per body: four poses of 32 bytes, an entry of the list of 40,
 /// a key and two marks.
@@ -15,7 +15,7 @@ const BYTES_PER_BODY: f64 = 178.0;
 /// The colour of a frame that also writes poses into an ECS.
 const PURPLE: RGBColor = RGBColor(130, 80, 170);
 
-/// A measurement by `cargo bench --bench growth`, which is stored in `benches/growth.json`.
+/// A measurement by the bench `growth`, which is stored in `growth.json`.
 #[derive(Serialize, Deserialize)]
 pub struct Growth {
     /// The data caches of the processor.
@@ -49,7 +49,7 @@ impl Growth {
             "The cost per moving body hardly grows,",
             "from a hundred bodies to a million",
         ];
-        picture::svg(&title, HEIGHT, |area| {
+        style::svg(&title, HEIGHT, |area| {
             let mut chart = ChartBuilder::on(area)
                 .margin(12)
                 .margin_right(60)

@@ -7,8 +7,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::shapes::{At, Drawn, arrow, dot, line};
-use crate::picture::{self, Area, BLUE, GREY, label, text};
 use crate::scenes::{MS, space};
+use crate::style::{self, Area, BLUE, GREY, label, text};
 
 /// The numbers of frames, of 10 ms each, that the client is ahead of the server, that a packet takes, and that the
 /// client waits with a snapshot, so that the next one has arrived when it needs it.
@@ -47,7 +47,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
     let [client, server] = play();
     // The client has the server's ticks later.
     let others: Ticks = server.iter().map(|ticks| ticks - LATER).collect();
-    picture::svg(&title, HEIGHT, |area| {
+    style::svg(&title, HEIGHT, |area| {
         draw_axes(area)?;
         for (ticks, name, colour) in [
             (&client, "your player", BLUE),

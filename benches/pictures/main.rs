@@ -1,6 +1,13 @@
-//! Pictures of the book, and one of the API documentation, that need no measurement, or only a stored one. They equal what the code here draws.
+//! Pictures of the book, and one of the API documentation, that need no measurement, or only a stored one. They equal what
+//! the code here draws.
 //!
-//! `PICTURES=write cargo test --all-features --test book pictures::` draws them again.
+//! `PICTURES=write cargo test -p evenstep-benches --test pictures` draws them again.
+
+#[path = "../../tests/scenes/mod.rs"]
+mod scenes;
+
+// The style of all pictures, which the reports share.
+mod style;
 
 // Lines, dots and arrows.
 mod shapes;
@@ -13,6 +20,8 @@ mod correction;
 mod growth;
 // Presses of a key, and the steps that they reach.
 mod input;
+// A drone in flight, in the latest step and interpolated.
+mod path;
 // A crate in flight: its states, its true pose and its displayed pose.
 mod poses;
 // The ticks of a client, of its server, and of the other players on its screen.
@@ -31,14 +40,15 @@ use std::path::Path;
 
 #[test]
 fn pictures_are_current() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/book/src");
-    let measured = include_str!("../../../benches/growth.json");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/src");
+    let measured = include_str!("growth.json");
     let measured: growth::Growth = serde_json::from_str(measured).unwrap();
     let drawn = [
         ("camera.svg", camera::svg()),
         ("correction-time.svg", correction::svg()),
         ("growth.svg", measured.svg()),
         ("input.svg", input::svg()),
+        ("path.svg", path::svg()),
         ("poses.svg", poses::svg()),
         (
             "../../../src/poses.txt",

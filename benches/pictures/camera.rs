@@ -6,8 +6,8 @@ use std::time::Duration;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
-use crate::picture::{BLUE, Line, ORANGE, lines_over_time};
 use crate::scenes::{frame_times, space};
+use crate::style::{BLUE, Line, ORANGE, lines_over_time};
 
 /// The speed of the body, in m/s.
 const SPEED: f32 = 7.0;
@@ -47,7 +47,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
 
 /// Returns the distance of the body from the camera, in centimetres, over the frames of a recorded loop.
 fn on_the_screen(camera: Camera) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
-    let capture = include_bytes!("../../../examples/hecs_game/frame-times.csv");
+    let capture = include_bytes!("../../examples/hecs_game/frame-times.csv");
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED);
     let body = simulation.physics.insert(body, ColliderBuilder::ball(0.5));

@@ -8,8 +8,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::shapes::{At, Drawn, dot, line, ring};
-use crate::picture::{self, Area, BLUE, GREY, label, text};
 use crate::scenes::{MS, with_floor};
+use crate::style::{self, Area, BLUE, GREY, label, text};
 
 /// A smoothing, and what it does with the path.
 const SMOOTHINGS: [(Smoothing, &str, &str); 4] = [
@@ -38,7 +38,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         "Interpolate neither jumps nor overshoots",
     ];
     let [width, height] = PANEL;
-    picture::svg(&title, 2 * height as u32 + 74, |area| {
+    style::svg(&title, 2 * height as u32 + 74, |area| {
         for ((smoothing, name, what), i) in SMOOTHINGS.into_iter().zip(0..) {
             let corner = (8 + i % 2 * width, i / 2 * height);
             draw_panel(area, corner, smoothing)?;

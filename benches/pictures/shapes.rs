@@ -4,7 +4,7 @@ use std::error::Error;
 
 use plotters::prelude::*;
 
-use crate::picture::Area;
+use crate::style::Area;
 
 /// A position, from the left and from the top.
 pub type At = (i32, i32);

@@ -8,8 +8,8 @@ use evenstep::rewind::{Kept, RewindError};
 use evenstep::{BodyKey, Correction, Simulation};
 use plotters::prelude::RGBColor;
 
-use crate::picture::{BLUE, GREY, Line, lines_over_time};
 use crate::scenes::{MS, space};
+use crate::style::{BLUE, GREY, Line, lines_over_time};
 
 const FRAME: Duration = Duration::from_micros(6_944);
 /// The number of frames in the picture, and the frame of the rollback.
