@@ -1,4 +1,4 @@
-//! The loop of a page: a ball at 10 Hz, drawn at the latest step and interpolated by evenstep.
+//! The loop of a page: a ball at 10 Hz, drawn without evenstep, at the latest step, and with it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Physics, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Event, HtmlCanvasElement, KeyboardEvent, PointerEvent};
 
@@ -29,7 +29,7 @@ const JUMP: f32 = 5.5;
 const FLOOR: f64 = 0.2;
 /// The number of frames that leave a mark in the pictures.
 const TRAIL: usize = 50;
-/// The colours of the latest step, of evenstep, and of the floor.
+/// The colours without evenstep, with it, and of the floor.
 const COLOURS: [&str; 2] = ["#d66c20", "#3a86d8"];
 const STONE: &str = "#7d8794";
 
@@ -42,7 +42,7 @@ struct Page {
     trail: VecDeque<[Pose; 2]>,
 }
 
-/// Draws the ball on a canvas, the latest step above and evenstep below. A press on the canvas and the space bar make
+/// Draws the ball on a canvas, without evenstep above and with it below. A press on the canvas and the space bar make
 /// it jump.
 #[wasm_bindgen]
 pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
@@ -78,6 +78,8 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
 impl Page {
     fn new() -> Self {
         let mut simulation = Simulation::new(Rate::hz(RATE));
+        // At this rate the corners of a straight line between two steps would be visible.
+        simulation.smoothing = Smoothing::Hermite;
         let physics = &mut simulation.physics;
         for y in [-1.0, HEIGHT + 1.0] {
             let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);

@@ -15,6 +15,12 @@ pub mod log;
 // A ball, drawn on a canvas: the loop of a page in one file.
 #[cfg(feature = "ball")]
 pub mod ball;
+// The arena of a match, drawn on a canvas.
+#[cfg(any(feature = "duel", feature = "pair"))]
+mod arena;
+// A match between two machines in one page.
+#[cfg(feature = "duel")]
+pub mod duel;
 // A match against a program on the desktop.
 #[cfg(feature = "pair")]
 pub mod pair;

@@ -1,32 +1,22 @@
 //! A match against a program on the desktop, over a WebSocket.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use evenstep::Simulation;
-use evenstep::rapier::math::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::packets::{Carrier, Packets};
 use evenstep_netcode::rollback::Peer;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
-use web_sys::{
-    BinaryType, CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MessageEvent, WebSocket,
-};
+use web_sys::{BinaryType, CanvasRenderingContext2d, HtmlCanvasElement, MessageEvent, WebSocket};
 
-use crate::clock::{PageClock, document, each_frame, on};
+use crate::arena::{ARROWS, draw, held_keys};
+use crate::clock::{PageClock, each_frame, on};
 use crate::panics::report_panics;
-
-evenstep::portable_math!();
 
 /// The timeout allows for a page that loads slowly, and for a short visit to another tab.
 const DISCONNECT: Duration = Duration::from_secs(10);
-/// Half the width of the visible area, in metres.
-const HALF: f64 = 7.0;
-const COLOURS: [&str; 3] = ["#d66c20", "#3a86d8", "#7d8794"];
-/// The keys, in the order of the bits of [`Buttons`].
-const KEYS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 
 /// A table for matches of two, seen from above. The page is the second player, who uses the arrow keys.
 #[wasm_bindgen]
@@ -50,13 +40,13 @@ impl Match {
     pub fn new(canvas: HtmlCanvasElement, by_script: bool) -> Result<Self, JsValue> {
         report_panics();
         let state = Rc::new(RefCell::new(State::Waiting));
-        let held = held_keys();
+        let held = held_keys(ARROWS);
         let context = canvas
             .get_context("2d")?
             .expect("every browser has 2D canvases");
         let context: CanvasRenderingContext2d = context.unchecked_into();
         let (simulation, arena) = Arena::start();
-        draw(&context, &canvas, &simulation, &arena);
+        draw(&context, &canvas, &simulation, &arena)?;
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));
         each_frame(move |stamp| {
             let frame_time = clock.frame(stamp);
@@ -71,7 +61,7 @@ impl Match {
             match peer.frame(frame_time, buttons) {
                 Ok(_) => {
                     let player = &peer.player;
-                    draw(&context, &canvas, &player.simulation, player.game());
+                    draw(&context, &canvas, &player.simulation, player.game()).unwrap();
                 }
                 Err(error) => *state = State::Failed(error.to_string()),
             }
@@ -128,52 +118,6 @@ impl Match {
             State::Playing(peer) => property(peer),
             _ => None,
         }
-    }
-}
-
-/// Returns the keys that are down, as [`Buttons`].
-fn held_keys() -> Rc<Cell<u8>> {
-    let held = Rc::new(Cell::new(0));
-    for (name, is_down) in [("keydown", true), ("keyup", false)] {
-        let held = Rc::clone(&held);
-        on(&document(), name, move |event: KeyboardEvent| {
-            if let Some(bit) = KEYS.iter().position(|key| *key == event.code()) {
-                let others = held.get() & !(1 << bit);
-                held.set(others | u8::from(is_down) << bit);
-                event.prevent_default();
-            }
-        });
-    }
-    held
-}
-
-fn draw(
-    context: &CanvasRenderingContext2d,
-    canvas: &HtmlCanvasElement,
-    simulation: &Simulation,
-    arena: &Arena,
-) {
-    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
-    context.clear_rect(0.0, 0.0, width, height);
-    let scale = width.min(height) / (2.0 * HALF);
-    let bodies = simulation.physics.bodies();
-    for (key, body) in bodies.filter(|(_, body)| body.is_dynamic()) {
-        let Some(pose) = simulation.pose(key) else {
-            continue;
-        };
-        let number = arena.players.iter().position(|player| *player == key);
-        context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
-        let collider = &simulation.physics.rapier().colliders[body.colliders()[0]];
-        let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;
-        let Vector { x, z, .. } = pose.translation;
-        let (x, y) = (
-            width / 2.0 + f64::from(x) * scale,
-            height / 2.0 + f64::from(z) * scale,
-        );
-        context.begin_path();
-        let circle = context.arc(x, y, size, 0.0, std::f64::consts::TAU);
-        circle.expect("a size is positive");
-        context.fill();
     }
 }
 

@@ -37,6 +37,11 @@ impl<T> Line<T> {
         }
     }
 
+    /// Changes the quality. Packets under way keep their time of arrival.
+    pub fn set_quality(&mut self, quality: Quality) {
+        self.quality = quality;
+    }
+
     /// Sends a packet, or loses it.
     pub fn send(&mut self, now: Duration, packet: T) {
         let is_lost = self.random.below(1_000) < self.quality.loss;

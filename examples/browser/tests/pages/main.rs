@@ -9,6 +9,8 @@
 mod browser;
 // The page of the ball.
 mod ball;
+// The match in one tab.
+mod duel;
 // The playground and the platformer.
 mod games;
 // The match with the desktop.
@@ -33,6 +35,8 @@ in_browsers! {
     ball::a_press_and_the_space_bar_make_it_jump,
     ball::it_pauses_while_it_is_hidden,
     ball::a_recording_is_replayed_on_the_desktop,
+    duel::both_machines_have_the_same_bits_after_a_minute,
+    duel::a_key_moves_a_player_on_both_machines,
     games::both_halves_of_the_playground_move_until_a_pause,
     games::steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still,
     page::no_part_covers_another_on_a_phone,

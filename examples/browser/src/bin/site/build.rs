@@ -22,12 +22,18 @@ struct Page {
     arguments: &'static [&'static str],
 }
 
-const PAGES: [Page; 4] = [
+const PAGES: [Page; 5] = [
     Page {
         name: "ball",
         package: "browser",
         wasm: "evenstep_browser.wasm",
         arguments: &["--lib", "--features", "ball,record"],
+    },
+    Page {
+        name: "duel",
+        package: "browser",
+        wasm: "evenstep_browser.wasm",
+        arguments: &["--lib", "--features", "duel"],
     },
     Page {
         name: "pair",
