@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::time::RateError;
-use evenstep::{BodyError, BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyError, BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 
 use crate::controls::{Controls, Key};
 use crate::hero::Hero;
@@ -74,6 +74,20 @@ impl Game {
     pub fn is_on_ground(&self) -> bool {
         let ticks = self.simulation.physics.tick();
         self.rules.hero.is_on_ground(ticks)
+    }
+
+    /// Returns whether bodies are displayed between two steps, as evenstep does by default, or at the latest step.
+    #[must_use]
+    pub fn is_interpolated(&self) -> bool {
+        self.simulation.smoothing == Smoothing::Interpolate
+    }
+
+    /// Switches interpolation on or off, to see what it does.
+    pub fn switch_interpolation(&mut self) {
+        self.simulation.smoothing = match self.is_interpolated() {
+            true => Smoothing::Latest,
+            false => Smoothing::Interpolate,
+        };
     }
 
     /// Returns whether the game is paused.

@@ -113,6 +113,13 @@ pub fn build(physics: &mut Physics) -> Level {
     }
 }
 
+/// Returns the width and the height of the level, in metres. Its lower left corner is at zero.
+#[must_use]
+pub fn size() -> Vector {
+    let width = MAP.lines().map(str::len).max().unwrap_or(0);
+    Vector::new(width as f32, MAP.lines().count() as f32)
+}
+
 /// Returns the centre, the width and the character of each tile. Adjacent rocks or platforms in a row become one tile,
 /// so that nothing catches on the seams.
 fn tiles() -> impl Iterator<Item = (Vector, f32, char)> {

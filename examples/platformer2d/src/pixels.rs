@@ -26,6 +26,14 @@ impl Camera {
         }
     }
 
+    /// Creates a camera that looks at `place`, or as near to it as it can without seeing anything outside of a level,
+    /// which lies between zero and `size`.
+    #[must_use]
+    pub fn within(place: Vector, size: Vector) -> Self {
+        let half = Vector::from(PICTURE.map(f32::from)) / (2.0 * PIXELS_PER_METRE);
+        Self::at(place.min(size - half).max(half))
+    }
+
     /// Returns the pixel of a position, counted from the top left corner. The position is rounded relative to the
     /// camera, by the same rule for everything, so bodies at rest relative to each other keep their distance in the
     /// picture.

@@ -6,6 +6,7 @@ use evenstep::BodyKey;
 use evenstep::rapier::prelude::*;
 use evenstep_platformer2d::controls::Key;
 use evenstep_platformer2d::game::Game;
+use evenstep_platformer2d::level;
 use evenstep_platformer2d::pixels::{Camera, PIXELS_PER_METRE};
 use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
 
@@ -241,6 +242,44 @@ fn bodies_without_relative_motion_keep_their_distance_in_whole_pixels() {
         let [x, y] = camera.pixel(followed);
         assert!((x - 160.0).abs() <= 1.0 && (y - 90.0).abs() <= 1.0);
     }
+}
+
+#[test]
+fn the_camera_shows_nothing_outside_of_the_level() {
+    let size = level::size();
+    for i in 0..2_000u16 {
+        let hero = Vector::new(f32::from(i % 50) - 5.0, f32::from(i / 50) - 5.0);
+        let camera = Camera::within(hero, size);
+        let [left, bottom] = camera.pixel(Vector::ZERO);
+        let [right, top] = camera.pixel(size);
+        assert!(left <= 0.0 && right >= 320.0, "{hero}: {left} to {right}");
+        assert!(top <= 0.0 && bottom >= 180.0, "{hero}: {top} to {bottom}");
+        let is_inside = hero.cmpge(Vector::ZERO).all() && hero.cmple(size).all();
+        let [x, y] = camera.pixel(hero);
+        let is_visible = (0.0..=320.0).contains(&x) && (0.0..=180.0).contains(&y);
+        assert!(is_visible || !is_inside, "{hero}: {x}, {y}");
+    }
+}
+
+#[test]
+fn interpolation_changes_the_picture_and_not_the_game() {
+    let frame = |game: &mut Game| game.advance(Duration::from_millis(7)).unwrap();
+    let [mut with, mut without] = [60, 60].map(|rate| Game::new(rate).unwrap());
+    without.switch_interpolation();
+    assert!(with.is_interpolated() && !without.is_interpolated());
+    for game in [&mut with, &mut without] {
+        game.push(Key::Right(true));
+    }
+    let mut differences = 0;
+    for _ in 0..100 {
+        for game in [&mut with, &mut without] {
+            frame(game);
+        }
+        differences += usize::from(with.hero() != without.hero());
+        let states = [&with, &without].map(|game| position(game, game.level().hero));
+        assert_eq!(states[0], states[1]);
+    }
+    assert!(differences > 50, "{differences}");
 }
 
 /// Inserts a box that moves from now on, `from` metres away from the hero.

@@ -27,7 +27,7 @@ impl Desktop {
         let _ = std::fs::remove_file(&log);
         let arguments = [arguments, &["--log", log.to_str().unwrap()]].concat();
         let game = env!("CARGO_BIN_EXE_platformer2d");
-        let program = Program::open("640x360", game, &arguments, "evenstep: a platformer in two");
+        let program = Program::open("960x540", game, &arguments, "evenstep: a platformer in two");
         let desktop = Self { program, log };
         desktop.wait_until("the first frames", |row| row.time > 0.5);
         desktop
@@ -80,9 +80,9 @@ const LETTERS: [u8; 3] = [0xff; 3];
 fn plays(name: &str, arguments: &[&str]) {
     let desktop = Desktop::open(name, arguments);
     let start = desktop.rows().last().copied().unwrap();
-    // The display is twice as large as the picture, in which 120 pixels of the hero are red.
+    // The display is three times as large as the picture, in which 120 pixels of the hero are red.
     let hero = desktop.count(HERO);
-    assert_eq!(hero, 4 * 120);
+    assert_eq!(hero, 9 * 120);
     let letters = desktop.count(LETTERS);
 
     desktop.program.key_down("Right");
@@ -112,6 +112,13 @@ fn plays(name: &str, arguments: &[&str]) {
     desktop.wait_for_pixels("the word and the keys", LETTERS, |count| count > letters);
     desktop.program.key("p");
     desktop.wait_for_pixels("no keys", LETTERS, |count| count < letters / 2);
+
+    // Without interpolation, the overlay says so.
+    let letters = desktop.count(LETTERS);
+    desktop.program.key("i");
+    desktop.wait_for_pixels("a word more", LETTERS, |count| count > letters);
+    desktop.program.key("i");
+    desktop.wait_for_pixels("one word less", LETTERS, |count| count == letters);
 
     desktop.program.key("Escape");
     let end = desktop.program.child.borrow_mut().wait().unwrap();

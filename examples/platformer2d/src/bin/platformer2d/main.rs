@@ -11,6 +11,7 @@ use evenstep::time::FrameTimer;
 use evenstep_platformer2d::controls::Key;
 use evenstep_platformer2d::figure::Figure;
 use evenstep_platformer2d::game::Game;
+use evenstep_platformer2d::level;
 use evenstep_platformer2d::pixels::{Camera, LAYERS, PICTURE, PIXELS_PER_METRE};
 use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
 use macroquad::prelude::*;
@@ -38,8 +39,8 @@ enum Store {
 fn window() -> Conf {
     Conf {
         window_title: "evenstep: a platformer in two dimensions".to_owned(),
-        window_width: 2 * i32::from(PICTURE[0]),
-        window_height: 2 * i32::from(PICTURE[1]),
+        window_width: 3 * i32::from(PICTURE[0]),
+        window_height: 3 * i32::from(PICTURE[1]),
         ..Conf::default()
     }
 }
@@ -80,6 +81,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
                 game.simulation_mut().pause()
             }
         }
+        if is_key_pressed(KeyCode::I) {
+            game.switch_interpolation();
+        }
         if get_last_key_pressed().is_some() {
             first_key.get_or_insert(get_time());
         }
@@ -102,8 +106,8 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
             frame_time
         };
         figure.update(game.hero(), game.is_on_ground(), passed);
-        // The camera keeps the ground at the lower edge of the picture.
-        let camera = Camera::at(game.hero() + Vector::Y * 3.0);
+        // The hero is in the lower half, because it jumps.
+        let camera = Camera::within(game.hero() + Vector::Y * 3.0, level::size());
         begin_picture(&picture);
         draw_scene(camera, &sprites, &figure);
         draw_overlay(&game, first_key.map(|first| get_time() - first));
@@ -166,12 +170,15 @@ fn draw_scene(camera: Camera, sprites: &[(Look, Pose)], figure: &Figure) {
 fn draw_overlay(game: &Game, since_first_key: Option<f64>) {
     const KEYS: [&str; 2] = [
         "A D or arrows: walk   space: jump",
-        "P: pause   Escape: leave",
+        "I: interpolation on or off   P: pause",
     ];
     let [width, height] = PICTURE.map(f32::from);
     let (score, left) = (game.score(), game.level().coins.len());
     draw_coin(10.0, 10.0);
     write(&format!("{score} of {}", score + left), 18.0, 14.0, 1.0);
+    if !game.is_interpolated() {
+        write("without evenstep", 18.0, 28.0, 1.0);
+    }
     let seconds = if game.is_paused() {
         write("paused", 0.5 * width - 20.0, 60.0, 1.0);
         0.0
