@@ -13,7 +13,8 @@ const RATE: f32 = 12.0;
 const DISTANCE: f32 = 5.5;
 /// The height of that point above the character's centre, in metres.
 const ABOVE: f32 = 0.75;
-/// How far that point is to the character's right, in metres, so that the character does not hide the aim.
+/// How far that point is to the character's right, in metres, so that the character does not hide the aim. A picture
+/// that is narrower than high has less room, so the distance shrinks with its width.
 const BESIDE: f32 = 0.8;
 /// A character that moves further than this in a frame, in metres, has been teleported.
 const LEAP: f32 = 3.0;
@@ -32,6 +33,7 @@ pub struct View {
 pub struct Camera {
     place: Vector,
     target: Vector,
+    beside: f32,
 }
 
 impl Camera {
@@ -41,7 +43,13 @@ impl Camera {
         Self {
             place: target,
             target,
+            beside: BESIDE,
         }
+    }
+
+    /// Sets the width of the picture as a multiple of its height.
+    pub fn set_aspect(&mut self, aspect: f32) {
+        self.beside = BESIDE * aspect.clamp(0.0, 1.0);
     }
 
     /// Follows the target. Called after each frame, with the displayed position of the target and the game time that
@@ -65,7 +73,7 @@ impl Camera {
     /// Returns the view. The look is that of the present frame, so turning has no delay.
     #[must_use]
     pub fn view(&self, simulation: &Simulation, look: Look) -> View {
-        let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * BESIDE;
+        let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * self.beside;
         let back = -look.direction();
         View {
             eye: at + back * free_distance(&simulation.physics, at, back),

@@ -182,6 +182,11 @@ impl Game {
         Some(self.simulation.pose(key)?.translation)
     }
 
+    /// Sets the width of the picture as a multiple of its height, which the camera allows for.
+    pub fn set_aspect(&mut self, aspect: f32) {
+        self.camera.set_aspect(aspect);
+    }
+
     /// Returns the camera's view.
     #[must_use]
     pub fn view(&self) -> View {

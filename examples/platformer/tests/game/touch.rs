@@ -107,3 +107,25 @@ fn a_second_finger_on_the_same_side_is_ignored() {
     hands.touch(9, Phase::Up, 0.0, 0.0);
     assert!(hands.play().z < -1.0);
 }
+
+/// Returns how far the hero is drawn from the middle of the picture, as a fraction of half its width.
+fn off_middle(game: &Game, aspect: f32) -> f32 {
+    const HALF_HEIGHT: f32 = 0.483; // at a distance of 1, with a vertical field of view of 0.9
+    let view = game.view();
+    let forward = (view.at - view.eye).normalize();
+    let right = forward.cross(Vector::Y).normalize();
+    let hero = game.hero() - view.eye;
+    (hero.dot(right) / hero.dot(forward) / (HALF_HEIGHT * aspect)).abs()
+}
+
+#[test]
+fn a_phone_held_upright_shows_the_hero_near_the_middle() {
+    let mut hands = Hands::new();
+    hands.play();
+    for (aspect, most) in [(16.0 / 9.0, 0.2), (390.0 / 844.0, 0.35)] {
+        hands.game.set_aspect(aspect);
+        hands.play();
+        let off = off_middle(&hands.game, aspect);
+        assert!((0.05..most).contains(&off), "{off} at {aspect}");
+    }
+}

@@ -34,6 +34,7 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
         let scale = stage.window.scale_factor() as f32;
         hands.size = stage.window.size().as_vec2() / scale;
         hands.touch_scale = host::touch_scale(scale);
+        game.set_aspect(hands.size.x / hands.size.y.max(1.0));
         for event in stage.window.events().iter() {
             if matches!(event.value, WindowEvent::Key(Key::Escape, ..)) {
                 return Ok(());
