@@ -242,11 +242,11 @@ fn keys_switch_interpolation_and_debug_lines() {
         }
     };
     check(&between);
-    // The next step adopts the new setting.
+    // The next step adopts the new setting, and the difference decays, halving every 200 ms.
     let switch = |desktop: &Desktop| {
         desktop.key("i");
-        let tick = desktop.frames(1)[0].tick;
-        desktop.wait_until("a step", |row| row.tick > tick + 1);
+        let end = desktop.frames(1)[0].real_time + 2.5;
+        desktop.wait_until("the end of the difference", |row| row.real_time > end);
     };
     let before = desktop.picture();
     switch(&desktop);
