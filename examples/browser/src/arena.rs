@@ -19,6 +19,8 @@ evenstep::portable_math!();
 pub const HALF: f64 = 6.6;
 /// The colours of both players, and of everything else. The pages use orange and blue for the two kinds of motion.
 pub const COLOURS: [&str; 3] = ["#2f9e58", "#8b5fd3", "#7d8794"];
+/// The colour of motion without evenstep, on all pages.
+const WITHOUT: &str = "#d66c20";
 /// The arrow keys, in the order of the bits of [`Buttons`](evenstep_netcode::game::Buttons).
 pub const ARROWS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 
@@ -78,11 +80,11 @@ pub fn draw_without_correction(
     simulation: &Simulation,
     arena: &Arena,
 ) -> Result<(), JsValue> {
-    for (key, colour) in arena.players.into_iter().zip(COLOURS) {
+    for key in arena.players {
         let error = simulation.visual_error(key).unwrap_or_default();
         if let Some(pose) = simulation.pose(key) {
-            context.set_stroke_style_str(colour);
-            context.set_line_width(scale(canvas) * 0.06);
+            context.set_stroke_style_str(WITHOUT);
+            context.set_line_width(scale(canvas) * 0.1);
             let position = pose.translation - error.translation;
             disc(context, canvas, simulation, key, position)?;
             context.stroke();
