@@ -7,13 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
+use crate::files::{files_below, read, root};
 
 /// Returns the packages of this workspace as cargo describes them.
 fn packages() -> Vec<Value> {
@@ -148,20 +142,6 @@ fn documents(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the Rust files in a folder and in all folders inside it.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
-}
-
 #[test]
 fn every_program_header_states_a_valid_run_command() {
     let packages = packages();
@@ -201,7 +181,7 @@ fn commands_in_documents_name_existing_programs_benches_and_features() {
         }
     }
     // The documentation of the API names benches beside figures.
-    for file in sources(&root().join("src")) {
+    for file in files_below(&root().join("src"), "rs") {
         let source = read(&file);
         let comments = source
             .lines()

@@ -6,6 +6,8 @@
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
+// Files of the repository.
+mod files;
 // Links, excerpts and programs.
 mod pages;
 // The program for Rapier's guide.

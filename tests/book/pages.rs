@@ -2,35 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::files::{files_below, read, root};
 
 const BOOK: &str = "docs/book/src";
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Returns all Markdown files of the repository.
-fn documents() -> Vec<PathBuf> {
-    let mut documents = Vec::new();
-    let mut folders = vec![root()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap();
-            if path.is_dir() && name != "target" && name != ".git" {
-                folders.push(path);
-            } else if path.extension().is_some_and(|it| it == "md") {
-                documents.push(path);
-            }
-        }
-    }
-    documents
-}
 
 /// Returns the names of the chapters, in alphabetical order.
 fn chapters() -> Vec<String> {
@@ -82,7 +57,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_link_has_an_existing_target() {
-    let documents = documents();
+    let documents = files_below(root(), "md");
     assert!(documents.contains(&root().join("README.md")));
     let mut broken = Vec::new();
     for file in documents {

@@ -6,12 +6,6 @@ use std::f32::consts::PI;
 
 const ONE_STEP: Duration = Duration::from_millis(17);
 
-fn weightless() -> Simulation {
-    let mut simulation = Simulation::default();
-    simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    simulation
-}
-
 /// Returns the velocity and the spin after one step, in metres and radians per second.
 fn after_a_step(simulation: &mut Simulation, body: RigidBodyBuilder) -> [f32; 2] {
     let key = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
@@ -28,7 +22,7 @@ fn rapier_limits_velocities_until_the_limits_are_raised() {
     let body = RigidBodyBuilder::dynamic()
         .linvel(Vector::X * 900.0)
         .angvel(Vector::Y * 200.0);
-    let mut simulation = weightless();
+    let mut simulation = space(60);
     let [speed, spin] = after_a_step(&mut simulation, body.clone());
     assert!(
         near(speed, 400.0) && near(spin, 15.0 * PI),
@@ -44,7 +38,7 @@ fn rapier_limits_velocities_until_the_limits_are_raised() {
 
 /// Returns whether a bullet at 200 m/s passes through a wall 5 cm thick.
 fn passes(wall: RigidBodyBuilder, has_ccd: bool) -> bool {
-    let mut simulation = weightless();
+    let mut simulation = space(60);
     let shape = ColliderBuilder::cuboid(0.025, 2.0, 2.0);
     simulation.physics.insert(wall, shape);
     let body = RigidBodyBuilder::dynamic()

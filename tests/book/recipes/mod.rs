@@ -61,6 +61,10 @@ fn position(physics: &Physics, key: BodyKey) -> Pose {
     *physics.body(key).unwrap().position()
 }
 
+fn poses(physics: &Physics) -> Vec<Pose> {
+    physics.bodies().map(|(_, body)| *body.position()).collect()
+}
+
 /// Returns `state` of the simulation before step `tick`, at this number of frames per second.
 fn at_tick<T>(
     tick: u64,

@@ -37,7 +37,7 @@ impl Game {
 fn jump(frames_per_second: u32) -> f32 {
     let mut game = Game::new();
     for _ in 0..2 * frames_per_second {
-        game.frame(Duration::from_secs(1) / frames_per_second);
+        game.frame(SECOND / frames_per_second);
     }
     game.highest
 }

@@ -111,10 +111,7 @@ fn enemies_that_think_at_10_hz_move_alike_at_every_frame_rate() {
             let target = Vector::X * 3.0 * step.start_time.as_secs_f32();
             steer(&mut enemies, physics, step, target);
         };
-        at_tick(180, frames_per_second, simulation, hook, |physics| {
-            let bodies = physics.bodies().map(|(_, body)| *body.position());
-            bodies.collect::<Vec<_>>()
-        })
+        at_tick(180, frames_per_second, simulation, hook, poses)
     };
     let reference = run(60);
     assert!(reference[7].translation.x > 1.0);

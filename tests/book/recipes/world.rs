@@ -174,10 +174,7 @@ fn waves_are_the_same_at_every_frame_rate() {
     let run = |frames_per_second| {
         let simulation = with_floor(Rate::hz(60));
         let hook = |physics: &mut Physics, step: Step| spawn(physics, step.tick);
-        at_tick(400, frames_per_second, simulation, hook, |physics| {
-            let bodies = physics.bodies().map(|(_, body)| *body.position());
-            bodies.collect::<Vec<_>>()
-        })
+        at_tick(400, frames_per_second, simulation, hook, poses)
     };
     let reference = run(60);
     assert_eq!(reference.len(), 1 + 14);
