@@ -40,20 +40,18 @@ use std::path::Path;
 
 #[test]
 fn pictures_are_current() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let measured = include_str!("growth.json");
     let measured: growth::Growth = serde_json::from_str(measured).unwrap();
+    let poses = poses::svg().unwrap();
+    check(&root.join("src/poses.txt"), &embedded(&poses));
     let drawn = [
         ("camera.svg", camera::svg()),
         ("correction-time.svg", correction::svg()),
         ("growth.svg", measured.svg()),
         ("input.svg", input::svg()),
         ("path.svg", path::svg()),
-        ("poses.svg", poses::svg()),
-        (
-            "../../../src/poses.txt",
-            poses::svg().map(|svg| embedded(&svg)),
-        ),
+        ("poses.svg", Ok(poses)),
         ("prediction.svg", prediction::svg()),
         ("rollback.svg", rollback::svg()),
         ("smoothings.svg", smoothings::svg()),
@@ -61,13 +59,18 @@ fn pictures_are_current() {
         ("timeline.svg", timeline::svg()),
     ];
     for (name, drawn) in drawn {
-        let (file, drawn) = (folder.join(name), drawn.unwrap());
-        if std::env::var("PICTURES").is_ok_and(|value| value == "write") {
-            fs::write(&file, &drawn).unwrap();
-        }
-        let stored = fs::read_to_string(&file).unwrap();
-        assert!(stored.lines().eq(drawn.lines()), "{name} is out of date");
+        check(&root.join("docs/book/src").join(name), &drawn.unwrap());
     }
+}
+
+/// Compares a file with what it should contain, or writes it.
+fn check(file: &Path, drawn: &str) {
+    if std::env::var("PICTURES").is_ok_and(|value| value == "write") {
+        fs::write(file, drawn).unwrap();
+    }
+    let stored = fs::read_to_string(file).unwrap();
+    let name = file.display();
+    assert!(stored.lines().eq(drawn.lines()), "{name} is out of date");
 }
 
 /// Returns a picture as Markdown that needs no other file, for the front page of the API documentation.

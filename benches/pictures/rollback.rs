@@ -28,7 +28,7 @@ const ORIGIN: At = (16, 216);
 /// A time in seconds, and a height in metres.
 type Point = (f64, f64);
 
-/// What a run displays in each frame, and the states that it resimulates.
+/// The displayed height in each frame of a run, and the heights that it resimulates.
 #[derive(Default)]
 struct Run {
     displayed: Vec<Point>,

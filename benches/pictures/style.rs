@@ -95,7 +95,7 @@ pub fn label(
     end: HPos,
     colour: RGBColor,
 ) -> Result<(), Box<dyn Error>> {
-    Ok(area.draw(&Text::new(text.to_owned(), at, bold(end, colour)))?)
+    Ok(area.draw(&name(text, at, end, colour))?)
 }
 
 /// Returns the name of a line in a chart, in bold letters.
