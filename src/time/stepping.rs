@@ -29,8 +29,8 @@ pub enum Stepping {
     /// interpolation. The difference is discarded.
     ///
     /// Use it with high rates that are multiples of most displays' rates: 240 Hz or 480 Hz. A frame at 60 Hz then has
-    /// four steps of 240 Hz, even if the timer is 2 ms off. A frame has from 1 step to those of a display at 30 Hz (8
-    /// at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
+    /// four steps of 240 Hz, even if the timer is 2 ms off. A frame has at least one step, and at most as many as a
+    /// display at 30 Hz needs (8 at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 
