@@ -78,3 +78,12 @@ export async function loadGame(name) {
         document.getElementById("canvas").hidden = true;
     }
 }
+
+// Keeps the line of a match up to date: its text, and whether it is being played.
+export function report(text, isPlaying) {
+    const line = document.getElementById("state");
+    setInterval(() => {
+        line.textContent = text();
+        line.classList.toggle("playing", isPlaying());
+    }, 200);
+}

@@ -40,6 +40,12 @@ pub fn held_keys(keys: [&'static str; 4]) -> Rc<Cell<u8>> {
     held
 }
 
+/// Returns what draws on a canvas.
+pub fn context(canvas: &HtmlCanvasElement) -> Result<CanvasRenderingContext2d, JsValue> {
+    let context = canvas.get_context("2d")?.unwrap(); // every browser has 2D canvases
+    Ok(context.unchecked_into())
+}
+
 /// Returns the pixels per metre of a canvas.
 fn scale(canvas: &HtmlCanvasElement) -> f64 {
     f64::from(canvas.width().min(canvas.height())) / (2.0 * HALF)

@@ -16,7 +16,7 @@ use evenstep_netcode::rollback::Peer;
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, PointerEvent};
 
-use crate::arena::{ARROWS, COLOURS, HALF, draw, draw_without_correction, held_keys};
+use crate::arena::{ARROWS, COLOURS, HALF, context, draw, draw_without_correction, held_keys};
 use crate::clock::{PageClock, each_frame, on};
 use crate::panics::report_panics;
 
@@ -251,8 +251,7 @@ impl State {
                 .pose(player)
                 .unwrap_or_default()
                 .translation;
-            let controls = RefCell::new(controls);
-            let buttons = |tick| controls.borrow_mut().buttons(tick, position);
+            let buttons = |tick| controls.buttons(tick, position);
             if let Err(error) = peer.frame(time, buttons) {
                 self.failure = Some(error.to_string());
             }
@@ -261,13 +260,6 @@ impl State {
         self.timeline.push_front(again);
         self.timeline.truncate(TIMELINE);
     }
-}
-
-fn context(canvas: &HtmlCanvasElement) -> Result<CanvasRenderingContext2d, JsValue> {
-    let context = canvas
-        .get_context("2d")?
-        .expect("every browser has 2D canvases");
-    Ok(context.unchecked_into())
 }
 
 /// Draws a bar for each frame with a rollback, as high as the rollback is long: upwards for the left machine, downwards

@@ -9,9 +9,9 @@ use evenstep_netcode::packets::{Carrier, Packets};
 use evenstep_netcode::rollback::Peer;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
-use web_sys::{BinaryType, CanvasRenderingContext2d, HtmlCanvasElement, MessageEvent, WebSocket};
+use web_sys::{BinaryType, HtmlCanvasElement, MessageEvent, WebSocket};
 
-use crate::arena::{ARROWS, draw, held_keys};
+use crate::arena::{ARROWS, context, draw, held_keys};
 use crate::clock::{PageClock, each_frame, on};
 use crate::panics::report_panics;
 
@@ -41,10 +41,7 @@ impl Match {
         report_panics();
         let state = Rc::new(RefCell::new(State::Waiting));
         let held = held_keys(ARROWS);
-        let context = canvas
-            .get_context("2d")?
-            .expect("every browser has 2D canvases");
-        let context: CanvasRenderingContext2d = context.unchecked_into();
+        let context = context(&canvas)?;
         let (simulation, arena) = Arena::start();
         draw(&context, &canvas, &simulation, &arena)?;
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));

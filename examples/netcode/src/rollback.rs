@@ -282,7 +282,7 @@ impl<G: Rules> Peer<G> {
     pub fn frame(
         &mut self,
         time: Duration,
-        buttons: impl Fn(u64) -> Buttons,
+        mut buttons: impl FnMut(u64) -> Buttons,
     ) -> Result<Frame, MatchError> {
         self.session.poll_remote_clients();
         let (ours, theirs) = (self.fingerprints.0, self.fingerprints.1.get());
