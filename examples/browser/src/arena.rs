@@ -12,9 +12,6 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent};
 
 use crate::clock::{document, on};
 
-// The same bits as on the desktop, for both matches.
-evenstep::portable_math!();
-
 /// Half the width of the visible area, in metres.
 pub const HALF: f64 = 6.6;
 /// The colours of both players, and of everything else. The pages use orange and blue for the two kinds of motion.

@@ -4,6 +4,10 @@
 
 #![cfg(target_arch = "wasm32")]
 
+// The same bits as on the desktop, for matches and recordings.
+#[cfg(feature = "canvas")]
+evenstep::portable_math!();
+
 // Frame times in a page.
 pub mod clock;
 // Messages of panics.
@@ -13,17 +17,17 @@ pub mod pointer;
 // Lines for the scripts of a page.
 pub mod log;
 // A ball, drawn on a canvas: the loop of a page in one file.
-#[cfg(feature = "ball")]
+#[cfg(feature = "canvas")]
 pub mod ball;
 // The arena of a match, drawn on a canvas.
-#[cfg(any(feature = "duel", feature = "pair"))]
+#[cfg(feature = "canvas")]
 mod arena;
 // A match between two machines in one page.
-#[cfg(feature = "duel")]
+#[cfg(feature = "canvas")]
 pub mod duel;
 // A match against a program on the desktop.
-#[cfg(feature = "pair")]
+#[cfg(feature = "canvas")]
 pub mod pair;
 // A game recorded in a page, and replayed on the desktop.
-#[cfg(feature = "record")]
+#[cfg(feature = "canvas")]
 pub mod record;

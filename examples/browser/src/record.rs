@@ -12,8 +12,6 @@ mod game;
 
 use game::Game;
 
-evenstep::portable_math!();
-
 /// Plays the game for frames of these lengths, in milliseconds, and returns its recording.
 #[wasm_bindgen]
 pub fn record(frame_times: &[f64]) -> Result<Vec<u8>, JsError> {

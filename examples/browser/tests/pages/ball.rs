@@ -51,7 +51,7 @@ async fn open(browser: &Browser) {
 /// Runs the page's function for 3600 frames of a minute, on a canvas of the test's, whose frames it calls. Returns the
 /// results of `look` in each frame of the first three seconds, and every tenth of a second of the minute.
 const MINUTE: &str = "
-    import { show_ball } from './ball.js';
+    import { show_ball } from './canvas.js';
     const canvas = document.createElement('canvas');
     canvas.style = 'width: 400px; height: 250px';
     document.body.append(canvas);

@@ -11,7 +11,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::compress::compress;
 
-/// A page's WebAssembly.
+/// The WebAssembly of a page, or of all pages in 2D.
 struct Page {
     name: &'static str,
     /// The package, relative to the folder of examples.
@@ -22,24 +22,12 @@ struct Page {
     arguments: &'static [&'static str],
 }
 
-const PAGES: [Page; 5] = [
+const PAGES: [Page; 3] = [
     Page {
-        name: "ball",
+        name: "canvas",
         package: "browser",
         wasm: "evenstep_browser.wasm",
-        arguments: &["--lib", "--features", "ball,record"],
-    },
-    Page {
-        name: "duel",
-        package: "browser",
-        wasm: "evenstep_browser.wasm",
-        arguments: &["--lib", "--features", "duel"],
-    },
-    Page {
-        name: "pair",
-        package: "browser",
-        wasm: "evenstep_browser.wasm",
-        arguments: &["--lib", "--features", "pair"],
+        arguments: &["--lib", "--crate-type", "cdylib", "--features", "canvas"],
     },
     Page {
         name: "platformer",
@@ -57,7 +45,7 @@ const PAGES: [Page; 5] = [
 
 /// The profile of all pages, in addition to the packages' own: small rather than fast, and without unwinding, which
 /// pages do not have.
-const PROFILE: [&str; 10] = [
+const PROFILE: [&str; 11] = [
     "profile.page.inherits='dev'",
     "profile.page.codegen-units=1",
     "profile.page.debug=false",
@@ -68,6 +56,8 @@ const PROFILE: [&str; 10] = [
     "profile.page.overflow-checks=false",
     "profile.page.panic='abort'",
     "profile.page.strip='debuginfo'",
+    // In the dev profile, this package is fast, because it compresses the pages.
+    "profile.page.package.evenstep-browser.opt-level='z'",
 ];
 const TARGET: &str = "wasm32-unknown-unknown";
 /// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
@@ -133,7 +123,7 @@ impl Page {
         let package = root.join("..").join(self.package);
         let target = root.join("../../target/pages");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.args(["build", "--locked", "--profile", "page", "--target", TARGET]);
+        cargo.args(["rustc", "--locked", "--profile", "page", "--target", TARGET]);
         for setting in PROFILE.into_iter().chain([SIMD]) {
             cargo.args(["--config", setting]);
         }

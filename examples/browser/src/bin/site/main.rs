@@ -25,7 +25,7 @@ struct Options {
     /// Serves what was built before
     #[arg(long, conflicts_with_all = ["build_only", "page"])]
     serve_only: bool,
-    /// Only this page: `ball`, `pair`, `platformer` or `playground`
+    /// Only `canvas`, which is the pages in 2D, `platformer` or `playground`
     #[arg(long, value_name = "NAME")]
     page: Option<String>,
     /// The port to serve at; 0 for a free one
