@@ -263,7 +263,7 @@ impl State {
 }
 
 /// Draws a bar for each frame with a rollback, as high as the rollback is long: upwards for the left machine, downwards
-/// for the right one. The newest frame is at the right.
+/// for the right one. The newest frame is at the right. Lines at four and eight steps are the scale.
 fn draw_timeline(
     context: &CanvasRenderingContext2d,
     canvas: &HtmlCanvasElement,
@@ -281,5 +281,8 @@ fn draw_timeline(
         }
     }
     context.set_fill_style_str(COLOURS[2]);
-    context.fill_rect(0.0, middle - 0.5, width, 1.0);
+    for steps in [-8.0, -4.0, 0.0, 4.0, 8.0] {
+        let y = middle + steps / HIGHEST * middle;
+        context.fill_rect(0.0, y - 0.5, width, 1.0);
+    }
 }

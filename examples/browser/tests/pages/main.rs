@@ -39,7 +39,7 @@ in_browsers! {
     duel::a_key_moves_a_player_on_both_machines,
     games::both_halves_of_the_playground_move_until_a_pause,
     games::steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still,
-    page::no_part_covers_another_on_a_phone,
+    page::no_part_covers_another_or_is_cut_off,
     page::each_half_has_its_name,
     page::the_bar_counts_what_arrives,
     page::without_webgpu_games_show_a_picture_and_a_link,

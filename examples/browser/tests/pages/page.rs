@@ -12,17 +12,23 @@ const PAGES: [&str; 5] = [
     "platformer.html",
 ];
 
+/// The widths and heights of a phone's and a desktop's window, in CSS pixels.
+const SIZES: [[u32; 2]; 2] = [[390, 600], [1280, 800]];
+
 /// Defines the function `covering` in the page. It returns pairs of parts of a document that cover each other, parts
-/// that are wider than the page, and parts with contents that are cut off. The names of the halves are on the picture on purpose.
+/// that are outside of the page, and parts with contents that are cut off. The names of the halves are on the picture
+/// on purpose.
 const COVERING: &str = "
     function covering(page) {
-        const kinds = 'h1, h2, p:not(#loading), li, pre, canvas, button, footer > *';
+        const kinds = 'h1, h2, p:not(#loading), pre, canvas, button, label, figcaption, #cards > a, footer > *';
+        const { clientWidth, clientHeight } = page.documentElement;
+        const bottom = page.body.classList.contains('game') ? clientHeight : Infinity;
         const parts = [...page.querySelectorAll(kinds)].filter((part) => part.checkVisibility());
         const found = [];
         parts.forEach((one, i) => {
             const a = one.getBoundingClientRect();
-            if (a.right > page.documentElement.clientWidth + 1) {
-                found.push(`${one.outerHTML} is too wide`);
+            if (a.right > clientWidth + 1 || a.bottom > bottom + 1) {
+                found.push(`${one.outerHTML} is outside of the page`);
             }
             if (one.scrollWidth > one.clientWidth) {
                 found.push(`${one.outerHTML} is cut off`);
@@ -40,27 +46,26 @@ const COVERING: &str = "
         return found;
     }";
 
-/// Returns a script that opens a page in a frame as wide as a phone, and passes the frame's document to a function
-/// with this body.
-fn on_phone(page: &str, body: &str) -> String {
-    format!(
-        "const done = arguments[0];
-        const frame = document.createElement('iframe');
-        frame.style = 'position: fixed; inset: 0; width: 390px; height: 600px; border: 0';
-        frame.src = '{page}';
-        frame.onload = () => done((({{ contentDocument: page }}) => {{ {body} }})(frame));
-        document.body.append(frame);"
-    )
-}
-
-pub fn no_part_covers_another_on_a_phone(kind: Kind) {
+pub fn no_part_covers_another_or_is_cut_off(kind: Kind) {
     for page in PAGES {
         // The empty page does not compete for the processor.
         browser::run(kind, "page.css", async |browser| {
-            let script = on_phone(page, &format!("{COVERING} return covering(page);"));
-            let found = browser.script_async(&script).await;
-            browser.picture(&format!("phone-{page}-{kind:?}")).await;
-            assert_eq!(found, json!([]), "{page}");
+            for [width, height] in SIZES {
+                let script = format!(
+                    "const done = arguments[0];
+                    const frame = document.createElement('iframe');
+                    frame.style = 'position: fixed; inset: 0; width: {width}px; height: {height}px; border: 0';
+                    frame.src = '{page}';
+                    {COVERING}
+                    frame.onload = () => {{
+                        done(covering(frame.contentDocument));
+                        frame.remove();
+                    }};
+                    document.body.append(frame);"
+                );
+                let found = browser.script_async(&script).await;
+                assert_eq!(found, json!([]), "{page} at {width} px");
+            }
         });
     }
 }
