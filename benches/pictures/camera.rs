@@ -42,7 +42,7 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         "A camera at the true pose makes its target",
         "jitter. At the displayed pose it is at rest",
     ];
-    lines_over_time(&title, "on the screen, cm", &lines, None, 24)
+    lines_over_time(&title, "target off centre, cm", &lines, None, 24)
 }
 
 /// Returns the distance of the body from the camera, in centimetres, over the frames of a recorded loop.

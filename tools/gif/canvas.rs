@@ -15,7 +15,7 @@ pub type Rgb = [u8; 3];
 
 /// The size of the picture, in pixels.
 pub const WIDTH: usize = 800;
-pub const HEIGHT: usize = 330;
+pub const HEIGHT: usize = 350;
 const OVERSAMPLING: usize = 3;
 /// The magnification of the letters. A phone displays the picture at two fifths of its size.
 const LETTERS: f32 = 2.0;
@@ -64,7 +64,7 @@ impl Camera {
         let seen = point - self.eye;
         Point::from_xy(
             self.middle + seen.dot(self.right) * scale,
-            HEIGHT as f32 / 2.0 + 14.0 - seen.dot(self.up) * scale,
+            HEIGHT as f32 / 2.0 + 4.0 - seen.dot(self.up) * scale,
         )
     }
 

@@ -21,7 +21,7 @@ const SIDES: [(Half, &str, Rgb); 2] = [
 /// The left end of a side's name, from the left end of its half, and the baselines of the names and of the rate.
 const MARGIN: f32 = 20.0;
 const NAME_Y: f32 = 36.0;
-const RATE_Y: f32 = 318.0;
+const RATE_Y: f32 = 340.0;
 /// The ends of the line between the two halves.
 const BORDER: [f32; 2] = [20.0, 270.0];
 
