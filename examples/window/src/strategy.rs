@@ -47,7 +47,7 @@ impl Strategy {
             Self::SemiFixed => "semi-fixed",
             Self::FrameLocked => "frame-locked",
             Self::DisplayCounted => "display-counted",
-            Self::Latest => "latest step",
+            Self::Latest => "not interpolated",
             Self::Interpolated => "interpolated",
             Self::Hermite => "Hermite curve",
             Self::Extrapolated => "extrapolated",
@@ -55,12 +55,14 @@ impl Strategy {
         }
     }
 
-    /// Returns the label of a half. It says which pictures need evenstep: those between two steps.
+    /// Returns the label of a half. It says which motion needs evenstep, and which a loop of a few lines has as well.
     #[must_use]
     pub fn label(self) -> String {
         let name = self.name();
-        match self.smoothing() {
-            Smoothing::Latest => name.into(),
+        match self {
+            Self::Variable | Self::SemiFixed | Self::FrameLocked | Self::Latest => {
+                format!("without evenstep: {name}")
+            }
             _ => format!("evenstep: {name}"),
         }
     }

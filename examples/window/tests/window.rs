@@ -214,7 +214,7 @@ fn a_hitch_makes_many_steps_in_one_frame() {
     let mut desktop = Desktop::open("hitch", &["--scene", "bullets"]);
     desktop.key("bracketright");
     desktop.key("bracketright");
-    desktop.wait_for_title("latest step at 30 Hz");
+    desktop.wait_for_title("not interpolated at 30 Hz");
     // Returns the height of the highest bar in the overlay, in pixels.
     let highest = |picture: &RgbImage| {
         let is_bar = |pixel: &Rgb<u8>| pixel.0[0] > 180 && pixel.0[2] < 110;
@@ -389,7 +389,7 @@ fn arrow_keys_drive_the_car() {
     let mut desktop = Desktop::open("arrows", &["--scene", "vehicle"]);
     desktop.key("bracketright");
     desktop.key("bracketright");
-    desktop.wait_for_title("latest step at 30 Hz");
+    desktop.wait_for_title("not interpolated at 30 Hz");
     restart_in_a_pause(&mut desktop);
     let ways: [(&[&str], [f32; 2]); 4] = [
         (&["Up"], [1.0, 0.0]),

@@ -43,10 +43,10 @@ fn draw_axes(painter: &Painter, inner: Rect, app: &App) {
     let title = text(inner.min - vec2(40.0, 20.0), Align2::LEFT_TOP, title, INK);
     let mut right = inner.max.x;
     for side in [1, 0] {
-        let label = app.settings.halves[side].strategy.label();
+        let label = app.settings.halves[side].strategy.name().into();
         let at = Pos2::new(right, title.min.y);
         // A narrow plot has no room for it.
-        if right - title.max.x > 170.0 {
+        if right - title.max.x > 130.0 {
             right = text(at, Align2::RIGHT_TOP, label, HALVES[side]).min.x - 20.0;
         }
     }

@@ -67,7 +67,7 @@ impl Switch {
     fn setting(self, game: &Game, lines: Lines) -> &'static str {
         match self {
             Self::Interpolation if game.is_interpolated() => "interpolated by evenstep",
-            Self::Interpolation => "not interpolated: latest step",
+            Self::Interpolation => "not interpolated",
             Self::Speed => speed(game.time),
             Self::Lines => match lines {
                 Lines::Off => "debug lines: off",

@@ -8,6 +8,7 @@ use evenstep::input::Delivery;
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
 use evenstep_platformer::script::Script;
+use kiss3d::event::{Action, Key, Modifiers, WindowEvent};
 use kiss3d::window::Window;
 
 use crate::Log;
@@ -25,6 +26,9 @@ pub async fn run(
     let mut stage = Stage::new(window.await);
     let mut game = Game::new(&Level::islands(), Delivery::ByTime);
     let mut script = Script::tour_and_back();
+    // The script holds W from the start. The controls fade a few seconds later, as for a player.
+    let key = WindowEvent::Key(Key::W, Action::Press, Modifiers::empty());
+    stage.overlay.take(key, game.real_time());
     for frame in 0..frames {
         script.frame(&mut game, Duration::from_secs(1) / 60);
         if let Some(log) = &mut log {
