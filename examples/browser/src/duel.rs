@@ -22,7 +22,7 @@ use crate::panics::report_panics;
 
 /// The machines cannot lose each other. While the page is hidden, neither of them runs.
 const DISCONNECT: Duration = Duration::from_secs(1 << 30);
-/// The keys of the player on the right, as [`ARROWS`].
+/// The keys of the player on the left, as [`ARROWS`].
 const LETTERS: [&str; 4] = ["KeyD", "KeyA", "KeyS", "KeyW"];
 /// The number of frames in the timeline.
 const TIMELINE: usize = 300;
@@ -131,7 +131,7 @@ impl Duel {
         let contexts = [context(&canvases[0])?, context(&canvases[1])?];
         let marks = context(&timeline)?;
         let mut controls =
-            [(0, ARROWS), (1, LETTERS)].map(|(i, keys)| Controls::new(i, keys, &canvases[i]));
+            [(0, LETTERS), (1, ARROWS)].map(|(i, keys)| Controls::new(i, keys, &canvases[i]));
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));
         each_frame(move |stamp| {
             let frame_time = clock.frame(stamp);

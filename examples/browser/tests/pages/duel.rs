@@ -47,15 +47,15 @@ pub fn both_machines_have_the_same_bits_after_a_minute(kind: Kind) {
     });
 }
 
-/// Returns a script that tells whether the green player is drawn near the left edge of a canvas.
-fn green_is_at_the_left_edge(canvas: &str) -> String {
+/// Returns a script that tells whether the violet player is drawn near the left edge of a canvas.
+fn violet_is_at_the_left_edge(canvas: &str) -> String {
     format!(
         "const canvas = document.getElementById('{canvas}');
         const {{ width, height }} = canvas;
         const image = canvas.getContext('2d').getImageData(0, 0, width, height).data;
         let [count, x] = [0, 0];
         for (let i = 0; i < image.length; i += 4) {{
-            if (image[i] === 0x2f && image[i + 1] === 0x9e && image[i + 2] === 0x58) {{
+            if (image[i] === 0x8b && image[i + 1] === 0x5f && image[i + 2] === 0xd3) {{
                 count += 1;
                 x += (i >> 2) % width;
             }}
@@ -64,14 +64,14 @@ fn green_is_at_the_left_edge(canvas: &str) -> String {
     )
 }
 
-/// Holds a key of the green player, who arrives at the edge of both arenas.
+/// Holds a key of the violet player, who arrives at the edge of both arenas.
 pub fn a_key_moves_a_player_on_both_machines(kind: Kind) {
     browser::run(kind, "match.html", async |browser| {
         browser.wait_for("return globalThis.duel?.tick > 0").await;
         connect(browser, [100, 20, 5]).await;
         browser.key('\u{E012}', true).await; // the left arrow
         for canvas in ["left", "right"] {
-            browser.wait_for(&green_is_at_the_left_edge(canvas)).await;
+            browser.wait_for(&violet_is_at_the_left_edge(canvas)).await;
         }
         browser.key('\u{E012}', false).await;
     });

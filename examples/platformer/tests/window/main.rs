@@ -253,7 +253,8 @@ fn keys_switch_interpolation_and_debug_lines() {
     check(&latest);
     let label = |picture: &picture::Picture| picture.count(58..330, 62..90, is_ink);
     let labels = [label(&before), label(&desktop.picture())];
-    assert!(0 < labels[0] && labels[0] < labels[1], "{labels:?}");
+    // 'interpolated by evenstep' has more letters than 'not interpolated'.
+    assert!(labels[0] > labels[1] && labels[1] > 0, "{labels:?}");
     switch(&desktop);
     check(&between);
     desktop.key_up("w");
