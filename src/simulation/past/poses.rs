@@ -75,13 +75,7 @@ impl Past {
     /// Keeps the poses of bodies at rest that were teleported since the step began. Called right before the step runs.
     pub fn keep_teleported(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
-            let mut teleported: BTreeMap<_, _> = pairs.teleported().collect();
-            if !teleported.is_empty() {
-                for (key, _) in moved.iter() {
-                    teleported.remove(key);
-                }
-                moved.extend(teleported);
-            }
+            add_missing(moved, pairs.teleported());
         }
     }
 
@@ -92,10 +86,15 @@ impl Past {
             return self.clear();
         }
         let aborted = self.motion_mut(tick).map(std::mem::take);
-        if let Some(aborted) = aborted
+        if let Some(Motion { moved, replaced }) = aborted
             && let Some(before) = self.motion_before(tick)
         {
-            before.replaced = before.replaced.take().or(aborted.replaced);
+            if let Some(known) = before.unreplaced() {
+                // The game may have changed the previous poses of bodies that rested until then.
+                let rested = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
+                add_missing(known, moved.into_iter().flatten().map(rested));
+            }
+            before.replaced = before.replaced.take().or(replaced);
         }
     }
 }
@@ -148,6 +147,17 @@ impl Past {
             let next = later.find_map(|moved| find(moved, key));
             Some(Pair::at_rest(next.unwrap_or(last).previous))
         })
+    }
+}
+
+/// Adds bodies that are not in the list.
+fn add_missing(moved: &mut Vec<(BodyKey, Pair)>, others: impl Iterator<Item = (BodyKey, Pair)>) {
+    let mut others: BTreeMap<_, _> = others.collect();
+    if !others.is_empty() {
+        for (key, _) in moved.iter() {
+            others.remove(key);
+        }
+        moved.extend(others);
     }
 }
 
