@@ -259,6 +259,11 @@ impl Trajectory {
         is_extrapolated.then(|| extrapolated(current, &self.after, self.center, seconds))
     }
 
+    /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.
+    pub fn leads_on(&self) -> bool {
+        self.smoothing == Smoothing::Extrapolate && self.after != RigidBodyVelocity::default()
+    }
+
     pub fn turn(&mut self, by: Rotation) {
         self.velocities().for_each(|it| *it = it.transformed(&by));
     }

@@ -238,6 +238,7 @@ impl Movers {
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
         self.previous[index] == self.current[index]
+            && !(self.use_trajectory[index] && self.trajectories[index].leads_on())
             && !(world.rapier.bodies.get(self.handles[index])).is_some_and(is_about_to_move)
     }
 

@@ -154,3 +154,25 @@ fn an_extrapolated_body_penetrates_the_floor_by_less_than_one_step() {
         "{through} m of {step} m"
     );
 }
+
+/// Only a step stops it.
+#[test]
+fn a_body_put_to_sleep_after_an_aborted_frame_does_not_jump_back() {
+    let mut simulation = space(100);
+    simulation.smoothing = Smoothing::Extrapolate;
+    simulation.begin_frame(MS(24));
+    simulation.next_step().unwrap();
+    simulation.run_step();
+    simulation.next_step().unwrap();
+    let moving = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+    let key = simulation.physics.insert(moving, ball());
+    assert_eq!(simulation.end_frame().dropped.aborted, 1);
+    let shown = simulation.pose(key);
+    assert_ne!(shown, current_pose(&simulation, key));
+    simulation.physics.body_mut(key).unwrap().sleep();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(key), shown);
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.pose(key), current_pose(&simulation, key));
+    assert_eq!(advance(&mut simulation, 0).movers, 0);
+}
