@@ -151,8 +151,11 @@ impl Physics {
         }
         self.detect_edits();
         if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {
-            let replaced = &mut self.past_edits.replaced;
-            replaced.get_or_insert_with(|| Box::new(self.pairs.clone()));
+            let Self {
+                past_edits, pairs, ..
+            } = self;
+            let before = || Box::new(pairs.with_previous(&past_edits.previous));
+            past_edits.replaced.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift.
             self.past_edits.is_cut = true;

@@ -127,6 +127,18 @@ impl Pairs {
         true
     }
 
+    /// Returns a copy with these previous poses. The first one of a body counts.
+    pub fn with_previous(&self, previous: &[(BodyKey, Pose)]) -> Self {
+        let mut copy = self.clone();
+        for (key, previous) in previous.iter().rev() {
+            if let Some(index) = copy.mover(*key) {
+                copy.movers
+                    .set(index, *previous, copy.movers.current(index));
+            }
+        }
+        copy
+    }
+
     /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity, if both poses
     /// are finite.
     pub fn start_in_motion(

@@ -113,6 +113,33 @@ fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     assert_eq!(seen(&simulation), expected);
 }
 
+/// The body rested until the step in which it was woken.
+#[test]
+fn a_motion_begun_before_an_origin_shift_leaves_earlier_ticks_unchanged() {
+    let mut simulation = space(100);
+    simulation.keep(Kept {
+        poses: 10,
+        ..simulation.kept()
+    });
+    let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
+    let key = simulation.physics.insert(sleeper, ball());
+    advance(&mut simulation, 10);
+    advance(&mut simulation, 20);
+    simulation.physics.wake_up_all();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.run_step();
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_linvel(Vector::X * 100.0, true);
+    simulation.physics.start_in_motion(key).unwrap();
+    (simulation.physics)
+        .shift_origin(Vector::X * 100.0)
+        .unwrap();
+    simulation.end_frame();
+    let seen = [1, 2, 3].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(seen, [0.0; 3].map(Some));
+}
+
 /// The body rested until the aborted step.
 #[test]
 fn a_motion_begun_in_an_aborted_step_leaves_earlier_ticks_unchanged() {
