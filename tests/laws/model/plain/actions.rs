@@ -12,6 +12,7 @@ impl Model {
         let body = Body {
             way: Way::at_rest(pose),
             stepped: None,
+            begun: None,
             ways: BTreeMap::new(),
             since: physics.tick() + u64::from(is_before_step),
             is_since_known: self.history > 2 && (is_before_step || !self.is_outdated),
@@ -186,7 +187,7 @@ impl Model {
             } else {
                 body.since = body.since.max((tick + 1).saturating_sub(kept));
                 if !self.is_outdated && !body.is_new {
-                    let way = body.stepped.unwrap_or(body.way);
+                    let way = body.begun.or(body.stepped).unwrap_or(body.way);
                     body.ways.entry(tick).or_insert(way);
                 }
             }
@@ -332,7 +333,8 @@ impl Model {
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
         let is_shown = !self.is_outdated && !self.is_at_state && shows_previous;
         let tick = physics.tick();
-        let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
+        let is_of_step = body.stepped.is_none();
+        let is_before_step = physics.current_step().is_some();
         // A copy of the same state without a past.
         let mut copy = Simulation::default();
         copy.physics = physics.clone();
@@ -341,7 +343,8 @@ impl Model {
         let previous = if is_shown {
             at_previous(copy).pose(key).unwrap()
         } else {
-            // No frame displays the pose now, but later calls may look back at this tick.
+            // No frame displays the pose now, but later calls may look back at this tick, even from within a step that
+            // is then dropped.
             let of_step = is_of_step.then_some(at_start);
             of_step.flatten().unwrap_or(position)
         };
@@ -362,7 +365,10 @@ impl Model {
             smoothing,
             dt,
         };
-        if is_of_step && let Some(way) = body.ways.get_mut(&tick) {
+        if is_of_step
+            && !is_before_step
+            && let Some(way) = body.ways.get_mut(&tick)
+        {
             *way = body.way;
             way.previous = at_start.unwrap();
         }

@@ -16,6 +16,8 @@ pub struct Body {
     pub way: Way,
     /// The path of the last step, if the body was teleported since.
     pub stepped: Option<Way>,
+    /// The path of the last step, as the current step began.
+    begun: Option<Way>,
     /// The paths of earlier steps, by the number of steps at their end.
     pub ways: BTreeMap<u64, Way>,
     /// The first known path in `ways`: at the earliest, that of the body's birth.
@@ -284,6 +286,9 @@ impl Model {
         }
         self.shifted = None;
         self.waiting = self.pushes.len();
+        for body in self.bodies.values_mut() {
+            body.begun = Some(body.stepped.unwrap_or(body.way));
+        }
     }
 
     /// Copies the bodies right before Rapier's step.
@@ -372,7 +377,7 @@ impl Model {
             body.may_be_unseen = rapiers.is_sleeping();
             body.is_rounded = false;
             body.is_altered = false;
-            body.stepped = None;
+            (body.stepped, body.begun) = (None, None);
             if self.history > 2 && body.lost_until.is_none_or(|lost| lost < tick) {
                 body.ways.insert(tick, body.way);
             }
@@ -415,6 +420,7 @@ impl Model {
             // The step does not run, so bodies that were born in it count as born before it.
             for body in self.bodies.values_mut() {
                 body.since = body.since.min(tick);
+                body.begun = None;
             }
             if let Some(by) = self.shifted.take() {
                 self.begin_at_origin(&by, tick);
