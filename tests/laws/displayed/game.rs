@@ -9,6 +9,16 @@ use evenstep::{Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The most steps of a frame, and its most simulated time in seconds, so that a game takes no long time. In a step of
+/// several seconds Rapier would also cap and round rotations.
+const MOST_STEPS: f64 = 40.0;
+const MOST_TIME: f64 = 0.5;
+
+/// Returns the most simulated time of a frame at this rate, in seconds.
+pub fn most_time(rate: Rate) -> f64 {
+    MOST_TIME.min(rate.dt_f64() * MOST_STEPS)
+}
+
 pub struct Failure;
 
 pub struct Game {
@@ -121,6 +131,15 @@ impl Game {
     pub fn act_within(&mut self, simulation: &mut Simulation) {
         for action in std::mem::take(&mut self.script.within) {
             self.act(simulation, &action);
+        }
+    }
+
+    /// Slows down a frame that an overlap has let wait, and that would be too long at a rate or speed set since.
+    fn limit_speed(&mut self, simulation: &mut Simulation, time: Duration) {
+        let most = most_time(self.rate) / time.as_secs_f64();
+        // The times of other frames are rounded to nanoseconds.
+        if self.speed > 1.01 * most {
+            self.act(simulation, &Action::Speed(most));
         }
     }
 
@@ -310,8 +329,13 @@ impl Game {
 impl Hooks for Game {
     type Error = Failure;
 
-    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), Failure> {
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        time: FrameTime,
+    ) -> Result<(), Failure> {
         self.act_within(simulation);
+        self.limit_speed(simulation, time.duration());
         self.begin_frame(simulation);
         if self.script.cut == Some(Cut::NoStep) {
             return Err(Failure);

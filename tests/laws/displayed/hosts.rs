@@ -1,6 +1,6 @@
 //! The loops that play a game, and the laws of their pictures.
 
-use super::game::{Failure, Game};
+use super::game::{Failure, Game, most_time};
 use super::path::Picture;
 use super::script::{Action, Cut, FrameScript, Script};
 use crate::scenes::space;
@@ -9,10 +9,6 @@ use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Correction, Frame, Hooks, Simulation};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// The most steps of a frame, and its most simulated time in seconds, so that a game takes no long time.
-const MOST_STEPS: f64 = 40.0;
-const MOST_TIME: f64 = 0.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -39,7 +35,7 @@ fn frame_time(script: &FrameScript, game: &Game) -> Duration {
             _ => (),
         }
     }
-    let most = MOST_TIME.min(rate.dt_f64() * MOST_STEPS) / speed.max(0.01);
+    let most = most_time(rate) / speed.max(0.01);
     script.time.min(Duration::from_secs_f64(most))
 }
 
