@@ -58,7 +58,8 @@ impl Pairs {
         let is_elsewhere = !is_same(&position, &last) && position.is_finite() && position != last;
         if is_elsewhere {
             let index = self.keep_pair(key, handle);
-            self.movers.put(index, position, tick);
+            // After a step that was not captured, the body may have been there before it.
+            self.movers.put(index, position, self.tick);
         }
         is_elsewhere
     }

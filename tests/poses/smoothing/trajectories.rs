@@ -176,3 +176,26 @@ fn a_body_put_to_sleep_after_an_aborted_frame_does_not_jump_back() {
     assert_eq!(simulation.pose(key), current_pose(&simulation, key));
     assert_eq!(advance(&mut simulation, 0).movers, 0);
 }
+
+/// The step was not captured, so no pose tells whether the body was put before it or after it.
+#[test]
+fn a_sleeping_body_put_before_a_step_is_extrapolated_after_an_aborted_frame() {
+    let mut simulation = space(100);
+    simulation.smoothing = Smoothing::Extrapolate;
+    let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
+    let key = simulation.physics.insert(sleeper, ball());
+    advance(&mut simulation, 10);
+    advance(&mut simulation, 10);
+    simulation.begin_frame(MS(24));
+    simulation.next_step().unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_translation(Vector::X * 5.0, false);
+    simulation.run_step();
+    let handle = simulation.physics.handle(key).unwrap();
+    let body = &mut simulation.physics.rapier_mut().bodies[handle];
+    body.set_linvel(Vector::X * 100.0, true);
+    simulation.end_frame();
+    assert_eq!(current_pose(&simulation, key).unwrap().translation.x, 5.0);
+    let shown = simulation.pose(key).unwrap().translation.x;
+    assert!((shown - 5.4).abs() < 1e-5, "{shown}");
+}
