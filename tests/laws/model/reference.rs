@@ -1,16 +1,42 @@
 //! The displayed pose between two states, by its definition. The arithmetic is in f64, unless the pose is a copy.
 
 use crate::scenes::testing::exact::{self, part, turn, vector};
-use crate::scenes::testing::turned_spin;
-use evenstep::Smoothing;
+use crate::scenes::testing::{at_most, turned_spin};
 use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
+use evenstep::{Physics, Smoothing};
 
 /// A body's velocity at one moment, at its centre of mass, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Velocity {
     pub linear: Vector,
     pub angular: AngVector,
+}
+
+impl Velocity {
+    /// Returns the velocity. It is zero for a body that Rapier does not move or is about to disable.
+    pub fn of(body: &RigidBody) -> Self {
+        let (linear, angular) = (body.linvel(), body.angvel());
+        let moves = body.is_enabled() && !body.is_sleeping();
+        if moves && linear.is_finite() && angular.is_finite() {
+            Self { linear, angular }
+        } else {
+            Self::default()
+        }
+    }
+
+    /// Returns the velocity as Rapier caps it at the beginning of a step.
+    pub fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Self {
+        let mut velocity = Self::of(body);
+        if body.is_dynamic() {
+            let parameters = physics.rapier().integration_parameters;
+            let most = parameters.max_linear_velocity();
+            velocity.linear = velocity.linear.clamp_length_max(most);
+            let most = std::f32::consts::FRAC_PI_4 / dt;
+            velocity.angular = at_most(velocity.angular, most);
+        }
+        velocity
+    }
 }
 
 /// The path of a body in a step.

@@ -320,7 +320,7 @@ impl Model {
         physics.start_in_motion(key).unwrap();
         let dt = self.dt;
         let rapiers = physics.body(key).unwrap();
-        let (position, after) = (*rapiers.position(), velocity(rapiers));
+        let (position, after) = (*rapiers.position(), Velocity::of(rapiers));
         if !position.is_finite() {
             return;
         }
@@ -354,7 +354,7 @@ impl Model {
             "{previous:?} is not {expected}"
         );
         let led = is_led(rapiers) && smoothing == Smoothing::Interpolate;
-        let before = capped(rapiers, physics, dt);
+        let before = Velocity::capped(rapiers, physics, dt);
         body.way = Way {
             previous,
             current: position,

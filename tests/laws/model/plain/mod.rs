@@ -5,7 +5,7 @@ mod actions;
 use super::reference::{Velocity, Way, are_near, one_step_back};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use crate::scenes::STEPPINGS;
-use crate::scenes::testing::{at_most, pose, spin, translation, vector};
+use crate::scenes::testing::{pose, spin, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::BTreeMap;
@@ -198,30 +198,6 @@ fn access(physics: &mut Physics, key: BodyKey, access: Access) -> &mut RigidBody
     }
 }
 
-/// Returns the velocity. It is zero for a body that Rapier does not move or is about to disable.
-fn velocity(body: &RigidBody) -> Velocity {
-    let (linear, angular) = (body.linvel(), body.angvel());
-    let moves = body.is_enabled() && !body.is_sleeping();
-    if moves && linear.is_finite() && angular.is_finite() {
-        Velocity { linear, angular }
-    } else {
-        Velocity::default()
-    }
-}
-
-/// Returns the velocity as Rapier caps it at the beginning of a step.
-fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Velocity {
-    let mut velocity = velocity(body);
-    if body.is_dynamic() {
-        let parameters = physics.rapier().integration_parameters;
-        let most = parameters.max_linear_velocity();
-        velocity.linear = velocity.linear.clamp_length_max(most);
-        let most = std::f32::consts::FRAC_PI_4 / dt;
-        velocity.angular = at_most(velocity.angular, most);
-    }
-    velocity
-}
-
 fn is_time_stopped(simulation: &Simulation) -> bool {
     let settings = simulation.clock().settings();
     settings.is_paused() || settings.speed() == 0.0
@@ -303,7 +279,7 @@ impl Model {
                     frame.poses.remove(key);
                 }
             }
-            let mut velocity = capped(rapiers, physics, step.dt);
+            let mut velocity = Velocity::capped(rapiers, physics, step.dt);
             body.may_be_unseen |= rapiers.is_sleeping();
             let pushes = self.pushes.iter().filter(|(pushed, _)| pushed == key);
             if rapiers.is_dynamic() && pushes.clone().count() > 0 {
@@ -311,7 +287,7 @@ impl Model {
                 for (_, push) in pushes {
                     body.apply_impulse(*push, true);
                 }
-                velocity = capped(&body, physics, step.dt);
+                velocity = Velocity::capped(&body, physics, step.dt);
             }
             let was_put = body.was_teleported || pose != body.left_at;
             let is_detected = body.was_teleported || !self.is_outdated;
@@ -348,7 +324,7 @@ impl Model {
             let after = if has_stayed {
                 Velocity::default() // regardless of rounding
             } else {
-                velocity(rapiers)
+                Velocity::of(rapiers)
             };
             let mut before = before.unwrap_or(after);
             if rapiers.is_sleeping() || !rapiers.is_enabled() || has_stayed {
@@ -447,7 +423,7 @@ impl Model {
                 let smoothing = body.smoothing.unwrap_or(self.smoothing);
                 if smoothing == Smoothing::Extrapolate && !body.was_teleported {
                     body.way.smoothing = smoothing;
-                    body.way.after = velocity(rapiers);
+                    body.way.after = Velocity::of(rapiers);
                     body.way.center = rapiers.mass_properties().local_mprops.local_com;
                 }
             }
