@@ -135,13 +135,16 @@ impl Model {
         if self.is_paused {
             return std::mem::take(&mut self.single_steps);
         }
-        let taken = time.min(self.max_frame);
-        let gained = taken.as_nanos() as u64 * self.half_speed;
-        if gained == 0 {
-            self.cut += time - taken;
+        // At speed 0, time stands still as in a pause, so no time is lost.
+        if self.half_speed == 0 {
             return 0;
         }
+        let taken = time.min(self.max_frame);
         self.cut += time - taken;
+        let gained = taken.as_nanos() as u64 * self.half_speed;
+        if gained == 0 {
+            return 0;
+        }
         self.owed += gained;
         let period = 2_000_000_000 / u64::from(self.hz);
         let whole = self.owed / period;
