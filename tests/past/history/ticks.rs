@@ -113,9 +113,8 @@ fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     assert_eq!(seen(&simulation), expected);
 }
 
-/// The body rested until the step in which it was woken.
-#[test]
-fn a_motion_begun_before_an_origin_shift_leaves_earlier_ticks_unchanged() {
+/// Returns a simulation that keeps poses, and a body that has slept since tick 0. The tick is 3.
+fn after_a_rest() -> (Simulation, BodyKey) {
     let mut simulation = space(100);
     simulation.keep(Kept {
         poses: 10,
@@ -125,13 +124,25 @@ fn a_motion_begun_before_an_origin_shift_leaves_earlier_ticks_unchanged() {
     let key = simulation.physics.insert(sleeper, ball());
     advance(&mut simulation, 10);
     advance(&mut simulation, 20);
+    (simulation, key)
+}
+
+/// Sets a body in motion, and its previous pose with it.
+fn start(simulation: &mut Simulation, key: BodyKey) {
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_linvel(Vector::X * 100.0, true);
+    simulation.physics.start_in_motion(key).unwrap();
+}
+
+/// The body rested until the step in which it was woken.
+#[test]
+fn a_motion_begun_before_an_origin_shift_leaves_earlier_ticks_unchanged() {
+    let (mut simulation, key) = after_a_rest();
     simulation.physics.wake_up_all();
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
     simulation.run_step();
-    let body = simulation.physics.body_mut(key).unwrap();
-    body.set_linvel(Vector::X * 100.0, true);
-    simulation.physics.start_in_motion(key).unwrap();
+    start(&mut simulation, key);
     (simulation.physics)
         .shift_origin(Vector::X * 100.0)
         .unwrap();
@@ -143,20 +154,10 @@ fn a_motion_begun_before_an_origin_shift_leaves_earlier_ticks_unchanged() {
 /// The body rested until the aborted step.
 #[test]
 fn a_motion_begun_in_an_aborted_step_leaves_earlier_ticks_unchanged() {
-    let mut simulation = space(100);
-    simulation.keep(Kept {
-        poses: 10,
-        ..simulation.kept()
-    });
-    let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
-    let key = simulation.physics.insert(sleeper, ball());
-    advance(&mut simulation, 10);
-    advance(&mut simulation, 20);
+    let (mut simulation, key) = after_a_rest();
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
-    let body = simulation.physics.body_mut(key).unwrap();
-    body.set_linvel(Vector::X * 100.0, true);
-    simulation.physics.start_in_motion(key).unwrap();
+    start(&mut simulation, key);
     assert_eq!(simulation.end_frame().dropped.aborted, 1);
     for _ in 0..2 {
         let seen = [1, 2, 3].map(|tick| x_at(&simulation, key, tick));
