@@ -135,7 +135,7 @@ impl Model {
         if self.is_paused {
             return std::mem::take(&mut self.single_steps);
         }
-        // At speed 0, time stands still as in a pause, so no time is lost.
+        // Simulated time stops at speed 0, as in a pause, so the clock drops no frame time.
         if self.half_speed == 0 {
             return 0;
         }

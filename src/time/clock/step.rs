@@ -54,7 +54,7 @@ impl Step {
 
 /// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate.
 ///
-/// In a pause and at speed 0, simulated time stands still, so no frame time is dropped.
+/// Simulated time stops in a pause and at speed 0. The clock then drops no frame time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
