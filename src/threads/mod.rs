@@ -4,7 +4,7 @@
 //!   the other.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! Both display frames through a [`View`]. The book's chapter on threads compares them. In a browser there are no
+//! Both display frames through a [`View`]. A [`Worker`] is the part of a runner without thread and clock. The book's chapter on threads compares them. In a browser there are no
 //! threads: both constructors fail with a [`StartError`] that returns the simulation.
 
 // Settings.
@@ -41,4 +41,4 @@ pub use overlap::Overlap;
 pub use runner::Runner;
 pub use settings::RunnerSettings;
 pub use view::View;
-pub use worker::{Asked, Call};
+pub use worker::{Asked, Call, Worker};

@@ -85,14 +85,21 @@ where
 {
     /// `None` once the thread is to end.
     sender: Option<SyncSender<Message<H>>>,
-    thread: Option<JoinHandle<Option<Ended<H>>>>,
-    pub(super) mailbox: Arc<Mailbox<H::Error>>,
-    pub(super) view: View<H::Error>,
-    clock: WallClock,
+    /// `None` if the game drives the [`Worker`] itself.
+    thread: Option<Thread<H>>,
+    mailbox: Arc<Mailbox<H::Error>>,
+    view: View<H::Error>,
     /// The bodies to be removed, with the physics.
     removals: Removals,
     /// Whether the queue was full when they were sent.
     has_unsent_removals: bool,
+}
+
+/// The thread of a runner, and the clock that both follow.
+#[derive(Debug)]
+struct Thread<H> {
+    handle: JoinHandle<Option<Ended<H>>>,
+    clock: WallClock,
 }
 
 /// The values that remain when a thread has ended.
@@ -124,23 +131,29 @@ where
         let (to, from) = channel();
         let work = move || {
             // Nothing arrives if the other side has panicked.
-            let (mut physics, clock) = from.recv().ok()?;
-            run(&mut physics, clock);
-            Some(physics.end(clock.now()))
+            let (mut worker, clock) = from.recv().ok()?;
+            run(&mut worker, clock);
+            Some(worker.end(clock.now()))
         };
         // This comes first: if no thread starts, the simulation stays as it is. There may be no clock either.
-        let thread = match spawn(Box::new(work)) {
-            Ok(thread) => thread,
+        let handle = match spawn(Box::new(work)) {
+            Ok(handle) => handle,
             Err(source) => return Err(StartError::new((simulation, hooks), source)),
         };
-        let (mut runner, physics) = Self::without_thread(simulation, hooks, settings);
-        runner.thread = Some(thread);
-        to.send((physics, runner.clock))
-            .expect("the thread is waiting");
+        let clock = WallClock::new(simulation.clock().real_time());
+        let (mut runner, worker) = Self::without_thread(simulation, hooks, settings);
+        runner.thread = Some(Thread { handle, clock });
+        to.send((worker, clock)).expect("the thread is waiting");
         Ok(runner)
     }
 
-    pub(super) fn without_thread(
+    /// Creates a runner whose steps a [`Worker`] runs: on a thread of yours, in a job of your engine's pool, in a
+    /// browser without threads, or in a test. No wall clock is read.
+    ///
+    /// Call [`frame_at`](Self::frame_at) instead of [`frame`](Self::frame) and, at the end, [`Worker::stop`] instead of
+    /// [`stop`](Self::stop). Everything else is the same: see [`Worker`].
+    #[must_use]
+    pub fn without_thread(
         mut simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
@@ -148,29 +161,32 @@ where
         let now = simulation.clock().real_time();
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
-        let clock = WallClock::new(now);
         let (sender, receiver) = sync_channel(settings.call_capacity.max(1));
-        let physics = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), receiver);
+        let worker = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), receiver);
         let mut runner = Self {
             sender: Some(sender),
             thread: None,
             mailbox,
             view,
-            clock,
             removals: Removals::default(),
             has_unsent_removals: false,
         };
         runner.view.fetch(&runner.mailbox);
         runner.view.begin();
-        (runner, physics)
+        (runner, worker)
     }
 
     /// Computes the view to display now. Call it once per frame.
+    ///
+    /// # Panics
+    /// If the runner was created [without a thread](Self::without_thread): use [`frame_at`](Self::frame_at).
     pub fn frame(&mut self) -> &View<H::Error> {
-        self.frame_at(self.clock.now())
+        self.frame_at(self.now())
     }
 
-    pub(super) fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
+    /// Computes the view to display at `now`, in the simulation's real time: see
+    /// [`without_thread`](Self::without_thread). Call it once per frame, with a time that does not go back.
+    pub fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
         if self.has_unsent_removals {
             self.send_removals();
         }
@@ -185,9 +201,16 @@ where
     }
 
     /// Returns the real time of the simulation's clock, for the stamps of an [`InputQueue`](crate::input::InputQueue).
+    ///
+    /// # Panics
+    /// If the runner was created [without a thread](Self::without_thread), so your own clock is the clock.
     #[must_use]
     pub fn now(&self) -> Duration {
-        self.clock.now()
+        let thread = self.thread.as_ref();
+        thread
+            .expect("without a thread you know the time: use `frame_at`")
+            .clock
+            .now()
     }
 
     /// Sends a function to be called between two steps, for forces, teleports, a pause or a speed.
@@ -329,20 +352,25 @@ where
     /// [`View::time`]. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
-    /// If the thread panicked while no hook and no step was running, which is a bug in this crate.
+    /// If the runner was created [without a thread](Self::without_thread): use [`Worker::stop`]. If the thread panicked
+    /// while no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.sender = None;
-        let thread = self.thread.take().expect("only `stop` takes the thread");
-        match thread.join() {
-            Ok(ended) => {
-                let (mut simulation, hooks) = ended.expect("the thread was given a simulation");
-                discard(self.failures());
-                simulation.put_screen(self.view.take_screen());
-                (simulation, hooks)
-            }
+        let thread = self.thread.take();
+        let thread =
+            thread.expect("without a thread the worker has the simulation: use `Worker::stop`");
+        match thread.handle.join() {
+            Ok(ended) => self.end(ended.expect("the thread was given a simulation")),
             Err(payload) => std::panic::resume_unwind(payload),
         }
+    }
+
+    /// Gives the picture back to the simulation.
+    pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
+        discard(self.failures());
+        simulation.put_screen(self.view.take_screen());
+        (simulation, hooks)
     }
 }
 
@@ -354,7 +382,7 @@ where
         self.sender = None;
         if let Some(thread) = self.thread.take() {
             // A panic of the thread is lost, because the game did not call `stop`.
-            let _ = thread.join();
+            let _ = thread.handle.join();
         }
     }
 }

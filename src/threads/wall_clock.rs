@@ -27,18 +27,14 @@ impl WallClock {
     }
 }
 
-pub(super) fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
+pub(super) fn run<H: Hooks>(worker: &mut Worker<H>, clock: WallClock) {
     loop {
-        let goes_on = physics.fetch();
         // Waits until an absolute time, so that delays do not add up.
         let start = clock.now();
-        let next = physics.run_until(start);
-        physics.measure(start, clock.now());
-        if !goes_on {
-            return;
-        }
+        let next = worker.run_until(start);
+        worker.measure(start, clock.now());
         let most = next.map(|next| next.saturating_sub(clock.now()));
-        if !physics.wait(most) {
+        if !worker.wait(most) {
             return;
         }
     }

@@ -18,6 +18,7 @@ use crate::time::FrameTime;
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, discard};
 use super::publisher::Publisher;
+use super::runner::Runner;
 use super::settings::RunnerSettings;
 
 /// The type of a function for [`Runner::call`](super::Runner::call).
@@ -53,11 +54,48 @@ impl<T> Asked<T> {
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
-pub(super) struct Worker<H: Hooks> {
+/// Runs the steps of a [`Runner`](super::Runner) that has no thread of its own, whenever you call it.
+///
+/// [`Runner::without_thread`](super::Runner::without_thread) creates both. The runner stays with the game; the worker
+/// may go to any thread. [`run_until`](Self::run_until) runs the steps that are due and says when to call it again, so a
+/// test can pass any time, and a browser or a scheduler of a server can call it from a timer. The result depends only on
+/// the times that are passed and on the order of the calls.
+///
+/// ```
+/// use evenstep::threads::{Runner, RunnerSettings};
+/// use evenstep::{Hooks, Simulation};
+/// use std::time::Duration;
+///
+/// struct Game;
+/// impl Hooks for Game {
+///     type Error = std::convert::Infallible;
+/// }
+///
+/// let (mut runner, mut worker) =
+///     Runner::without_thread(Simulation::default(), Game, RunnerSettings::default());
+/// runner.call(|simulation, _| simulation.pause())?;
+/// let mut next = worker.run_until(Duration::ZERO);
+/// assert_eq!(next, None); // nothing to do before the next message
+/// runner.call(|simulation, _| simulation.resume())?;
+/// for ms in [0, 17, 34] {
+///     let now = Duration::from_millis(ms);
+///     // A worker that is late runs at most five steps per call, and returns a time that has passed.
+///     next = worker.run_until(now);
+///     while next.is_some_and(|next| next <= now) {
+///         next = worker.run_until(now);
+///     }
+///     runner.frame_at(now);
+/// }
+/// let (simulation, game) = worker.stop(runner, Duration::from_millis(40));
+/// assert_eq!(simulation.physics.tick(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Worker<H: Hooks> {
     simulation: Simulation,
     hooks: H,
     settings: RunnerSettings,
-    receiver: Receiver<Message<H>>,
+    /// `None` once nobody can send any more.
+    receiver: Option<Receiver<Message<H>>>,
     arrived: VecDeque<Message<H>>,
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
@@ -80,8 +118,17 @@ pub(super) enum Message<H: Hooks> {
     Recover,
 }
 
+impl<H: Hooks> std::fmt::Debug for Worker<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker")
+            .field("simulation", &self.simulation)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<H: Hooks> Worker<H> {
-    pub fn new(
+    pub(super) fn new(
         simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
@@ -94,7 +141,7 @@ impl<H: Hooks> Worker<H> {
             simulation,
             hooks,
             settings,
-            receiver,
+            receiver: Some(receiver),
             arrived: VecDeque::new(),
             asked: Vec::new(),
             mailbox,
@@ -110,50 +157,25 @@ impl<H: Hooks> Worker<H> {
         physics
     }
 
-    /// Ends the work and lets the time until now pass, so that the simulation does not continue with a pause of that
-    /// length.
-    pub fn end(mut self, now: Duration) -> (Simulation, H) {
-        self.now = now;
-        self.pass_time();
-        self.into_parts()
+    /// Returns the simulation, for readings between two calls.
+    #[must_use]
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
-    pub fn into_parts(self) -> (Simulation, H) {
-        discard(self.arrived);
-        discard(self.receiver.try_iter());
-        discard(self.asked);
-        discard(self.outgoing.failures);
-        (self.simulation, self.hooks)
+    /// Returns the hooks.
+    #[must_use]
+    pub fn hooks(&self) -> &H {
+        &self.hooks
     }
 
-    /// Fetches the messages that were sent by now. Returns `false` once nobody can send any more.
-    pub fn fetch(&mut self) -> bool {
-        loop {
-            match self.receiver.try_recv() {
-                Ok(message) => self.arrived.push_back(message),
-                Err(TryRecvError::Empty) => return true,
-                Err(TryRecvError::Disconnected) => return false,
-            }
-        }
-    }
-
-    /// Waits until a message comes, for at most `most`. Returns `false` once nobody can send any more.
-    pub fn wait(&mut self, most: Option<Duration>) -> bool {
-        let message = match most {
-            Some(most) => self.receiver.recv_timeout(most),
-            None => self.receiver.recv().map_err(RecvTimeoutError::from),
-        };
-        match message {
-            Ok(message) => self.arrived.push_back(message),
-            Err(RecvTimeoutError::Timeout) => (),
-            Err(RecvTimeoutError::Disconnected) => return false,
-        }
-        true
-    }
-
-    /// Runs the steps that are due by `now`, in the simulation's real time. Returns when to call it again if no message
-    /// comes first, or `None` if only a message requires a call.
+    /// Handles what the runner has sent, and runs the steps that are due by `now`, in the simulation's
+    /// [real time](crate::time::Clock::real_time). Runs at most five steps in a row.
+    ///
+    /// Returns when to call it again if the runner sends nothing before that, which may be a time that has passed.
+    /// Returns `None` if only a message requires a call, as in a pause or after a panic.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
+        self.fetch();
         self.now = now;
         // The game's values may panic wherever they are dropped.
         let steps = AssertUnwindSafe(|| self.make_due_steps());
@@ -165,7 +187,59 @@ impl<H: Hooks> Worker<H> {
         next.into_iter().chain(again).min()
     }
 
-    pub fn measure(&mut self, start: Duration, end: Duration) {
+    /// Ends the work after a last [`run_until`](Self::run_until), and returns the simulation and the hooks, as
+    /// [`Runner::stop`](super::Runner::stop) does.
+    #[must_use]
+    pub fn stop(mut self, runner: Runner<H>, now: Duration) -> (Simulation, H)
+    where
+        H: Send + 'static,
+        H::Error: Send + 'static,
+    {
+        self.run_until(now);
+        runner.end(self.end(now))
+    }
+
+    /// Ends the work and lets the time until now pass, so that the simulation does not continue with a pause of that
+    /// length.
+    pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
+        self.now = now;
+        self.pass_time();
+        discard(self.arrived);
+        discard(self.receiver.iter().flat_map(Receiver::try_iter));
+        discard(self.asked);
+        discard(self.outgoing.failures);
+        (self.simulation, self.hooks)
+    }
+
+    /// Fetches the messages that were sent by now.
+    fn fetch(&mut self) {
+        while let Some(receiver) = &self.receiver {
+            match receiver.try_recv() {
+                Ok(message) => self.arrived.push_back(message),
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => self.receiver = None,
+            }
+        }
+    }
+
+    /// Waits until a message comes, for at most `most`. Returns `false` once nobody can send any more.
+    pub(super) fn wait(&mut self, most: Option<Duration>) -> bool {
+        let Some(receiver) = &self.receiver else {
+            return false;
+        };
+        let message = match most {
+            Some(most) => receiver.recv_timeout(most),
+            None => receiver.recv().map_err(RecvTimeoutError::from),
+        };
+        match message {
+            Ok(message) => self.arrived.push_back(message),
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        true
+    }
+
+    pub(super) fn measure(&mut self, start: Duration, end: Duration) {
         let steps = std::mem::take(&mut self.steps);
         let busy = if steps > 0 {
             end.saturating_sub(start)
