@@ -117,7 +117,7 @@
 
 // The modules are in the order in which data flows. Each uses only those above it.
 
-// Settings of random tests.
+// A scene and settings for tests.
 #[cfg(test)]
 mod testing;
 // Test files refer to this crate by name.

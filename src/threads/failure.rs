@@ -80,9 +80,10 @@ pub enum SendError<T> {
         "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::call_capacity`"
     )]
     Full(T),
-    /// The thread has ended, which is a bug in this crate. [`Runner::stop`](super::Runner::stop) panics with the cause.
+    /// The runner's [`Worker`](super::Worker) was dropped. If it has a thread, the thread has ended, which is a bug in
+    /// this crate, and [`Runner::stop`](super::Runner::stop) panics with the cause.
     #[error(
-        "the physics thread has ended, which is a bug in evenstep: `stop` panics with the cause"
+        "the worker was dropped, or a bug in evenstep has ended the physics thread: `stop` panics with its cause"
     )]
     Ended(T),
 }
@@ -148,7 +149,7 @@ pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T
 mod tests {
     use super::*;
     use crate::simulation::{Hooks, Kept, Simulation};
-    use crate::threads::worker::tests::flyer;
+    use crate::testing::flyer;
     use crate::threads::{Overlap, Runner, RunnerSettings};
     use crate::{BodyKey, Correction};
     use rapier::math::{Pose, Vector};

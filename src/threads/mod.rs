@@ -4,8 +4,10 @@
 //!   the other.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! Both display frames through a [`View`]. A [`Worker`] is the part of a runner without thread and clock. The book's chapter on threads compares them. In a browser there are no
+//! Both display frames through a [`View`]. The book's chapter on threads compares them. In a browser there are no
 //! threads: both constructors fail with a [`StartError`] that returns the simulation.
+//!
+//! A [`Worker`] runs the steps of a runner without thread and clock, for tests and for your own scheduler.
 
 // Settings.
 mod settings;

@@ -151,7 +151,7 @@ where
     /// browser without threads, or in a test. No wall clock is read.
     ///
     /// Call [`frame_at`](Self::frame_at) instead of [`frame`](Self::frame) and, at the end, [`Worker::stop`] instead of
-    /// [`stop`](Self::stop). Everything else is the same: see [`Worker`].
+    /// [`stop`](Self::stop). [`step_cost`](Self::step_cost) stays zero. Everything else is the same: see [`Worker`].
     #[must_use]
     pub fn without_thread(
         mut simulation: Simulation,
@@ -366,6 +366,10 @@ where
         }
     }
 
+    pub(super) fn has_mailbox(&self, mailbox: &Arc<Mailbox<H::Error>>) -> bool {
+        Arc::ptr_eq(&self.mailbox, mailbox)
+    }
+
     /// Gives the picture back to the simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
         discard(self.failures());
@@ -384,5 +388,37 @@ where
             // A panic of the thread is lost, because the game did not call `stop`.
             let _ = thread.handle.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::flyer;
+    use crate::threads::mailbox::SOON;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    struct Idle;
+
+    impl Hooks for Idle {
+        type Error = ();
+    }
+
+    #[test]
+    fn the_worker_retries_soon_while_a_frame_uses_the_mailbox() {
+        let (simulation, key) = flyer();
+        let settings = RunnerSettings::default();
+        let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+        runner.call(|simulation, _| simulation.pause()).unwrap();
+        let mut next = None;
+        let mailbox = Arc::clone(&runner.mailbox);
+        mailbox.try_with(|_| next = worker.run_until(MS(10)));
+        assert_eq!(next, Some(MS(10) + SOON), "even in a pause");
+        assert_eq!(worker.run_until(MS(11)), None);
+        // A frame displays the states that have arrived.
+        let displayed = runner.frame_at(MS(30)).pose(key);
+        assert!(displayed.is_some());
+        mailbox.try_with(|_| assert_eq!(runner.frame_at(MS(31)).pose(key), displayed));
     }
 }

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::BodyKey;
     use crate::dim::testing::translation;
-    use crate::threads::worker::tests::flyer;
+    use crate::testing::flyer;
     use rapier::prelude::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The work of the physics thread, without thread and clock.
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -54,12 +54,11 @@ impl<T> Asked<T> {
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
-/// Runs the steps of a [`Runner`](super::Runner) that has no thread of its own, whenever you call it.
+/// Runs the steps of a [`Runner`] that was created [without a thread](Runner::without_thread), whenever you call it.
 ///
-/// [`Runner::without_thread`](super::Runner::without_thread) creates both. The runner stays with the game; the worker
-/// may go to any thread. [`run_until`](Self::run_until) runs the steps that are due and says when to call it again, so a
-/// test can pass any time, and a browser or a scheduler of a server can call it from a timer. The result depends only on
-/// the times that are passed and on the order of the calls.
+/// The runner stays with the game, and the worker may move to any thread. [`run_until`](Self::run_until) runs the due
+/// steps and returns when to call it again, so a test can pass any time, and a timer of a browser or of a server can
+/// call it. The result depends only on the passed times and on the order of the calls.
 ///
 /// ```
 /// use evenstep::threads::{Runner, RunnerSettings};
@@ -74,16 +73,13 @@ const MOST_STEPS_AT_ONCE: u32 = 5;
 /// let (mut runner, mut worker) =
 ///     Runner::without_thread(Simulation::default(), Game, RunnerSettings::default());
 /// runner.call(|simulation, _| simulation.pause())?;
-/// let mut next = worker.run_until(Duration::ZERO);
-/// assert_eq!(next, None); // nothing to do before the next message
+/// // In a pause there is nothing to do until the next message.
+/// assert_eq!(worker.run_until(Duration::ZERO), None);
 /// runner.call(|simulation, _| simulation.resume())?;
 /// for ms in [0, 17, 34] {
 ///     let now = Duration::from_millis(ms);
-///     // A worker that is late runs at most five steps per call, and returns a time that has passed.
-///     next = worker.run_until(now);
-///     while next.is_some_and(|next| next <= now) {
-///         next = worker.run_until(now);
-///     }
+///     // A call runs at most five steps. If more are due, it returns a time that has passed.
+///     while worker.run_until(now).is_some_and(|next| next <= now) {}
 ///     runner.frame_at(now);
 /// }
 /// let (simulation, game) = worker.stop(runner, Duration::from_millis(40));
@@ -169,11 +165,11 @@ impl<H: Hooks> Worker<H> {
         &self.hooks
     }
 
-    /// Handles what the runner has sent, and runs the steps that are due by `now`, in the simulation's
-    /// [real time](crate::time::Clock::real_time). Runs at most five steps in a row.
+    /// Handles the runner's messages, and then runs the steps that are due at `now`, at most five. `now` is in the
+    /// simulation's [real time](crate::time::Clock::real_time), and must not go back.
     ///
-    /// Returns when to call it again if the runner sends nothing before that, which may be a time that has passed.
-    /// Returns `None` if only a message requires a call, as in a pause or after a panic.
+    /// Returns when to call it again if the runner sends nothing before, which may be a time that has passed, or `None`
+    /// if it need not be called until the runner sends something, as in a pause or after a panic.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.fetch();
         self.now = now;
@@ -187,14 +183,20 @@ impl<H: Hooks> Worker<H> {
         next.into_iter().chain(again).min()
     }
 
-    /// Ends the work after a last [`run_until`](Self::run_until), and returns the simulation and the hooks, as
-    /// [`Runner::stop`](super::Runner::stop) does.
+    /// Calls [`run_until`](Self::run_until) once more, and returns the simulation and the hooks like [`Runner::stop`].
+    ///
+    /// # Panics
+    /// If the runner was not created with this worker.
     #[must_use]
     pub fn stop(mut self, runner: Runner<H>, now: Duration) -> (Simulation, H)
     where
         H: Send + 'static,
         H::Error: Send + 'static,
     {
+        assert!(
+            runner.has_mailbox(&self.mailbox),
+            "the runner has another worker: stop the worker with which it was created"
+        );
         self.run_until(now);
         runner.end(self.end(now))
     }
