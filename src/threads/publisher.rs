@@ -165,3 +165,65 @@ impl ClockReading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::{Capture, Hooks};
+    use crate::testing::flyer;
+    use crate::threads::mailbox::{Mail, Mailbox};
+    use crate::threads::{RunnerSettings, View};
+    use crate::time::FrameTime;
+    use rapier::math::Pose;
+    use std::time::Duration;
+
+    struct Idle;
+
+    impl Hooks for Idle {
+        type Error = ();
+    }
+
+    /// Runs a frame and publishes its state, as a worker does.
+    fn publish(simulation: &mut Simulation, publisher: &mut Publisher, ms: u64) -> Option<Update> {
+        let time = FrameTime::of_step(Duration::from_millis(ms));
+        simulation.begin_frame_with(&mut Idle, time).unwrap();
+        (simulation.run_steps(&mut Idle, Capture::EachStep)).unwrap();
+        simulation.end_frame_without_picture();
+        publisher.publish(simulation)
+    }
+
+    #[test]
+    fn snapshots_are_reused_once_the_view_no_longer_holds_them() {
+        let (mut simulation, key) = flyer();
+        let mut publisher = Publisher::new(&simulation);
+        let settings = RunnerSettings::default();
+        let mut view = View::<()>::new(settings, simulation.take_screen(), Duration::ZERO);
+        let (mailbox, mut mail) = (Mailbox::default(), Mail::default());
+        for i in 1..300 {
+            (mail.states).extend(publish(&mut simulation, &mut publisher, 10));
+            mail.reading = ClockReading::of(simulation.clock());
+            let now = Duration::from_millis(10 * i);
+            mailbox.put(&mut mail, &settings, now);
+            // No frame fetches a state for a second.
+            if !(100..=200).contains(&i) {
+                view.update(&mailbox, now);
+            }
+            assert!(publisher.sent.len() <= 10, "{}", publisher.sent.len());
+        }
+        assert!(view.pose(key).is_some());
+    }
+
+    #[test]
+    fn a_pause_publishes_a_state_only_after_a_visible_change() {
+        let (mut simulation, key) = flyer();
+        let mut publisher = Publisher::new(&simulation);
+        assert!(publish(&mut simulation, &mut publisher, 10).is_some());
+        simulation.pause();
+        publish(&mut simulation, &mut publisher, 0);
+        assert!(publish(&mut simulation, &mut publisher, 0).is_none());
+        simulation.clock_settings_mut().set_speed(2.0).unwrap();
+        assert!(publish(&mut simulation, &mut publisher, 0).is_none());
+        simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
+        assert!(publish(&mut simulation, &mut publisher, 0).is_some());
+    }
+}

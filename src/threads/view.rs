@@ -380,3 +380,19 @@ fn alpha(state: &Snapshot, time: f64) -> f32 {
 fn rounded(number: f64) -> f32 {
     number as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_without_a_state_lists_no_bodies_and_is_not_starved() {
+        let settings = RunnerSettings {
+            slack: f32::NAN,
+            ..RunnerSettings::default()
+        };
+        let mut view = View::<()>::new(settings, Screen::default(), Duration::ZERO);
+        view.update(&Mailbox::default(), Duration::from_millis(u64::MAX / 2));
+        assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
+    }
+}

@@ -13,3 +13,5 @@ mod entities;
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.
 mod threads;
+// Entities of a `Runner` without a thread, in random games.
+mod worker;

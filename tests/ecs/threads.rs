@@ -1,5 +1,5 @@
-//! A hecs world and a simulation on a real thread. Tests in the library cover everything that depends on time, with a
-//! simulated clock.
+//! A hecs world and a simulation on a real thread. `worker.rs` covers everything that depends on time, with a simulated
+//! clock.
 
 use crate::scenes::space;
 use crate::scenes::testing::translation;

@@ -1,7 +1,7 @@
 //! Physics alongside the game or on its own thread: the bits are the same, no frame waits, and panics are reported.
 //!
 //! Compares `Overlap` and `Runner` with a single thread, in 3D and in 2D. `tests/handover` tests the hand-over between
-//! two threads, and `src/threads/physics/tests` has random games of a `Runner`.
+//! two threads, and `src/threads/worker/tests` has random games of a `Runner`.
 //! To run one case: `cargo test --all-features --test threads overlap::picture::`.
 
 #[path = "../scenes/mod.rs"]
@@ -11,6 +11,8 @@ mod scenes;
 mod overlap;
 // Steps run by the wall clock.
 mod runner;
+// Steps run when the test says so.
+mod worker;
 // Both compared with one thread.
 mod together;
 // Copies of a simulation on a thread.

@@ -1,4 +1,4 @@
-//! The simulation on a real thread. Tests in the library cover everything that depends on time, with a simulated clock.
+//! The simulation on a real thread. `worker` covers everything that depends on time, with a simulated clock.
 
 mod failures;
 mod games;

@@ -1,24 +1,5 @@
-//! Both threads in one, with a simulated clock: tests of everything that depends on time.
+//! Random games of a runner, with a simulated clock. `tests/threads/worker` has all other tests of a worker.
 
-// What frames display, and when.
-mod shown;
-// Visual errors in every host.
-mod hosts;
-// Calls, questions, other simulations.
-mod orders;
-// Pauses and speeds.
-mod time;
-// Errors and panics.
-mod failures;
-// Going back in time, while bodies come and go.
-mod ways_back;
-// Handed-over states are complete.
-mod copies;
-// Entities of a hecs world.
-#[cfg(feature = "hecs")]
-mod with_hecs;
-// Commands between steps, and bodies that come and go in them.
-mod commands;
 // Random games with commands while physics is late.
 mod random;
 // Random games whose events are displayed once.
@@ -28,19 +9,13 @@ mod events;
 mod exchange;
 
 use super::*;
-use crate::forces::ForceGenerator;
 use crate::physics::Physics;
-use crate::pose::{Movers, SmoothingSettings};
-use crate::screen::{Moment, Screen};
-use crate::threads::mailbox::SOON;
-use crate::threads::{Overlap, Runner, View};
-use crate::time::{ClockSettings, FrameTime};
-use crate::{Correction, Rate, Smoothing, Step};
+use crate::threads::{Runner, View};
+use crate::time::FrameTime;
+use crate::{Correction, Rate, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::mpsc::channel;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -49,12 +24,15 @@ fn mixed(number: u64) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 20
 }
 
+/// Both threads in one.
 struct Both<H: Hooks>
 where
     H::Error: Send,
 {
     physics: Worker<H>,
     runner: Runner<H>,
+    /// Calls to be sent when the worker next runs at the time of the game.
+    calls: Vec<Call<H>>,
 }
 
 impl<H> Both<H>
@@ -65,17 +43,21 @@ where
     fn new(simulation: Simulation, hooks: H) -> Self {
         let settings = RunnerSettings::default();
         let (runner, physics) = Runner::without_thread(simulation, hooks, settings);
-        Self { physics, runner }
+        Self {
+            physics,
+            runner,
+            calls: Vec::new(),
+        }
     }
 
-    fn stop(mut self, now: Duration) -> (Simulation, H) {
-        let (mut simulation, hooks) = self.physics.end(now);
-        simulation.put_screen(self.runner.view.take_screen());
-        (simulation, hooks)
+    fn stop(self, now: Duration) -> (Simulation, H) {
+        self.runner.end(self.physics.end(now))
     }
 
     fn physics(&mut self, now: Duration) -> Option<Duration> {
-        self.physics.fetch();
+        for call in self.calls.drain(..) {
+            self.runner.call(call).unwrap();
+        }
         loop {
             let next = self.physics.run_until(now);
             if next.is_none_or(|next| next > now) {
@@ -84,7 +66,7 @@ where
         }
     }
 
-    /// Runs as a thread that is never late: each step when it is due, and orders sent at `now`.
+    /// Runs as a thread that is never late: each step when it is due, and calls at `now`.
     fn in_time(&mut self, now: Duration) {
         while let Some(next) = self.physics.deadline().filter(|next| *next <= now) {
             self.physics.run_until(next);
@@ -93,68 +75,14 @@ where
     }
 
     fn frame(&mut self, now: Duration) -> &View<H::Error> {
-        self.runner.frame_at(now);
-        &self.runner.view
+        self.runner.frame_at(now)
     }
 
     fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
-        self.runner.call(call).unwrap();
-    }
-
-    fn set(&mut self, set: impl FnOnce(&mut ClockSettings) + Send + 'static) {
-        self.call(|simulation, _| set(simulation.clock_settings_mut()));
-    }
-
-    fn pause(&mut self) {
-        self.call(|simulation, _| simulation.pause());
-    }
-
-    fn resume(&mut self) {
-        self.call(|simulation, _| simulation.resume());
-    }
-
-    fn step_once(&mut self) {
-        self.call(|simulation, _| simulation.step_once());
-    }
-
-    fn set_speed(&mut self, speed: f64) {
-        self.set(move |settings| settings.set_speed(speed).unwrap());
-    }
-
-    fn teleport(&mut self, key: BodyKey, to: Pose) {
-        self.call(move |simulation, _| simulation.physics.teleport(key, to).unwrap());
-    }
-
-    fn remove(&mut self, key: BodyKey) {
-        self.call(move |simulation, _| {
-            simulation.physics.remove(key).unwrap();
-        });
+        self.calls.push(Box::new(call));
     }
 
     fn view(&self) -> &View<H::Error> {
-        &self.runner.view
+        self.runner.view()
     }
-
-    fn tick(&self) -> u64 {
-        self.physics.simulation.physics.tick()
-    }
-}
-
-struct Idle;
-
-impl Hooks for Idle {
-    type Error = &'static str;
-}
-
-/// Returns a body that moves a metre in each step at 100 Hz.
-pub fn flyer() -> (Simulation, BodyKey) {
-    let mut simulation = Simulation::new(Rate::hz(100));
-    simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-    let key = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
-    (simulation, key)
-}
-
-fn x(both: &mut Both<Idle>, key: BodyKey, now: Duration) -> f32 {
-    both.frame(now).pose(key).unwrap().translation.x
 }

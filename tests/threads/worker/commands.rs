@@ -1,8 +1,7 @@
 //! The same commands give the same steps as in one thread, and bodies that change between frames reach every view.
 
 use super::*;
-use crate::dim::testing::{pose, spin, vector};
-use crate::simulation::Kept;
+use crate::scenes::testing::{pose, spin, vector};
 use std::convert::Infallible;
 
 /// Pushes, inserts, removes and moves bodies, depending on the tick and the state alone, and fails in some steps.
@@ -26,7 +25,7 @@ impl Hooks for Busy {
             return Err("injected");
         }
         match chance % 8 {
-            0 => drop(physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1))),
+            0 => drop(physics.insert(RigidBodyBuilder::dynamic(), ball())),
             1 if keys.len() > 2 => drop(physics.remove(any)),
             _ => physics.apply_impulse(any, vector(0.1, 0.2, 0.0)).unwrap(),
         }
@@ -60,7 +59,7 @@ const COMMANDS: [fn(&mut Simulation); 9] = [
     |simulation| simulation.correct(simulation.physics.clone()).unwrap(),
     |simulation| {
         // The state has another tick and other bodies.
-        let (other, _) = flyer();
+        let (other, _) = flyer_in_space();
         simulation.physics = other.physics;
     },
     |simulation| {
@@ -80,7 +79,7 @@ const COMMANDS: [fn(&mut Simulation); 9] = [
 #[test]
 fn the_same_commands_give_the_same_steps_as_in_one_thread() {
     for seed in 0..40 {
-        let (mut simulation, _) = flyer();
+        let (mut simulation, _) = flyer_in_space();
         simulation.keep(Kept {
             ticks: 30,
             ..simulation.kept()
@@ -90,37 +89,34 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
             seed,
             ..Busy::default()
         };
-        let mut both = Both::new(simulation, reference.clone());
+        let mut driver = Driver::new(simulation, reference.clone());
         for number in 0..80 {
             let chance = mixed(seed << 40 | number << 20 | 1);
             if chance.is_multiple_of(3) {
                 let command = COMMANDS[chance as usize / 3 % COMMANDS.len()];
                 command(&mut alone);
-                both.call(move |simulation, _| command(simulation));
-                both.physics(MS(10 * number));
+                driver.call(move |simulation, _| command(simulation));
+                driver.run(MS(10 * number));
             }
             let now = MS(10 * number + 10);
-            both.in_time(now);
-            both.frame(now);
+            driver.in_time(now);
+            driver.frame(now);
             let _ = alone.advance_with(MS(10), &mut reference);
-            assert_eq!(both.tick(), alone.physics.tick(), "{seed}, {number}");
-            assert_eq!(
-                both.physics.hooks.begun, reference.begun,
-                "{seed}, {number}"
-            );
+            assert_eq!(driver.tick(), alone.physics.tick(), "{seed}, {number}");
+            assert_eq!(driver.hooks().begun, reference.begun, "{seed}, {number}");
         }
     }
 }
 
 #[test]
 fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
-    let (mut simulation, _) = flyer();
+    let (mut simulation, _) = flyer_in_space();
     let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
-    let mut both = Both::new(simulation, Idle);
-    both.physics(MS(50));
-    assert!(both.frame(MS(50)).pose(old).is_some());
+    let mut driver = Driver::new(simulation, Idle);
+    driver.run(MS(50));
+    assert!(driver.frame(MS(50)).pose(old).is_some());
     let (sender, new) = channel();
-    both.call(move |simulation, _| {
+    driver.call(move |simulation, _| {
         simulation.physics.remove(old).unwrap();
         let new = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         simulation.advance(MS(30), |_, _| ());
@@ -128,15 +124,15 @@ fn the_view_lists_bodies_changed_by_a_call_that_advances_a_frame() {
     });
     let (mut removed, mut moved) = (Vec::new(), Vec::new());
     for ms in (60..200).step_by(5) {
-        both.physics(MS(ms));
-        let view = both.frame(MS(ms));
+        driver.run(MS(ms));
+        let view = driver.frame(MS(ms));
         removed.extend_from_slice(view.removed());
         moved.extend(view.moved().iter().map(|(key, _)| *key));
     }
     let new = new.recv().unwrap();
     assert_eq!(removed, [old]);
     assert!(moved.contains(&new));
-    assert!(both.view().pose(old).is_none() && both.view().pose(new).is_some());
+    assert!(driver.view().pose(old).is_none() && driver.view().pose(new).is_some());
 }
 
 #[test]
@@ -157,39 +153,39 @@ fn moved_and_removed_are_empty_on_the_physics_thread() {
             Ok(())
         }
     }
-    let (mut simulation, key) = flyer();
+    let (mut simulation, key) = flyer_in_space();
     let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
-    let mut both = Both::new(simulation, Lists::default());
+    let mut driver = Driver::new(simulation, Lists::default());
     for ms in (0..100).step_by(5) {
-        both.physics(MS(ms));
-        both.frame(MS(ms));
+        driver.run(MS(ms));
+        driver.frame(MS(ms));
     }
-    both.call(move |simulation, lists| {
+    driver.call(move |simulation, lists| {
         simulation.physics.remove(key).unwrap();
         lists.0 += simulation.moved().len() + simulation.removed().len();
         assert_eq!(simulation.pose(rock), Some(Pose::IDENTITY));
         assert_eq!(simulation.pose(key), None);
     });
-    both.physics(MS(100));
-    assert_eq!(both.physics.hooks.0, 0);
+    driver.run(MS(100));
+    assert_eq!(driver.hooks().0, 0);
 }
 
 #[test]
 fn after_a_stop_only_removals_not_yet_displayed_are_listed() {
     for is_displayed in [false, true] {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
-        let mut both = Both::new(simulation, Idle);
-        both.physics(MS(50));
-        assert!(both.frame(MS(50)).pose(rock).is_some());
-        both.remove(rock);
-        both.physics(MS(100));
+        let mut driver = Driver::new(simulation, Idle);
+        driver.run(MS(50));
+        assert!(driver.frame(MS(50)).pose(rock).is_some());
+        driver.remove(rock);
+        driver.run(MS(100));
         if is_displayed {
             // This is longer than the delay of the view.
-            both.physics(MS(130));
-            both.frame(MS(130));
+            driver.run(MS(130));
+            driver.frame(MS(130));
         }
-        let (mut simulation, _) = both.stop(MS(130));
+        let (mut simulation, _) = driver.stop(MS(130));
         let mut removed = Vec::new();
         for _ in 0..5 {
             simulation.advance(MS(5), |_, _| ());

@@ -1,78 +1,79 @@
 //! Pauses and speeds: they apply from the moment they are sent, and no time is lost or gained.
 
 use super::*;
-use crate::dim::testing::translation;
-use crate::simulation::Kept;
+use crate::scenes::testing::translation;
 
 #[test]
 fn pause_speed_and_single_steps_control_the_displayed_motion() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    both.in_time(MS(100));
-    both.pause();
-    assert_eq!(both.physics(MS(104)), None);
-    let stood = x(&mut both, key, MS(115));
+    let (simulation, key) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    driver.in_time(MS(100));
+    driver.pause();
+    assert_eq!(driver.run(MS(104)), None);
+    let stood = x(&mut driver, key, MS(115));
     assert!((stood - 8.9).abs() < 1e-3, "{stood}");
     for ms in [120, 200, 5_000] {
-        assert_eq!(both.physics(MS(ms)), None);
-        assert_eq!(x(&mut both, key, MS(ms)), stood);
+        assert_eq!(driver.run(MS(ms)), None);
+        assert_eq!(x(&mut driver, key, MS(ms)), stood);
     }
-    both.step_once();
-    assert_eq!(both.physics(MS(5_010)), None);
-    assert_eq!(both.tick(), 11);
-    both.resume();
-    both.set_speed(0.5);
+    driver.step_once();
+    assert_eq!(driver.run(MS(5_010)), None);
+    assert_eq!(driver.tick(), 11);
+    driver.resume();
+    driver.set_speed(0.5);
     // The remaining six of ten milliseconds take twice as long from now on.
-    let next = both.physics(MS(6_000)).unwrap();
+    let next = driver.run(MS(6_000)).unwrap();
     assert_eq!(next, MS(6_012));
-    both.physics(next);
-    both.physics(next + MS(20));
-    let one = x(&mut both, key, next + MS(30));
-    both.physics(next + MS(40));
-    let two = x(&mut both, key, next + MS(40));
+    driver.run(next);
+    driver.run(next + MS(20));
+    let one = x(&mut driver, key, next + MS(30));
+    driver.run(next + MS(40));
+    let two = x(&mut driver, key, next + MS(40));
     assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
-    assert_eq!(both.tick(), 14);
+    assert_eq!(driver.tick(), 14);
     // A step takes two seconds at half the speed, less the five milliseconds that have passed.
-    both.set(|settings| settings.set_rate(Rate::hz(1)));
-    let next = both.physics(next + MS(50)).unwrap();
+    driver.set(|settings| settings.set_rate(Rate::hz(1)));
+    let next = driver.run(next + MS(50)).unwrap();
     assert_eq!(next, MS(6_012 + 50 + 1_990));
-    let tick = both.tick();
-    assert_eq!(both.physics(next), Some(next + MS(2_000)));
-    assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
-    assert_eq!(both.tick(), tick + 2);
+    let tick = driver.tick();
+    assert_eq!(driver.run(next), Some(next + MS(2_000)));
+    assert_eq!(driver.run(next + MS(2_000)), Some(next + MS(4_000)));
+    assert_eq!(driver.tick(), tick + 2);
 }
 
 #[test]
 fn time_at_speed_zero_is_not_counted_as_dropped() {
-    let (simulation, _) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    both.set_speed(0.0);
-    both.physics(MS(5));
-    both.physics(MS(5_000));
-    both.set_speed(1.0);
-    assert_eq!(both.physics(MS(10_000)), Some(MS(10_005)));
-    let clock = both.physics.simulation.clock();
+    let (simulation, _) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    driver.set_speed(0.0);
+    driver.run(MS(5));
+    driver.run(MS(5_000));
+    driver.set_speed(1.0);
+    assert_eq!(driver.run(MS(10_000)), Some(MS(10_005)));
+    let clock = driver.simulation().clock();
     assert_eq!(clock.real_time(), MS(10_000));
     assert_eq!(clock.time(), MS(5));
-    assert_eq!(clock.dropped(), crate::time::Dropped::default());
-    assert_eq!(both.frame(MS(10_000)).dropped(), Duration::ZERO);
+    assert_eq!(clock.dropped(), Dropped::default());
+    driver.frame(MS(10_000));
+    assert_eq!(driver.runner.dropped(), Duration::ZERO);
 }
 
 #[test]
 fn lag_is_counted_as_dropped_when_the_speed_changes() {
     for speed in [0.0, 0.5] {
-        let (simulation, _) = flyer();
-        let mut both = Both::new(simulation, Idle);
-        both.physics(MS(100));
-        both.set_speed(speed);
+        let (simulation, _) = flyer_in_space();
+        let mut driver = Driver::new(simulation, Idle);
+        driver.run(MS(100));
+        driver.set_speed(speed);
         // The thread is fourteen steps late.
-        both.physics(MS(245));
-        both.physics(MS(345));
-        let clock = both.physics.simulation.clock();
+        driver.run(MS(245));
+        driver.run(MS(345));
+        let clock = driver.simulation().clock();
         let (time, dropped) = (clock.time(), clock.dropped().frame_time);
         let later = (clock.real_time() - MS(245)).mul_f64(speed);
         assert_eq!(time + dropped, MS(245) + later);
-        assert_eq!(both.frame(MS(345)).dropped(), dropped);
+        driver.frame(MS(345));
+        assert_eq!(driver.runner.dropped(), dropped);
         assert!(dropped > MS(130), "{dropped:?}");
     }
 }
@@ -80,42 +81,42 @@ fn lag_is_counted_as_dropped_when_the_speed_changes() {
 #[test]
 fn setting_the_tick_does_not_disturb_the_displayed_motion() {
     for tick in [0, 1_000] {
-        let (simulation, key) = flyer();
-        let mut both = Both::new(simulation, Idle);
+        let (simulation, key) = flyer_in_space();
+        let mut driver = Driver::new(simulation, Idle);
         let mut last = 0.0;
         for ms in 1..400u64 {
             if ms == 205 {
-                both.call(move |simulation, _| simulation.set_tick(tick));
+                driver.call(move |simulation, _| simulation.set_tick(tick));
             }
-            both.in_time(MS(ms));
-            let x = x(&mut both, key, MS(ms));
+            driver.in_time(MS(ms));
+            let x = x(&mut driver, key, MS(ms));
             let by = x - last;
             // The body moves a metre in each step at 100 Hz.
             assert!(ms < 30 || (by - 0.1).abs() < 1e-3, "{by} at {ms} ms");
             last = x;
         }
-        assert!(both.view().tick().abs_diff(tick + 19) <= 2);
+        assert!(driver.view().tick().abs_diff(tick + 19) <= 2);
     }
 }
 
 #[test]
 fn a_faster_rate_lets_the_display_catch_up_at_one_and_a_half_times_its_speed() {
-    let mut both = Both::new(Simulation::new(Rate::hz(50)), Idle);
-    both.in_time(MS(100));
-    both.frame(MS(100));
-    both.pause();
-    both.step_once();
-    both.in_time(MS(100));
+    let mut driver = Driver::new(Simulation::new(Rate::hz(50)), Idle);
+    driver.in_time(MS(100));
+    driver.frame(MS(100));
+    driver.pause();
+    driver.step_once();
+    driver.in_time(MS(100));
     for ms in 100..200 {
-        both.frame(MS(ms));
+        driver.frame(MS(ms));
     }
-    both.set(|settings| settings.set_rate(Rate::hz(125)));
-    both.resume();
-    both.physics(MS(200));
-    let mut last = both.view().time().as_secs_f64();
+    driver.set(|settings| settings.set_rate(Rate::hz(125)));
+    driver.resume();
+    driver.run(MS(200));
+    let mut last = driver.view().time().as_secs_f64();
     for ms in 201..300 {
-        both.in_time(MS(ms));
-        let time = both.frame(MS(ms)).time().as_secs_f64();
+        driver.in_time(MS(ms));
+        let time = driver.frame(MS(ms)).time().as_secs_f64();
         let by = time - last;
         assert!((0.0..0.001_501).contains(&by), "{by} s at {ms} ms");
         last = time;
@@ -126,19 +127,19 @@ const FRAME: Duration = Duration::from_millis(7);
 
 /// Checks the frames of a flyer, at each of these speeds for this many milliseconds.
 fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
+    let (simulation, key) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
     let (mut now, mut next_frame, mut expected) = (Duration::ZERO, FRAME, 0.0);
     let (mut shown, mut stood, mut last_speed) = (0.0, 0, 1.0);
     for (speed, ms) in speeds {
-        both.set_speed(speed);
-        both.physics(now);
+        driver.set_speed(speed);
+        driver.run(now);
         now += MS(ms);
         while next_frame <= now {
-            both.in_time(next_frame);
-            let x = x(&mut both, key, next_frame);
+            driver.in_time(next_frame);
+            let x = x(&mut driver, key, next_frame);
             // It is displayed a step and a half in the past.
-            if both.physics.simulation.clock().time() > MS(25) {
+            if driver.simulation().clock().time() > MS(25) {
                 stood = if x > shown { 0 } else { stood + 1 };
                 assert!(stood <= 2, "at {x} for {stood} frames, at {next_frame:?}");
             }
@@ -148,19 +149,19 @@ fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
                 (0.0..=most).contains(&step),
                 "{x} after {shown} at {next_frame:?}, at speed {speed}"
             );
-            assert!(!both.view().is_starved());
+            assert!(!driver.view().is_starved());
             (shown, last_speed) = (x, speed);
             next_frame += FRAME;
         }
-        both.in_time(now);
+        driver.in_time(now);
         expected += speed * MS(ms).as_secs_f64();
     }
-    both.physics(now);
-    let time = both.physics.simulation.clock().time().as_secs_f64();
+    driver.run(now);
+    let time = driver.simulation().clock().time().as_secs_f64();
     // The clock is behind by less than a step.
     let behind = expected - time;
     assert!((-1e-6..=0.01).contains(&behind), "{time}, not {expected}");
-    assert_eq!(both.view().dropped(), Duration::ZERO);
+    assert_eq!(driver.runner.dropped(), Duration::ZERO);
 }
 
 #[test]
@@ -179,22 +180,23 @@ fn frequent_speed_changes_neither_lose_nor_gain_time() {
 }
 
 fn pauses(times: u32, running: u64, paused: u64) -> Duration {
-    let (simulation, _) = flyer();
-    let mut both = Both::new(simulation, Idle);
+    let (simulation, _) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
     let mut now = Duration::ZERO;
     for _ in 0..times {
-        both.resume();
-        both.in_time(now);
+        driver.resume();
+        driver.in_time(now);
         now += MS(running);
-        both.pause();
-        both.in_time(now);
+        driver.in_time(now);
+        driver.pause();
+        driver.run(now);
         now += MS(paused);
-        both.frame(now);
+        driver.frame(now);
     }
-    assert_eq!(both.view().dropped(), Duration::ZERO);
-    let simulation = &both.physics.simulation;
+    assert_eq!(driver.runner.dropped(), Duration::ZERO);
+    let simulation = driver.simulation();
     let steps = simulation.clock().time().as_millis() / 10;
-    assert_eq!(u128::from(both.tick()), steps);
+    assert_eq!(u128::from(driver.tick()), steps);
     simulation.clock().time()
 }
 
@@ -209,67 +211,68 @@ fn pauses_in_the_middle_of_steps_lose_no_time() {
 
 #[test]
 fn calls_and_questions_in_slow_motion_do_not_wait_for_a_step() {
-    let (mut simulation, key) = flyer();
+    let (mut simulation, key) = flyer_in_space();
     let wall = simulation
         .physics
         .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
-    let mut both = Both::new(simulation, Idle);
-    both.in_time(MS(108));
-    both.set_speed(0.0001);
-    both.physics(MS(108));
+    let mut driver = Driver::new(simulation, Idle);
+    driver.in_time(MS(108));
+    driver.set_speed(0.0001);
+    driver.run(MS(108));
     // 1.5 steps before 108 ms, the time is 93 ms.
-    assert!((x(&mut both, key, MS(110)) - 9.3).abs() < 1e-3);
+    assert!((x(&mut driver, key, MS(110)) - 9.3).abs() < 1e-3);
     let there = translation(0.0, 7.0, 0.0);
-    both.teleport(wall, there);
-    let spawned = both
+    driver.teleport(wall, there);
+    let spawned = driver
         .runner
         .spawn(RigidBodyBuilder::fixed(), [ColliderBuilder::ball(1.0)]);
-    let answer = both.runner.ask(move |simulation| {
+    let answer = driver.runner.ask(move |simulation| {
         let ray = Ray::new(Vector::Y * 20.0, -Vector::Y);
         let pipeline = simulation.physics.rapier().query_pipeline();
         pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
     });
     // The next step is twenty seconds away.
-    assert!(both.physics(MS(120)).unwrap() > MS(20_000));
+    assert!(driver.run(MS(120)).unwrap() > MS(20_000));
     let (tick, hit) = answer.unwrap().get().expect("answered without a step");
-    assert_eq!((tick, both.tick()), (10, 10));
+    assert_eq!((tick, driver.tick()), (10, 10));
     assert!((hit.unwrap() - 12.0).abs() < 1e-3, "{hit:?}");
     let spawned = spawned.unwrap().key().expect("inserted without a step");
-    let view = both.frame(MS(121));
+    let view = driver.frame(MS(121));
     assert_eq!(view.pose(wall), Some(there));
     assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
     // Time is not paused: the flyer continues as slowly as before.
-    assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
+    assert!((x(&mut driver, key, MS(200)) - 9.3).abs() < 1e-2);
 }
 
 #[test]
 fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
     for (at, pauses) in [(500, false), (503, false), (503, true)] {
-        let (mut simulation, _) = flyer();
+        let (mut simulation, _) = flyer_in_space();
         simulation.keep(Kept {
             ticks: 100,
             ..simulation.kept()
         });
-        let mut both = Both::new(simulation, Idle);
-        both.in_time(MS(at));
+        let mut driver = Driver::new(simulation, Idle);
+        driver.in_time(MS(at));
         if pauses {
-            both.pause();
-            both.in_time(MS(at));
+            driver.pause();
+            driver.in_time(MS(at));
         }
-        let tick = both.tick();
+        let tick = driver.tick();
         let back = if pauses { tick - 1 } else { 10 };
-        both.call(move |simulation, _| simulation.roll_back(back).unwrap());
-        both.in_time(MS(at));
-        let clock = both.physics.simulation.clock();
+        driver.call(move |simulation, _| simulation.roll_back(back).unwrap());
+        driver.in_time(MS(at));
+        let clock = driver.simulation().clock();
         assert_eq!((clock.real_time(), clock.tick()), (MS(at), tick), "{at}");
-        assert_eq!(clock.dropped(), crate::time::Dropped::default());
+        assert_eq!(clock.dropped(), Dropped::default());
         let later = if pauses { 60_000 } else { at };
-        both.in_time(MS(later));
-        both.resume();
-        both.in_time(MS(later));
-        both.in_time(MS(later + 20));
-        assert_eq!(both.tick(), tick + 2);
-        assert_eq!(both.frame(MS(later + 20)).dropped(), Duration::ZERO);
+        driver.in_time(MS(later));
+        driver.resume();
+        driver.in_time(MS(later));
+        driver.in_time(MS(later + 20));
+        assert_eq!(driver.tick(), tick + 2);
+        driver.frame(MS(later + 20));
+        assert_eq!(driver.runner.dropped(), Duration::ZERO);
     }
 }
 
@@ -300,53 +303,53 @@ impl Hooks for PausesAt {
 #[test]
 fn a_pause_after_a_step_displays_its_end_and_loses_no_time() {
     for (is_after, is_late) in [(false, false), (true, false), (false, true), (true, true)] {
-        let (simulation, key) = flyer();
-        let mut both = Both::new(simulation, PausesAt(6, is_after));
+        let (simulation, key) = flyer_in_space();
+        let mut driver = Driver::new(simulation, PausesAt(6, is_after));
         let mut shown = 0.0;
         for ms in 0..400 {
             if !is_late || ms % 30 == 29 {
-                both.in_time(MS(ms));
+                driver.in_time(MS(ms));
             }
             if ms == 200 {
-                assert_eq!((both.tick(), shown), (7, 7.0));
-                assert_eq!(both.physics(MS(ms)), None);
-                both.resume();
-                both.physics(MS(ms));
+                assert_eq!((driver.tick(), shown), (7, 7.0));
+                assert_eq!(driver.run(MS(ms)), None);
+                driver.resume();
+                driver.run(MS(ms));
             }
-            let x = both.frame(MS(ms)).pose(key).unwrap().translation.x;
+            let x = driver.frame(MS(ms)).pose(key).unwrap().translation.x;
             assert!(x >= shown, "{x} after {shown} at {ms} ms");
             shown = x;
         }
         // 130 ms were paused.
-        both.physics(MS(400));
-        assert_eq!(both.tick(), 40 - 13);
-        let clock = both.physics.simulation.clock();
+        driver.run(MS(400));
+        assert_eq!(driver.tick(), 40 - 13);
+        let clock = driver.simulation().clock();
         assert_eq!(clock.time(), MS(270));
-        assert_eq!(clock.dropped(), crate::time::Dropped::default());
+        assert_eq!(clock.dropped(), Dropped::default());
     }
 }
 
 #[test]
 fn steps_that_a_pause_holds_run_as_soon_as_the_game_resumes() {
     for (later, rate) in [(0, 100), (700, 100), (700, 50)] {
-        let mut both = Both::new(Simulation::new(Rate::hz(1)), PausesAt(3, true));
-        both.in_time(MS(100));
-        both.set(|settings| settings.set_rate(Rate::hz(100)));
-        both.in_time(MS(100));
-        both.in_time(MS(101));
-        assert_eq!(both.tick(), 4);
-        assert_eq!(both.physics.simulation.clock().time().as_millis(), 100);
-        both.in_time(MS(101 + later));
-        both.set(move |settings| settings.set_rate(Rate::hz(rate)));
-        both.resume();
-        both.in_time(MS(101 + later));
+        let mut driver = Driver::new(Simulation::new(Rate::hz(1)), PausesAt(3, true));
+        driver.in_time(MS(100));
+        driver.set(|settings| settings.set_rate(Rate::hz(100)));
+        driver.in_time(MS(100));
+        driver.in_time(MS(101));
+        assert_eq!(driver.tick(), 4);
+        assert_eq!(driver.simulation().clock().time().as_millis(), 100);
+        driver.in_time(MS(101 + later));
+        driver.set(move |settings| settings.set_rate(Rate::hz(rate)));
+        driver.resume();
+        driver.in_time(MS(101 + later));
         // The time of the six steps that were held makes three of the new length.
         let tick = if rate == 100 { 10 } else { 7 };
-        assert_eq!(both.tick(), tick, "{later} {rate}");
-        both.in_time(MS(201 + later));
-        let clock = both.physics.simulation.clock();
+        assert_eq!(driver.tick(), tick, "{later} {rate}");
+        driver.in_time(MS(201 + later));
+        let clock = driver.simulation().clock();
         assert_eq!(clock.tick(), tick + u64::from(rate) / 10);
-        assert_eq!(clock.dropped(), crate::time::Dropped::default());
+        assert_eq!(clock.dropped(), Dropped::default());
     }
 }
 
@@ -362,20 +365,20 @@ fn the_displayed_time_never_goes_back_when_the_rate_changes() {
         .into_iter()
         .flat_map(|it| [7, 60].map(|n| (it, n)))
     {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.smoothing = smoothing;
-        let mut both = Both::new(simulation, Idle);
+        let mut driver = Driver::new(simulation, Idle);
         let (mut last, mut shown) = (0.0, 0.0);
         for ms in 0..900 {
             if ms % every == 0 {
                 let hz = [240, 60, 30, 60][(ms / every) as usize % 4];
-                both.set(move |settings| settings.set_rate(Rate::hz(hz)));
+                driver.set(move |settings| settings.set_rate(Rate::hz(hz)));
             }
             // Sometimes the thread is late.
             if ms % 200 < 150 || ms % 23 == 0 {
-                both.in_time(MS(ms));
+                driver.in_time(MS(ms));
             }
-            let view = both.frame(MS(ms));
+            let view = driver.frame(MS(ms));
             let (time, x) = (
                 view.time().as_secs_f64(),
                 view.pose(key).unwrap().translation.x,
@@ -400,16 +403,16 @@ fn the_displayed_time_never_goes_back_when_the_rate_changes() {
 
 #[test]
 fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    let mut next = both.physics(MS(0));
+    let (simulation, key) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    let mut next = driver.run(MS(0));
     assert_eq!(next, Some(MS(10)));
     for micros in (0..2_000_000).step_by(6_944) {
         let now = Duration::from_micros(micros);
         while next.is_some_and(|next| next <= now) {
-            next = both.physics(next.unwrap());
+            next = driver.run(next.unwrap());
         }
-        let view = both.frame(now);
+        let view = driver.frame(now);
         let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
         let x = view.pose(key).unwrap().translation.x;
         assert!(
@@ -419,5 +422,5 @@ fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
         assert!(!view.is_starved());
         assert!(view.moved().len() <= 1);
     }
-    assert_eq!(both.tick(), 199);
+    assert_eq!(driver.tick(), 199);
 }

@@ -1,13 +1,13 @@
 //! Visual errors and smoothing in every host: a loop, an overlap and a runner.
 
 use super::*;
-use crate::dim::testing::translation;
-use crate::simulation::Kept;
+use crate::scenes::testing::translation;
+use evenstep::threads::Overlap;
 
 enum Host {
     Loop(Box<Simulation>),
     Overlap(Box<Overlap>),
-    Runner(Box<Both<Idle>>, Duration),
+    Runner(Box<Driver<Idle>>, Duration),
 }
 
 impl Host {
@@ -17,7 +17,7 @@ impl Host {
             1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
             _ => {
                 let now = simulation.clock().real_time();
-                Self::Runner(Both::new(simulation, Idle).into(), now)
+                Self::Runner(Driver::new(simulation, Idle).into(), now)
             }
         }
     }
@@ -26,7 +26,7 @@ impl Host {
         match self {
             Self::Loop(simulation) => *simulation,
             Self::Overlap(overlap) => overlap.stop(&mut Idle).0,
-            Self::Runner(both, now) => both.stop(now).0,
+            Self::Runner(driver, now) => driver.stop(now).0,
         }
     }
 
@@ -34,9 +34,9 @@ impl Host {
         match self {
             Self::Loop(simulation) => act(simulation),
             Self::Overlap(overlap) => act(overlap.simulation(&mut Idle).unwrap()),
-            Self::Runner(both, now) => {
-                both.call(|simulation, _| act(simulation));
-                both.in_time(*now);
+            Self::Runner(driver, now) => {
+                driver.call(|simulation, _| act(simulation));
+                driver.in_time(*now);
             }
         }
     }
@@ -57,10 +57,10 @@ impl Host {
                 let view = overlap.frame(frame_time, &mut Idle).unwrap();
                 (view.pose(key), Some(view.time().as_secs_f64()))
             }
-            Self::Runner(both, now) => {
+            Self::Runner(driver, now) => {
                 *now += frame_time;
-                both.in_time(*now);
-                let view = both.frame(*now);
+                driver.in_time(*now);
+                let view = driver.frame(*now);
                 (view.pose(key), Some(view.time().as_secs_f64()))
             }
         };
@@ -72,7 +72,7 @@ impl Host {
 fn a_new_host_continues_from_the_poses_displayed_by_the_previous_host() {
     for (from, to) in (0..9).map(|i| (i / 3, i % 3)) {
         for restart in 31..=42 {
-            let (simulation, key) = flyer();
+            let (simulation, key) = flyer_in_space();
             let mut host = Host::new(simulation, from);
             let (mut last, mut last_time) = (0.0, 0.0);
             for i in 1..80 {
@@ -114,7 +114,7 @@ fn resimulate_aside(simulation: &mut Simulation, key: BodyKey) {
 #[test]
 fn a_change_of_host_does_not_shorten_a_visual_error() {
     for kind in 0..3 {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.correction = Correction::default();
         simulation.keep(Kept {
             ticks: 10,
@@ -145,7 +145,7 @@ fn a_change_of_host_does_not_shorten_a_visual_error() {
 #[test]
 fn a_body_correction_decays_at_its_half_life_in_every_host() {
     for kind in 0..3 {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         let own = Correction::half_life(MS(40));
         simulation.correction = Correction::OFF;
         simulation
@@ -173,9 +173,9 @@ fn a_body_correction_decays_at_its_half_life_in_every_host() {
 fn a_body_begins_at_a_pose_once_its_state_is_displayed_in_every_host() {
     for kind in 0..3 {
         for body in [0, 1] {
-            let (mut simulation, flyer) = flyer();
+            let (mut simulation, flyer) = flyer_in_space();
             let fixed = RigidBodyBuilder::fixed().translation(Vector::Y * 4.0);
-            let fixed = simulation.physics.insert(fixed, ColliderBuilder::ball(0.1));
+            let fixed = simulation.physics.insert(fixed, ball());
             let key = [flyer, fixed][body];
             simulation.correction = Correction::linear(MS(60));
             let mut host = Host::new(simulation, kind);
@@ -205,7 +205,7 @@ fn a_body_begins_at_a_pose_once_its_state_is_displayed_in_every_host() {
 #[test]
 fn a_change_of_the_smoothing_does_not_jump_in_any_host() {
     for kind in 0..3 {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.correction = Correction::linear(MS(120));
         let mut host = Host::new(simulation, kind);
         let mut last = 0.0;
@@ -235,7 +235,7 @@ fn a_change_of_the_smoothing_does_not_jump_in_any_host() {
 #[test]
 fn a_pose_that_no_view_has_displayed_goes_back_with_the_screen() {
     for kind in 0..3 {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.correction = Correction::linear(MS(60));
         let mut host = Host::new(simulation, kind);
         for _ in 0..20 {
@@ -252,35 +252,36 @@ fn a_pose_that_no_view_has_displayed_goes_back_with_the_screen() {
 
 #[test]
 fn a_correction_set_in_a_pause_applies_from_the_next_frame() {
-    let (mut simulation, key) = flyer();
+    let (mut simulation, key) = flyer_in_space();
     simulation.keep(Kept {
         ticks: 10,
         ..simulation.kept()
     });
     simulation.advance(MS(100), |_, _| ());
     resimulate_aside(&mut simulation, key);
-    let mut both = Both::new(simulation, Idle);
+    let mut driver = Driver::new(simulation, Idle);
     let mut now = MS(100);
-    let mut error = |both: &mut Both<Idle>| {
+    let mut y = |driver: &mut Driver<Idle>| {
         now += MS(5);
-        both.physics(now);
-        both.frame(now);
-        both.view().screen().error(key).map(|it| it.translation.y)
+        driver.run(now);
+        driver.frame(now).pose(key).unwrap().translation.y
     };
-    assert!(error(&mut both).unwrap() < -0.9);
-    both.call(|simulation, _| simulation.pause());
-    let before = error(&mut both).unwrap();
+    // The body is at 1 m, and displayed with an error of almost a metre.
+    assert!(y(&mut driver) < 0.1);
+    driver.pause();
+    let before = y(&mut driver);
+    assert!(before < 0.9, "{before}");
     for _ in 0..9 {
-        assert_eq!(error(&mut both), Some(before));
+        assert_eq!(y(&mut driver), before);
     }
-    both.call(|simulation, _| simulation.correction = Correction::OFF);
-    assert_eq!(error(&mut both), None);
+    driver.call(|simulation, _| simulation.correction = Correction::OFF);
+    assert_eq!(y(&mut driver), 1.0);
 }
 
 #[test]
 fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
     for kind in 1..3 {
-        let (simulation, key) = flyer();
+        let (simulation, key) = flyer_in_space();
         let mut host = Host::new(simulation, kind);
         for _ in 0..20 {
             host.frame(MS(3), key);
@@ -289,7 +290,7 @@ fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
         let new = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()];
         let new = new.map(|body| {
             let body = body.translation(Vector::Y * 9.0).gravity_scale(0.0);
-            simulation.physics.insert(body, ColliderBuilder::ball(0.1))
+            simulation.physics.insert(body, ball())
         });
         simulation.physics.remove(key).unwrap();
         let mut host = Host::new(simulation, kind);
@@ -300,7 +301,7 @@ fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
             let gone = match &host {
                 Host::Loop(simulation) => simulation.pose(key),
                 Host::Overlap(overlap) => overlap.view().pose(key),
-                Host::Runner(both, _) => both.view().pose(key),
+                Host::Runner(driver, _) => driver.view().pose(key),
             };
             assert_eq!(gone, None);
         }

@@ -1,7 +1,9 @@
 //! Errors and panics.
 
 use super::*;
-use crate::simulation::Kept;
+use crate::scenes::{break_rapier, stepped_x};
+use evenstep::forces::ForceGenerator;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
 fn the_failure_list_is_bounded_and_lost_failures_are_counted() {
@@ -12,31 +14,39 @@ fn the_failure_list_is_bounded_and_lost_failures_are_counted() {
             Err(())
         }
     }
-    let mut both = Both::new(flyer().0, Never);
+    let mut driver = Driver::new(flyer_in_space().0, Never);
     for ms in 1..=1_500 {
-        both.physics(MS(10 * ms));
+        driver.run(MS(10 * ms));
         if ms % 400 == 0 {
-            both.frame(MS(10 * ms));
+            driver.frame(MS(10 * ms));
         }
     }
-    assert_eq!(both.runner.failures().len(), 1_000);
-    assert_eq!(both.runner.lost_failures(), 500);
+    assert_eq!(driver.failures().len(), 1_000);
+    assert_eq!(driver.runner.lost_failures(), 500);
 }
 
 #[test]
 fn a_panic_in_a_question_is_reported_and_physics_continues() {
-    let (simulation, _) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
-    both.physics(MS(10));
-    both.pause();
-    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
-    both.physics(MS(20));
-    both.resume();
-    both.physics(MS(30));
-    let next = both.physics(MS(40));
-    assert!(next.is_some() && both.tick() > 1);
-    let failures = both.runner.failures();
+    let (simulation, _) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    driver
+        .runner
+        .ask(|_| panic!("of no use"))
+        .map(drop)
+        .unwrap();
+    driver.run(MS(10));
+    driver.pause();
+    driver
+        .runner
+        .ask(|_| panic!("of no use"))
+        .map(drop)
+        .unwrap();
+    driver.run(MS(20));
+    driver.resume();
+    driver.run(MS(30));
+    let next = driver.run(MS(40));
+    assert!(next.is_some() && driver.tick() > 1);
+    let failures = driver.failures();
     assert_eq!(
         format!("{failures:?}"),
         "[Ask { tick: 1, .. }, Ask { tick: 1, .. }]"
@@ -60,37 +70,37 @@ impl Hooks for Fails {
 #[test]
 fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
     for (states, interval) in [(0, 1), (4, 1), (4, 4)] {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.keep(Kept {
             ticks: states,
             interval,
             ..simulation.kept()
         });
-        let mut both = Both::new(simulation, Fails(Some("fails at tick 3")));
+        let mut driver = Driver::new(simulation, Fails(Some("fails at tick 3")));
         for ms in 0..=10 {
-            both.physics(MS(10 * ms));
+            driver.run(MS(10 * ms));
         }
-        let shown = both.frame(MS(100)).pose(key).unwrap();
-        let failures = both.runner.failures();
+        let shown = driver.frame(MS(100)).pose(key).unwrap();
+        let failures = driver.failures();
         assert_eq!(
             format!("{failures:?}"),
             r#"[Hook { tick: 3, error: "fails at tick 3" }, Panic { tick: 6, .. }]"#
         );
-        assert_eq!(both.physics(MS(110)), None);
-        both.teleport(key, Pose::IDENTITY);
-        assert_eq!(both.physics(MS(120)), None);
-        assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
-        both.call(|simulation, _| simulation.set_tick(100));
-        both.runner.recover().unwrap();
+        assert_eq!(driver.run(MS(110)), None);
+        driver.teleport(key, Pose::IDENTITY);
+        assert_eq!(driver.run(MS(120)), None);
+        assert_eq!(driver.frame(MS(120)).pose(key), Some(shown));
+        driver.call(|simulation, _| simulation.set_tick(100));
+        driver.runner.recover().unwrap();
         // It panics again, because it is the same step.
         for ms in 13..=20 {
-            both.physics(MS(10 * ms));
+            driver.run(MS(10 * ms));
         }
-        assert_eq!(both.physics(MS(210)), None);
-        both.frame(MS(210));
+        assert_eq!(driver.run(MS(210)), None);
+        driver.frame(MS(210));
         // Without kept states the simulation stays where it is.
-        assert_eq!(both.runner.failures().len(), 1);
-        let (simulation, _) = both.physics.into_parts();
+        assert_eq!(driver.failures().len(), 1);
+        let (simulation, _) = driver.stop(MS(210));
         assert_eq!(simulation.physics.tick(), 6);
     }
 }
@@ -106,10 +116,9 @@ impl Drop for Bomb {
     }
 }
 
-/// Hooks whose errors panic when they are dropped. The hooks themselves do so too if they are set to.
+/// Hooks whose errors panic when they are dropped.
 struct Armed {
     fails: bool,
-    is_bomb: bool,
 }
 
 impl Hooks for Armed {
@@ -120,94 +129,97 @@ impl Hooks for Armed {
     }
 }
 
-impl Drop for Armed {
-    fn drop(&mut self) {
-        if self.is_bomb {
-            drop(Bomb);
-        }
-    }
-}
-
-fn armed(fails: bool) -> Both<Armed> {
-    let (mut simulation, _) = flyer();
+fn armed(fails: bool) -> Driver<Armed> {
+    let (mut simulation, _) = flyer_in_space();
     simulation.keep(Kept {
         ticks: 10,
         ..simulation.kept()
     });
-    let is_bomb = false;
-    Both::new(simulation, Armed { fails, is_bomb })
+    Driver::new(simulation, Armed { fails })
 }
 
-fn call_with_bomb(both: &mut Both<Armed>) {
+fn call_with_bomb(driver: &Driver<Armed>) {
     let bomb = Bomb;
-    both.call(move |_, _| drop(bomb));
+    driver.call(move |_, _| drop(bomb));
+}
+
+/// Gives the first body a force that panics when it is dropped.
+fn insert_bomb(simulation: &mut Simulation) -> BodyKey {
+    let (key, _) = simulation.physics.bodies().next().unwrap();
+    let bomb = Bomb;
+    let force = ForceGenerator::custom(move |_, _| {
+        let _ = &bomb;
+        Default::default()
+    });
+    let physics = &mut simulation.physics;
+    physics.insert_force_generator(key, force).unwrap();
+    key
 }
 
 #[test]
 fn the_thread_survives_calls_questions_and_forces_that_panic_when_dropped() {
-    let mut both = armed(false);
-    both.physics(MS(10));
+    let mut driver = armed(false);
+    driver.run(MS(10));
     // The first call panics, so the questions are not answered, and the second call is not carried out.
     for _ in 0..2 {
         let bomb = Bomb;
-        (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
+        (driver.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
     }
-    call_with_bomb(&mut both);
-    call_with_bomb(&mut both);
-    assert_eq!(both.physics(MS(20)), None);
-    // The force generator is dropped with its body.
-    both.runner.recover().unwrap();
-    both.call(|simulation, _| {
-        let (key, _) = simulation.physics.bodies().next().unwrap();
-        let bomb = Bomb;
-        let force = move |_: &RigidBody, _| {
-            let _ = &bomb;
-            Default::default()
-        };
-        let force = ForceGenerator::custom(force);
-        simulation
-            .physics
-            .insert_force_generator(key, force)
-            .unwrap();
+    call_with_bomb(&driver);
+    call_with_bomb(&driver);
+    assert_eq!(driver.run(MS(20)), None);
+    driver.runner.recover().unwrap();
+    let key = driver.edit(MS(30), |simulation| {
+        // A kept state would have the force, too.
         simulation.keep(Kept {
             ticks: 0,
             bytes: 0,
             ..simulation.kept()
         });
+        insert_bomb(simulation)
     });
-    both.physics(MS(30));
-    let key = both.physics.simulation.physics.bodies().next().unwrap().0;
-    both.runner.remove_body(key);
-    both.physics(MS(40));
-    let failures = format!("{:?}", both.runner.failures());
+    // The force is dropped in the step after the removal of its body.
+    driver.remove_with_entity(key);
+    assert_eq!(driver.run(MS(40)), None);
+    let failures = format!("{:?}", driver.failures());
     assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
-    // These calls are still queued when the thread ends.
-    for _ in 0..2 {
-        call_with_bomb(&mut both);
-    }
-    both.physics.fetch();
-    let (simulation, _) = both.physics.into_parts();
+    call_with_bomb(&driver);
+    let (simulation, _) = driver.stop(MS(40));
     assert_eq!(simulation.physics.bodies().count(), 0);
 }
 
 #[test]
+fn a_stop_discards_calls_that_are_queued_behind_a_panic() {
+    let mut driver = armed(false);
+    driver.edit(MS(50), insert_bomb);
+    driver.run(MS(100));
+    // The kept states have the force, and are dropped once the call has returned.
+    driver.call(|simulation, _| simulation.physics = flyer_in_space().0.physics);
+    call_with_bomb(&driver);
+    call_with_bomb(&driver);
+    let (simulation, _) = driver.stop(MS(105));
+    assert_eq!(simulation.physics.tick(), 0);
+}
+
+#[test]
 fn hook_errors_that_panic_when_dropped_are_discarded_and_counted() {
-    let mut both = armed(true);
+    let mut driver = armed(true);
     for ms in 1..=2_100 {
-        both.physics(MS(10 * ms));
+        driver.run(MS(10 * ms));
         if ms == 1_100 {
-            both.frame(MS(10 * ms));
+            driver.frame(MS(10 * ms));
         }
     }
-    let failures = both.runner.failures();
+    let failures = driver.failures();
     assert_eq!(failures.len(), 1_000);
-    discard(failures);
-    assert_eq!(both.runner.lost_failures(), 1_100);
-    for _ in 0..3 {
-        both.physics(MS(30_000));
+    for failure in failures {
+        catch_unwind(AssertUnwindSafe(|| drop(failure))).unwrap_err();
     }
-    both.physics.into_parts();
-    discard(both.runner.failures());
+    assert_eq!(driver.runner.lost_failures(), 1_100);
+    for _ in 0..3 {
+        driver.run(MS(30_000));
+    }
+    drop(driver.stop(MS(60_000)));
 }
 
 struct NotAgain;
@@ -227,33 +239,26 @@ impl Hooks for NotAgain {
 #[test]
 fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
     for panics_in_call in [false, true] {
-        let (mut simulation, key) = flyer();
+        let (mut simulation, key) = flyer_in_space();
         simulation.keep(Kept {
             ticks: 50,
             ..simulation.kept()
         });
-        let mut both = Both::new(simulation, NotAgain);
-        both.in_time(MS(200));
-        both.call(move |simulation, _| {
+        let mut driver = Driver::new(simulation, NotAgain);
+        driver.in_time(MS(200));
+        driver.call(move |simulation, _| {
             simulation.roll_back(10).unwrap();
             assert!(!panics_in_call, "panics after the rollback");
         });
-        both.in_time(MS(200));
-        both.in_time(MS(300));
-        assert_eq!(both.runner.failures().len(), 1);
-        both.runner.recover().unwrap();
-        both.in_time(MS(300));
-        both.in_time(MS(400));
-        assert!(both.tick() > 25, "{}", both.tick());
-        let at = both
-            .physics
-            .simulation
-            .physics
-            .body(key)
-            .unwrap()
-            .translation()
-            .x;
-        assert_eq!(at.round(), both.tick() as f32);
+        driver.in_time(MS(200));
+        driver.in_time(MS(300));
+        assert_eq!(driver.failures().len(), 1);
+        driver.runner.recover().unwrap();
+        driver.in_time(MS(300));
+        driver.in_time(MS(400));
+        assert!(driver.tick() > 25, "{}", driver.tick());
+        let x = stepped_x(driver.physics(), key);
+        assert_eq!(x.round(), driver.tick() as f32);
     }
 }
 
@@ -269,10 +274,7 @@ impl Hooks for PanicsOnce {
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick == 6 && !std::mem::replace(&mut self.has_panicked, true) {
             assert!(self.in_rapier, "panics once");
-            let rapier = physics.rapier_mut();
-            let ends = [(); 2].map(|()| rapier.insert_body(RigidBodyBuilder::dynamic()));
-            rapier.remove_body(ends[1]);
-            rapier.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+            break_rapier(physics);
         }
         Ok(())
     }
@@ -282,37 +284,37 @@ impl Hooks for PanicsOnce {
 #[test]
 fn bodies_removed_after_a_panic_stay_removed() {
     for in_rapier in [false, true] {
-        let (mut simulation, key) = flyer();
-        let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));
+        let (mut simulation, key) = flyer_in_space();
+        let (body, collider) = (RigidBodyBuilder::fixed(), ball());
         let others = [(); 2].map(|()| simulation.physics.insert(body.clone(), collider.clone()));
         simulation.keep(Kept {
             ticks: 4,
             ..simulation.kept()
         });
         let has_panicked = false;
-        let mut both = Both::new(
+        let mut driver = Driver::new(
             simulation,
             PanicsOnce {
                 in_rapier,
                 has_panicked,
             },
         );
-        both.in_time(MS(100));
-        assert_eq!(both.runner.failures().len(), 1);
+        driver.in_time(MS(100));
+        assert_eq!(driver.failures().len(), 1);
         for keys in [vec![key], vec![others[0], key]] {
             keys.into_iter()
-                .for_each(|key| both.runner.remove_body(key));
-            both.physics(MS(110));
+                .for_each(|key| driver.remove_with_entity(key));
+            driver.run(MS(110));
         }
-        both.runner.recover().unwrap();
-        both.physics(MS(120));
-        both.physics(MS(140));
-        assert!(both.tick() > 6);
-        let bodies = &both.physics.simulation.physics;
+        driver.runner.recover().unwrap();
+        driver.run(MS(120));
+        driver.run(MS(140));
+        assert!(driver.tick() > 6);
+        let bodies = &driver.physics();
         assert!(bodies.body(key).is_none() && bodies.body(others[0]).is_none());
         assert!(bodies.body(others[1]).is_some());
-        assert!(both.runner.failures().is_empty());
-        let view = both.frame(MS(200));
+        assert!(driver.failures().is_empty());
+        let view = driver.frame(MS(200));
         let poses = [key, others[0], others[1]].map(|key| view.pose(key).is_some());
         assert_eq!(poses, [false, false, true]);
     }
@@ -320,13 +322,13 @@ fn bodies_removed_after_a_panic_stay_removed() {
 
 #[test]
 fn stopping_after_a_panic_discards_pending_calls() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    both.physics(MS(100));
-    both.call(|_, _| panic!("injected"));
-    both.remove(key);
-    both.physics(MS(110));
-    let (simulation, _) = both.stop(MS(120));
+    let (simulation, key) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    driver.run(MS(100));
+    driver.call(|_, _| panic!("injected"));
+    driver.remove(key);
+    driver.run(MS(110));
+    let (simulation, _) = driver.stop(MS(120));
     assert!(simulation.physics.body(key).is_some());
 }
 
@@ -345,42 +347,42 @@ impl Hooks for FailsOnce {
 
 #[test]
 fn displayed_motion_does_not_jump_when_a_hook_error_drops_a_step() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, FailsOnce(false));
+    let (simulation, key) = flyer_in_space();
+    let mut driver = Driver::new(simulation, FailsOnce(false));
     let mut last = 0.0;
     for ms in 0..300 {
-        both.in_time(MS(ms));
-        let x = both.frame(MS(ms)).pose(key).unwrap().translation.x;
+        driver.in_time(MS(ms));
+        let x = driver.frame(MS(ms)).pose(key).unwrap().translation.x;
         let by = x - last;
         assert!((0.0..0.101).contains(&by), "{by} m at {ms} ms");
         last = x;
     }
-    assert_eq!(both.runner.failures().len(), 1);
+    assert_eq!(driver.failures().len(), 1);
 }
 
 #[test]
 fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
     for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
-        let (mut simulation, key) = flyer();
-        let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));
+        let (mut simulation, key) = flyer_in_space();
+        let (body, collider) = (RigidBodyBuilder::fixed(), ball());
         let other = simulation.physics.insert(body, collider);
         simulation.keep(Kept {
             ticks: 4,
             interval,
             ..simulation.kept()
         });
-        let mut both = Both::new(simulation, Fails(None));
+        let mut driver = Driver::new(simulation, Fails(None));
         for ms in (0..=100).step_by(5) {
             if ms == removed_at {
-                both.runner.remove_body(other);
+                driver.remove_with_entity(other);
             }
-            both.physics(MS(ms));
-            both.frame(MS(ms));
+            driver.run(MS(ms));
+            driver.frame(MS(ms));
         }
-        assert_eq!(both.runner.failures().len(), 1);
-        both.runner.recover().unwrap();
-        both.physics(MS(105));
-        let there = [key, other].map(|key| both.physics.simulation.physics.body(key).is_some());
+        assert_eq!(driver.failures().len(), 1);
+        driver.runner.recover().unwrap();
+        driver.run(MS(105));
+        let there = [key, other].map(|key| driver.physics().body(key).is_some());
         assert_eq!(
             there,
             [true, false],
@@ -435,21 +437,21 @@ impl Hooks for ShiftsAndPanics {
 fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
     for place in [Place::BeforeFrame, Place::BeforeStep, Place::AfterStep] {
         for states in [0, 1, 4] {
-            let (mut simulation, key) = flyer();
+            let (mut simulation, key) = flyer_in_space();
             simulation.keep(Kept {
                 ticks: states,
                 ..simulation.kept()
             });
-            let mut both = Both::new(simulation, ShiftsAndPanics(Some(place)));
+            let mut driver = Driver::new(simulation, ShiftsAndPanics(Some(place)));
             let (mut origin, mut shown) = (0.0, 0.0);
             for ms in 0..400 {
-                both.in_time(MS(ms));
+                driver.in_time(MS(ms));
                 if ms == 200 {
-                    assert_eq!(both.runner.failures().len(), 1, "{place:?} {states}");
-                    both.runner.recover().unwrap();
-                    both.in_time(MS(ms));
+                    assert_eq!(driver.failures().len(), 1, "{place:?} {states}");
+                    driver.runner.recover().unwrap();
+                    driver.in_time(MS(ms));
                 }
-                let view = both.frame(MS(ms));
+                let view = driver.frame(MS(ms));
                 origin += view.origin_shift().x;
                 let x = view.pose(key).unwrap().translation.x + origin;
                 // At most two steps are run again, and then the time since the panic.
@@ -459,7 +461,7 @@ fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
                 shown = x;
             }
             let case = format!("{place:?} {states}");
-            assert!(both.runner.failures().is_empty(), "{case}");
+            assert!(driver.failures().is_empty(), "{case}");
             // The step of the panic is dropped if it did not run, or if the runner went back to the state before it.
             let is_dropped =
                 place == Place::BeforeStep || (place == Place::AfterStep && states > 0);

@@ -1,12 +1,16 @@
-//! A hecs world on a runner, with a simulated clock.
+//! A hecs world on a runner without a thread, with a simulated clock.
 
-use super::*;
-use crate::dim::testing::vector;
-use crate::ecs::Spawned;
-use crate::ecs::hecs::{Body, Entities, RenderPose};
-use crate::threads::SendError;
+use crate::scenes::MS;
+use crate::scenes::cases::scaled;
+use crate::scenes::testing::vector;
+use evenstep::ecs::hecs::{Body, Entities, RenderPose};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Runner, RunnerSettings, SendError, Spawned, Worker};
+use evenstep::{BodyKey, Hooks, Rate, Simulation};
 use hecs::{Entity, World};
-use std::collections::BTreeSet;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 struct Idle;
 
@@ -18,7 +22,7 @@ struct Game {
     world: World,
     entities: Entities,
     runner: Runner<Idle>,
-    physics: Worker<Idle>,
+    worker: Worker<Idle>,
     now: Duration,
     /// The bodies that are to stay alive, and their entities.
     owned: BTreeMap<BodyKey, Entity>,
@@ -30,7 +34,7 @@ struct Game {
 #[derive(Clone, Debug)]
 enum Operation {
     Wait(u64),
-    Physics,
+    Run,
     Frame,
     Sync,
     Spawn(bool),
@@ -50,7 +54,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     let which = || 0..100usize;
     prop_oneof![
         6 => (0..30u64).prop_map(Wait),
-        5 => Just(Physics),
+        5 => Just(Run),
         5 => Just(Frame),
         5 => Just(Sync),
         6 => any::<bool>().prop_map(Spawn),
@@ -93,16 +97,14 @@ impl Game {
         simulation.advance(MS(35), |_, _| ());
         entities.sync(&mut world, &mut simulation);
         let now = simulation.clock().real_time();
-        let settings = RunnerSettings {
-            call_capacity: commands,
-            ..RunnerSettings::default()
-        };
-        let (runner, physics) = Runner::without_thread(simulation, Idle, settings);
+        let mut settings = RunnerSettings::default();
+        settings.call_capacity = commands;
+        let (runner, worker) = Runner::without_thread(simulation, Idle, settings);
         Self {
             world,
             entities,
             runner,
-            physics,
+            worker,
             now,
             owned,
             coming: Vec::new(),
@@ -111,9 +113,8 @@ impl Game {
         }
     }
 
-    fn physics(&mut self) {
-        self.physics.fetch();
-        while (self.physics.run_until(self.now)).is_some_and(|next| next <= self.now) {}
+    fn run(&mut self) {
+        while (self.worker.run_until(self.now)).is_some_and(|next| next <= self.now) {}
     }
 
     fn frame(&mut self) {
@@ -163,7 +164,7 @@ impl Game {
         } = self;
         match operation {
             Operation::Wait(ms) => self.now += MS(ms),
-            Operation::Physics => self.physics(),
+            Operation::Run => self.run(),
             Operation::Frame => self.frame(),
             Operation::Sync => {
                 self.sync();
@@ -262,19 +263,19 @@ impl Game {
         for (key, entity) in &self.owned {
             assert_eq!(self.entities.entity(*key), Some(*entity));
             let shown = self.world.get::<&RenderPose>(*entity).expect("has a pose");
-            assert_eq!(Some(shown.0), self.runner.view.pose(*key));
+            assert_eq!(Some(shown.0), self.runner.view().pose(*key));
         }
         for (spawned, entity) in &self.coming {
             assert!(self.world.get::<&RenderPose>(*entity).is_ok());
             let key = spawned.key();
-            assert_eq!(key.and_then(|key| self.runner.view.pose(key)), None);
+            assert_eq!(key.and_then(|key| self.runner.view().pose(key)), None);
         }
     }
 
     fn settle(&mut self) {
         for _ in 0..500 {
             self.now += MS(10);
-            self.physics();
+            self.run();
             self.frame();
             self.sync();
             self.check();
@@ -283,7 +284,7 @@ impl Game {
 }
 
 proptest! {
-    #![proptest_config(crate::testing::random(60))]
+    #![proptest_config(ProptestConfig::with_cases(scaled(60)))]
 
     #[test]
     fn every_body_has_its_entity_and_every_entity_its_body(
@@ -301,7 +302,7 @@ proptest! {
         prop_assert_eq!(&on, &game.owned);
         for (key, entity) in on {
             let shown = game.world.get::<&RenderPose>(entity).unwrap().0;
-            prop_assert_eq!(game.runner.view.pose(key), Some(shown));
+            prop_assert_eq!(game.runner.view().pose(key), Some(shown));
         }
         let shown = game.world.query::<&RenderPose>().iter().count();
         prop_assert_eq!(shown, game.owned.len());
@@ -309,7 +310,7 @@ proptest! {
             prop_assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
         }
         prop_assert!(game.coming.is_empty());
-        let (simulation, _) = game.physics.into_parts();
+        let (simulation, _) = game.worker.stop(game.runner, game.now);
         let simulated: BTreeSet<BodyKey> = simulation.physics.bodies().map(|(key, _)| key).collect();
         prop_assert_eq!(simulated, game.owned.into_keys().collect::<BTreeSet<_>>());
     }
@@ -324,10 +325,10 @@ fn a_removal_in_frames_without_a_sync_is_applied_at_the_next_sync() {
     game.remove_through_rapier(key).unwrap();
     for _ in 0..20 {
         game.now += MS(10);
-        game.physics();
+        game.run();
         game.frame();
     }
-    assert!(game.runner.view.removed().is_empty(), "listed earlier");
+    assert!(game.runner.view().removed().is_empty(), "listed earlier");
     game.sync();
     game.check();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
@@ -357,10 +358,10 @@ fn a_body_removed_before_it_is_displayed_is_detached_from_its_entity() {
             "the removal is not known yet"
         );
         game.now += MS(5);
-        game.physics();
+        game.run();
         game.frame();
         let key = spawned.key().unwrap();
-        let is_gone = game.runner.view.removed() == [key];
+        let is_gone = game.runner.view().removed() == [key];
         game.sync();
         if is_gone {
             break;
@@ -373,7 +374,7 @@ fn a_body_removed_before_it_is_displayed_is_detached_from_its_entity() {
 fn a_fixed_body_removed_before_it_is_displayed_does_not_reappear() {
     let mut game = Game::new(9);
     game.apply(0, Operation::Spawn(true));
-    game.physics();
+    game.run();
     let entity = game.coming[0].1;
     game.apply(1, Operation::RemoveComing(0)).unwrap();
     game.settle();

@@ -2,9 +2,9 @@
 //! In every loop, a map kept from the lists of each frame equals the displayed poses, and a saved state can be loaded.
 
 use super::*;
-use crate::BodyKey;
-use crate::simulation::Kept;
-use std::collections::{BTreeMap, BTreeSet};
+use evenstep::threads::Overlap;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Default)]
 struct Churn {
@@ -27,7 +27,7 @@ impl Hooks for Churn {
         let at = RigidBodyBuilder::dynamic().translation(Vector::Y * (chance / 64 % 20) as f32);
         let any = keys.get((chance / 8) as usize % keys.len().max(1));
         match (chance % 8, any) {
-            (0, _) => drop(physics.insert(at.linvel(Vector::X), ColliderBuilder::ball(0.1))),
+            (0, _) => drop(physics.insert(at.linvel(Vector::X), ball())),
             (1, _) => drop(physics.insert_body(RigidBodyBuilder::fixed())),
             (2, _) => drop(physics.insert_body(at.sleeping(true))),
             (3 | 4, Some(key)) => drop(physics.remove(*key)),
@@ -72,16 +72,21 @@ impl Hooks for Churn {
     }
 }
 
-fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
-    // In one thread, the host has to detect an assignment.
-    let is_displayed_here = simulation.screen().epoch().is_some();
+/// Changes the past of a simulation, which displays its frames itself or leaves that to a view.
+fn change_the_past(
+    simulation: &mut Simulation,
+    has_view: bool,
+    kept: &mut Vec<Simulation>,
+    chance: u64,
+) {
     let tick = simulation.physics.tick();
     let back = tick.saturating_sub(chance / 8 % 6);
     match chance % 8 {
         0 | 1 => drop(simulation.rewind(back)),
         2 => drop(simulation.roll_back(back)),
         3 => kept.push(simulation.clone()),
-        4 | 5 if chance % 8 == 4 || is_displayed_here => {
+        // A view detects another simulation. In one thread, nobody would list its bodies as removed.
+        4 | 5 if chance % 8 == 4 || !has_view => {
             if let Some(state) = kept.pop() {
                 let state = state.physics;
                 if let Err(error) = simulation.correct(state) {
@@ -123,7 +128,7 @@ enum Loop {
     OneThread(Simulation),
     Pull(Simulation),
     Overlap(Box<Overlap>),
-    Runner(Box<Both<Churn>>, Duration),
+    Runner(Box<Driver<Churn>>, Duration),
 }
 
 type Lists = (Vec<(BodyKey, Pose)>, Vec<BodyKey>);
@@ -135,33 +140,28 @@ impl Loop {
             1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
             2 => Self::Pull(simulation),
             _ => Self::Runner(
-                Both::new(simulation, Churn::default()).into(),
+                Driver::new(simulation, Churn::default()).into(),
                 Duration::ZERO,
             ),
         }
     }
 
-    fn simulation(&mut self, churn: &mut Churn) -> &mut Simulation {
-        match self {
-            Self::OneThread(simulation) | Self::Pull(simulation) => simulation,
-            Self::Overlap(overlap) => overlap.simulation(churn).unwrap(),
-            Self::Runner(both, _) => &mut both.physics.simulation,
-        }
+    fn has_view(&self) -> bool {
+        matches!(self, Self::Overlap(_) | Self::Runner(..))
     }
 
-    fn change_the_past(
+    fn edit<T: Send + 'static>(
         &mut self,
         churn: &mut Churn,
-        kept: &Arc<Mutex<Vec<Simulation>>>,
-        chance: u64,
-    ) {
-        if let Self::Runner(both, _) = self {
-            let kept = Arc::clone(kept);
-            both.call(move |simulation, _| {
-                change_the_past(simulation, &mut kept.lock().unwrap(), chance);
-            });
-        } else {
-            change_the_past(self.simulation(churn), &mut kept.lock().unwrap(), chance);
+        edit: impl FnOnce(&mut Simulation) -> T + Send + 'static,
+    ) -> T {
+        match self {
+            Self::OneThread(simulation) | Self::Pull(simulation) => edit(simulation),
+            Self::Overlap(overlap) => edit(overlap.simulation(churn).unwrap()),
+            Self::Runner(driver, now) => {
+                set_hooks(driver, churn);
+                driver.edit(*now, edit)
+            }
         }
     }
 
@@ -182,11 +182,11 @@ impl Loop {
                 let view = overlap.view();
                 (view.moved().to_vec(), view.removed().to_vec())
             }
-            Self::Runner(both, now) => {
+            Self::Runner(driver, now) => {
                 *now += frame_time;
-                both.physics.hooks = churn.clone();
-                both.in_time(*now);
-                let view = both.frame(*now);
+                set_hooks(driver, churn);
+                driver.in_time(*now);
+                let view = driver.frame(*now);
                 (view.moved().to_vec(), view.removed().to_vec())
             }
         }
@@ -196,9 +196,14 @@ impl Loop {
         match self {
             Self::OneThread(simulation) | Self::Pull(simulation) => simulation.pose(key),
             Self::Overlap(overlap) => overlap.view().pose(key),
-            Self::Runner(both, _) => both.view().pose(key),
+            Self::Runner(driver, _) => driver.view().pose(key),
         }
     }
+}
+
+fn set_hooks(driver: &Driver<Churn>, churn: &Churn) {
+    let churn = churn.clone();
+    driver.call(|_, hooks| *hooks = churn);
 }
 
 /// Runs the steps of a frame. After some of them it goes back in time, and may correct the state with a copy.
@@ -237,19 +242,23 @@ fn check_displayed_bodies(kind: u64, seed: u64) {
     for number in 0..150 {
         let chance = mixed(seed << 40 | number << 20);
         if chance.is_multiple_of(5) && number < 140 {
-            host.change_the_past(&mut churn, &kept, chance / 5);
+            let (kept, has_view) = (Arc::clone(&kept), host.has_view());
+            host.edit(&mut churn, move |simulation| {
+                change_the_past(simulation, has_view, &mut kept.lock().unwrap(), chance / 5);
+            });
             churn.run += 1;
         }
         if number == 140 {
-            host.simulation(&mut churn).resume();
+            host.edit(&mut churn, Simulation::resume);
             churn.is_over = true;
         } else if number < 140 && chance.is_multiple_of(11) {
-            let simulation = host.simulation(&mut churn);
-            if simulation.clock().settings().is_paused() {
-                simulation.resume()
-            } else {
-                simulation.pause()
-            }
+            host.edit(&mut churn, |simulation| {
+                if simulation.clock().settings().is_paused() {
+                    simulation.resume()
+                } else {
+                    simulation.pause()
+                }
+            });
         }
         let frame_time =
             MS([0, 3, 7, 10, 12, 25, 40][chance as usize / 11 % 7].max(number / 140 * 15));
@@ -270,12 +279,9 @@ fn check_displayed_bodies(kind: u64, seed: u64) {
             );
         }
     }
-    let there: BTreeSet<_> = host
-        .simulation(&mut churn)
-        .physics
-        .bodies()
-        .map(|(key, _)| key)
-        .collect();
+    let there: BTreeSet<_> = host.edit(&mut churn, |simulation| {
+        simulation.physics.bodies().map(|(key, _)| key).collect()
+    });
     assert!(
         there.iter().eq(displayed.keys()),
         "loop {kind}, seed {seed}"
