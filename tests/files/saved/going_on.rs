@@ -346,7 +346,7 @@ fn a_loaded_picture_continues_after_frames_that_repeated_it() {
     simulation
         .resimulate(1, |physics, _| physics.teleport_by(key, by).unwrap())
         .unwrap();
-    let mut loaded = load(&simulation.save().unwrap());
+    let mut loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
     for simulation in [&mut simulation, &mut loaded] {
         simulation.advance(MS(0), |_, _| ());
     }
