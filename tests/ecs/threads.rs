@@ -1,8 +1,8 @@
 //! A hecs world and a simulation on a real thread. `worker.rs` covers everything that depends on time, with a simulated
 //! clock.
 
-use crate::scenes::space;
 use crate::scenes::testing::translation;
+use crate::scenes::{PATIENCE, space};
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -11,9 +11,6 @@ use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
 use std::convert::Infallible;
 use std::time::Duration;
-
-/// A timeout, longer than any of these tests should take on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Idle;
 

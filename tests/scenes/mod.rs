@@ -32,6 +32,10 @@ pub use hash::hash;
 
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
 
+/// A timeout, after which a test that waits for another thread has hung. These tests take seconds, but minutes on a machine
+/// that many builds share, because each of their thousands of wakeups waits for a core.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
 pub const STEPPINGS: [Stepping; 5] = [
     Stepping::Fixed,
     Stepping::FrameLocked,
@@ -109,9 +113,8 @@ pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
 pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = channel();
     std::thread::spawn(move || done.send(run()));
-    let patience = Duration::from_secs(60);
     result
-        .recv_timeout(patience)
+        .recv_timeout(PATIENCE)
         .expect("it ends in time and without a panic")
 }
 

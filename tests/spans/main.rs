@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use evenstep::threads::{Runner, RunnerSettings};
 use evenstep::{Hooks, Physics, Step};
-use scenes::{MS, flyer_in_space};
+use scenes::{MS, PATIENCE, flyer_in_space};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -189,8 +188,7 @@ fn steps_of_a_runner_are_in_frame_spans_of_its_thread() {
     LazyLock::force(&ENTERED);
     let (steps, completed) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
-    let patience = Duration::from_secs(60);
-    let (thread, _) = completed.recv_timeout(patience).expect("a step runs");
+    let (thread, _) = completed.recv_timeout(PATIENCE).expect("a step runs");
     // Ends the thread after the current step.
     drop(runner.stop());
 

@@ -4,8 +4,8 @@ use crate::scenes::mirror::Mirror;
 use crate::scenes::renderer::Renderer;
 use crate::scenes::testing::translation;
 use crate::scenes::{
-    MS, STEPPINGS, advance, assert_near, ball, flyer_in_space, moved_keys, shown_x, space,
-    stepped_x,
+    MS, PATIENCE, STEPPINGS, advance, assert_near, ball, flyer_in_space, moved_keys, shown_x,
+    space, stepped_x,
 };
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -15,9 +15,6 @@ use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::convert::Infallible;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
-
-/// A timeout, longer than any of these tests should take on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes a copy, or takes the simulation away and leaves another one.
 type Copy = fn(&mut Simulation) -> Simulation;

@@ -1,6 +1,6 @@
 //! The steps of each stepping. No stepping loses time or runs a step of length zero.
 
-use crate::scenes::{MS, STEPPINGS, flyer_in_space};
+use crate::scenes::{MS, PATIENCE, STEPPINGS, flyer_in_space};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::time::{Budget, Clock, Dropped};
 use evenstep::{BodyKey, Hooks, Rate, Simulation, Smoothing, Step, Stepping};
@@ -447,7 +447,7 @@ fn a_frame_of_maximum_duration_does_not_panic_in_any_loop() {
     runner.frame();
     let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();
     runner.call(call).unwrap();
-    assert!(question.wait(Duration::from_secs(60)).is_some());
+    assert!(question.wait(PATIENCE).is_some());
     assert!(runner.failures().is_empty());
     assert!(runner.stop().0.physics.tick() > 0);
 }

@@ -5,7 +5,7 @@ mod games;
 mod time;
 
 use crate::scenes::testing::{cuboid, translation, vector};
-use crate::scenes::{hash, in_time, space, with_floor};
+use crate::scenes::{PATIENCE, hash, in_time, space, with_floor};
 use evenstep::ecs::EntityMap;
 use evenstep::events::Event;
 use evenstep::forces::{ForceGenerator, Wrench};
@@ -15,10 +15,6 @@ use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
-
-/// A timeout, longer than any of these tests should take on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Carries out requests, and reports every step.
 struct Game {

@@ -1,6 +1,7 @@
 //! Deadlines, pauses, speeds and questions that take long.
 
 use super::*;
+use std::time::Duration;
 
 #[test]
 fn a_runner_matches_one_thread_bit_for_bit() {

@@ -6,7 +6,7 @@ mod picture;
 
 use crate::scenes::everything::{Everything, Script};
 use crate::scenes::testing::{translation, vector};
-use crate::scenes::{MS, hash};
+use crate::scenes::{MS, PATIENCE, hash};
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
@@ -17,9 +17,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-
-/// A timeout, longer than any of these tests should take on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The number of steps to compare.
 const STEPS: usize = 120;
