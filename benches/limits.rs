@@ -8,7 +8,7 @@ mod scenes;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use evenstep::forces::{ForceGenerator, ForceGeneratorKey, Wrench};
+use evenstep::forces::{ForceGenerator, ForceGeneratorKey};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation};
 
@@ -102,7 +102,10 @@ fn generators(c: &mut Criterion) {
         let key = simulation
             .physics
             .insert_body(RigidBodyBuilder::dynamic().additional_mass(1.0));
-        let nothing = ForceGenerator::custom(|_, _| Wrench::default());
+        let nothing = ForceGenerator::Drag {
+            linear: 0.0,
+            angular: 0.0,
+        };
         let generators: Vec<ForceGeneratorKey> = (0..peak)
             .map(|_| {
                 (simulation

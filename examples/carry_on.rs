@@ -11,7 +11,6 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
-use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation, Step};
 
@@ -36,8 +35,6 @@ impl Match {
         let crates: Vec<BodyKey> = (0..20)
             .map(|i| physics.insert(tower(i), ColliderBuilder::cuboid(0.5, 0.5, 0.5)))
             .collect();
-        let windy = crates[19];
-        physics.insert_force_generator(windy, wind()).unwrap();
         Self { simulation, crates }
     }
 
@@ -47,6 +44,7 @@ impl Match {
             let crates = &mut self.crates;
             self.simulation
                 .advance(Duration::from_millis(16), |physics, step| {
+                    blow(physics, crates[19], step);
                     if step.tick.is_multiple_of(60) {
                         crates.push(drop_crate(physics, step));
                     }
@@ -61,12 +59,11 @@ fn drop_crate(physics: &mut Physics, step: Step) -> BodyKey {
     physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
 }
 
-/// Returns the wind. Functions cannot be saved, so a loaded state finds its force generator by name.
-fn wind() -> ForceGenerator {
-    ForceGenerator::named("wind", |body, step| Wrench {
-        force: Vector::X * (2.0 + (step.tick % 40) as f32 * 0.1) - body.linvel(),
-        ..Wrench::default()
-    })
+/// Pushes the crate at the top of the tower with gusts of wind.
+fn blow(physics: &mut Physics, windy: BodyKey, step: Step) {
+    let velocity = physics.body(windy).unwrap().linvel();
+    let gusts = Vector::X * (2.0 + (step.tick % 40) as f32 * 0.1) - velocity;
+    physics.add_force(windy, gusts).unwrap();
 }
 
 fn write(path: &Path) -> Result<(), Box<dyn Error>> {
@@ -98,8 +95,6 @@ fn read_and_go_on(path: &Path) -> Result<u64, Box<dyn Error>> {
         simulation: Simulation::load(state)?,
         crates: serde_json::from_slice(crates)?,
     };
-    let physics = &mut game.simulation.physics;
-    physics.bind_forces(|name| (name == "wind").then(wind));
     game.play(2 * HALF);
     Ok(game.simulation.physics.checksum())
 }

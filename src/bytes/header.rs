@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use crate::bytes::fingerprint;
-use crate::key::ForceGeneratorKey;
 
 pub(crate) struct Start {
     pub magic: [u8; 8],
@@ -59,7 +58,7 @@ pub(crate) enum StateType {
     Physics,
 }
 
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 impl StateType {
     const ALL: [Self; 2] = [Self::Simulation, Self::Physics];
@@ -128,10 +127,6 @@ pub enum SaveError {
     /// frame with one.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
-    /// A force generator has a function without a name: see
-    /// [`ForceGenerator::named`](crate::forces::ForceGenerator::named).
-    #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
-    UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.
     #[error(
         "a part of Rapier's world cannot be written, most likely a custom shape: \

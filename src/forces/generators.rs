@@ -1,68 +1,59 @@
 //! Forces that act in every step until they are removed.
 
-use std::fmt;
-use std::sync::Arc;
-
-use crate::time::Step;
 use rapier::dynamics::RigidBody;
 use rapier::math::{AngVector, Real, Vector};
 use rapier::utils::CrossProduct;
 
-/// Holds a force at a body's centre of mass and a torque, both in world axes: the result of a [`ForceGenerator`].
-///
-/// For a force at another point, use [`at_point`](Self::at_point).
+/// A force at a body's centre of mass and a torque about it, both in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Wrench {
-    /// The force in newtons. By itself it does not turn the body.
+pub(super) struct Wrench {
     pub force: Vector,
-    /// The torque about the centre of mass, in newton metres. By itself it does not move the centre of mass.
     pub torque: AngVector,
 }
 
 impl Wrench {
-    /// Returns the wrench of a `force` at `point`, both in world space: the force, and its torque about the body's
-    /// centre of mass.
-    #[must_use]
-    pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
+    /// Returns the wrench of a `force` at `point`, both in world space.
+    fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
         Self {
             force,
             torque: (point - body.center_of_mass()).gcross(force),
         }
     }
 
-    pub(super) fn is_finite(&self) -> bool {
+    pub fn is_finite(&self) -> bool {
         self.force.is_finite() && self.torque.is_finite()
     }
 }
 
-/// Computes a lasting force on one body before every step, until it is removed.
+/// A lasting force on one body: it acts in every step until it is removed.
 ///
-/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated with the
-/// body's state at the start of the step, so the force is the same at every frame rate. It keeps the body awake, unless
-/// the force and the torque are exactly zero.
+/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). The force is computed from
+/// the body's state at the start of each step, so it is the same at every frame rate. It keeps the body awake, unless
+/// the force and the torque are exactly zero. A force that is not finite is ignored and counted in
+/// [`Frame::rejected_forces`](crate::Frame::rejected_forces).
+///
+/// For a formula of your own, call [`add_force`](crate::Physics::add_force) in a hook before each step.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
 /// # use evenstep::Simulation;
-/// # use evenstep::forces::{ForceGenerator, Wrench};
+/// # use evenstep::forces::ForceGenerator;
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
-/// let body = RigidBodyBuilder::dynamic().translation(-Vector::Y);
-/// let buoy = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-/// let buoyancy = ForceGenerator::custom(|body, _step| Wrench {
-///     force: Vector::Y * 30.0 * (-body.translation().y).clamp(0.0, 1.0),
-///     ..Wrench::default()
-/// });
-/// let generator = simulation.physics.insert_force_generator(buoy, buoyancy)?;
+/// let leaf = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let wind = ForceGenerator::Wind {
+///     velocity: Vector::X * 10.0,
+///     drag: 0.1,
+/// };
+/// let generator = simulation.physics.insert_force_generator(leaf, wind)?;
 /// simulation.advance(Duration::from_millis(100), |_, _| ());
-/// assert!(simulation.physics.body(buoy).unwrap().linvel().y > 0.0);
+/// assert!(simulation.physics.body(leaf).unwrap().linvel().x > 0.0);
 ///
-/// simulation.physics.remove(buoy); // and its generators
+/// simulation.physics.remove(leaf); // and its generators
 /// assert!(simulation.physics.remove_force_generator(generator).is_none());
 /// # Ok::<(), evenstep::BodyError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ForceGenerator {
@@ -100,66 +91,10 @@ pub enum ForceGenerator {
         /// The torque per angular velocity, in N·m/(rad/s).
         angular: Real,
     },
-    /// A function of the body and the step, from [`ForceGenerator::custom`].
-    Custom(CustomForce),
-}
-
-/// Wraps a function that computes a force, for [`ForceGenerator::Custom`].
-#[derive(Clone)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CustomForce {
-    name: Option<Arc<str>>,
-    /// The function, or `None` after loading if no function has this name. The generator then exerts no force.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    wrench: Option<Arc<WrenchFn>>,
-}
-
-type WrenchFn = dyn Fn(&RigidBody, Step) -> Wrench + Send + Sync;
-
-impl CustomForce {
-    /// Returns the name that was passed to [`ForceGenerator::named`], if any.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-}
-
-impl fmt::Debug for CustomForce {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomForce")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl ForceGenerator {
-    /// Returns a generator whose force `wrench` computes, once before each step.
-    ///
-    /// `wrench` has to be a pure function, so that a run can be repeated. Derive anything that changes over time from
-    /// the step's tick. If the force depends on your game's decisions, replace the generator when they change. A result
-    /// that is not finite is ignored and counted in [`Frame::rejected_forces`](crate::Frame::rejected_forces).
-    #[must_use]
-    pub fn custom(wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static) -> Self {
-        Self::Custom(CustomForce {
-            name: None,
-            wrench: Some(Arc::new(wrench)),
-        })
-    }
-
-    /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes contains the name, not the
-    /// function. After a load, `Physics::bind_forces` asks for the generator of each name.
-    #[must_use]
-    pub fn named(
-        name: &str,
-        wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static,
-    ) -> Self {
-        Self::Custom(CustomForce {
-            name: Some(name.into()),
-            wrench: Some(Arc::new(wrench)),
-        })
-    }
-
-    pub(super) fn wrench(&self, body: &RigidBody, step: Step) -> Wrench {
+    pub(super) fn wrench(&self, body: &RigidBody) -> Wrench {
         match *self {
             Self::Wind { velocity, drag } => Wrench {
                 force: (velocity - body.linvel()) * drag,
@@ -188,10 +123,6 @@ impl ForceGenerator {
                 force: body.linvel() * -linear,
                 torque: body.angvel() * -angular,
             },
-            Self::Custom(ref custom) => {
-                let wrench = custom.wrench.as_ref();
-                wrench.map_or_else(Wrench::default, |wrench| wrench(body, step))
-            }
         }
     }
 }
@@ -200,15 +131,10 @@ impl ForceGenerator {
 mod tests {
     use super::*;
     use crate::dim::testing::{length, spin};
-    use crate::time::{Clock, Rate};
     use rapier::dynamics::RigidBodyBuilder;
-    use std::time::Duration;
 
     fn wrench(generator: &ForceGenerator, body: RigidBodyBuilder) -> Wrench {
-        let mut clock = Clock::new(Rate::default());
-        clock.begin_frame(Duration::from_millis(20));
-        let step = clock.next_step().unwrap();
-        generator.wrench(&body.additional_mass(1.0).build(), step)
+        generator.wrench(&body.additional_mass(1.0).build())
     }
 
     #[test]

@@ -3,21 +3,18 @@
 // Forces that last.
 mod generators;
 
-#[cfg(feature = "serde")]
-use std::collections::BTreeMap;
-
 use slotmap::SlotMap;
 
 use crate::key::{BodyKey, Keys};
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
-use crate::time::Step;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier::math::{AngVector, Vector};
 use rapier::pipeline::PhysicsWorld;
 
 pub use crate::key::ForceGeneratorKey;
-pub use generators::{CustomForce, ForceGenerator, Wrench};
+pub use generators::ForceGenerator;
+use generators::Wrench;
 
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -136,34 +133,6 @@ impl TryFrom<SavedForces> for Forces {
 }
 
 impl Forces {
-    #[cfg(feature = "serde")]
-    pub fn custom_forces(&self) -> impl Iterator<Item = (ForceGeneratorKey, &CustomForce)> {
-        let generators = self.generators.iter();
-        generators.filter_map(|(key, (_, generator))| match generator {
-            ForceGenerator::Custom(custom) => Some((key, custom)),
-            _ => None,
-        })
-    }
-
-    #[cfg(feature = "serde")]
-    pub fn bind(&mut self, mut force: impl FnMut(&str) -> Option<ForceGenerator>) {
-        for (_, generator) in self.generators.values_mut() {
-            if let ForceGenerator::Custom(custom) = generator
-                && let Some(bound) = custom.name().and_then(&mut force)
-            {
-                *generator = bound;
-            }
-        }
-    }
-
-    #[cfg(feature = "serde")]
-    pub fn bind_to_those_of(&mut self, others: &Self) {
-        let custom = others.custom_forces();
-        let named = custom.filter_map(|(_, force)| Some((force.name()?, force)));
-        let named: BTreeMap<&str, &CustomForce> = named.collect();
-        self.bind(|name| Some(ForceGenerator::Custom((*named.get(name)?).clone())));
-    }
-
     pub fn push(&mut self, key: BodyKey, push: Push) {
         self.pushes.push(Pushed { key, push });
     }
@@ -185,9 +154,8 @@ impl Forces {
 
     /// Aborts a step that has begun but is not run. Its pushes are discarded, because the game will be asked for that
     /// step again. Earlier pushes keep waiting for the next step.
-    pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
+    pub fn abort_step(&mut self) {
         self.pushes.truncate(self.waiting);
-        self.restore(bodies);
     }
 
     /// Ends a frame. Pushes that are pending now wait for the next step, no matter how long time is stopped.
@@ -217,12 +185,10 @@ impl Forces {
         self.generators.remove(key)
     }
 
-    /// Adds all forces of `step` to the bodies, and drops the generators of removed bodies. Returns the number of
+    /// Adds all forces of the step to the bodies, and drops the generators of removed bodies. Returns the number of
     /// values that were ignored because they are not finite.
-    pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
+    pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys) -> u64 {
         span!("forces");
-        // If a custom force panicked before, its leftovers are still here, and the step is run now.
-        self.restore(bodies);
         let Self {
             pushes,
             generators,
@@ -235,7 +201,7 @@ impl Forces {
             let Some((handle, body)) = body_of(bodies, keys, *key) else {
                 return false;
             };
-            let wrench = generator.wrench(body, step);
+            let wrench = generator.wrench(body);
             if !wrench.is_finite() {
                 rejected += 1;
             } else if wrench != Wrench::default()
@@ -325,11 +291,9 @@ fn user_force(body: &RigidBody) -> Wrench {
 mod tests {
     use super::*;
     use crate::dim::testing::spin;
-    use crate::time::{Clock, Rate};
     use rapier::dynamics::RigidBodyBuilder;
-    use std::time::Duration;
 
-    fn at_step() -> (RigidBodySet, Keys, BodyKey, Step) {
+    fn body_with_user_forces() -> (RigidBodySet, Keys, BodyKey) {
         let mut bodies = RigidBodySet::new();
         let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));
         let body = &mut bodies[handle];
@@ -337,14 +301,12 @@ mod tests {
         body.add_torque(spin(0.0, 2.0, 0.0), true);
         let mut keys = Keys::default();
         let key = keys.insert(handle, 0).0;
-        let mut clock = Clock::new(Rate::default());
-        clock.begin_frame(Duration::from_millis(20));
-        (bodies, keys, key, clock.next_step().unwrap())
+        (bodies, keys, key)
     }
 
     #[test]
     fn user_forces_are_backed_up_only_for_added_forces_and_torques() {
-        let (mut bodies, keys, key, step) = at_step();
+        let (mut bodies, keys, key) = body_with_user_forces();
         let (v, point, about) = (Vector::Y, Vector::X, spin(0.0, 0.0, 1.0));
         let pushes = [
             (Push::Impulse(v), 0),
@@ -357,7 +319,7 @@ mod tests {
         for (push, kept) in pushes {
             let mut forces = Forces::default();
             forces.push(key, push);
-            forces.apply(&mut bodies, &keys, step);
+            forces.apply(&mut bodies, &keys);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

@@ -87,9 +87,8 @@ pub use resources::Resources;
 /// were added for it. Before the last step of a frame, it may hold one pose of each body instead of two, and displays
 /// that pose until its next step.
 ///
-/// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks), values that
-/// a [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured), Rapier's quarantine list of the
-/// last step, and the counters of Rapier's pipeline.
+/// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks)), Rapier's
+/// quarantine list of the last step, and the counters of Rapier's pipeline.
 ///
 /// An assignment does not change clock, settings and frame, except tick and time. It clears the
 /// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next picture compares all bodies, so
@@ -311,13 +310,6 @@ impl Physics {
 
 /// # In a loop
 impl Physics {
-    /// Takes the parts that another machine's state lacks from the state that it replaces.
-    pub(crate) fn keep_what_it_lacks(&mut self, left: &mut Self) {
-        self.resources.keep(std::mem::take(&mut left.resources));
-        #[cfg(feature = "serde")]
-        self.forces.bind_to_those_of(&left.forces);
-    }
-
     /// Sets the rate of the loop's next step.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;

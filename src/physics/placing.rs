@@ -125,8 +125,7 @@ impl Physics {
     /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
     /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the
     /// colliders of soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep
-    /// after the next step. Your game has to move what it keeps in world space itself, and values that a
-    /// [`ForceGenerator::custom`](crate::forces::ForceGenerator::custom) has captured. Move a camera by
+    /// after the next step. Your game has to move what it keeps in world space itself. Move a camera by
     /// [`Frame::origin_shift`](crate::Frame::origin_shift), in the frame that displays the new origin.
     ///
     /// If you use rollback, shift the origin in a hook, so that resimulation repeats the shift.

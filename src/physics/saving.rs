@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::bytes::{Layout, LoadError, SaveError, StateType, read, read_fingerprint, write};
 use crate::events::EventLog;
-use crate::forces::{ForceGenerator, Forces};
+use crate::forces::Forces;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate};
@@ -122,14 +122,6 @@ impl Physics {
         read(StateType::Physics, Self::layout(), bytes)
     }
 
-    /// Gives [named](crate::forces::ForceGenerator::named) forces the functions that `force` returns for their names.
-    /// Call it after a state was loaded, because bytes hold no functions. Until then, or if it returns `None`, such a
-    /// generator exerts no force, unless the state is [adopted](crate::Simulation::correct) by a simulation that has
-    /// it.
-    pub fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
-        self.forces.bind(force);
-    }
-
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
         if self.stage == Stage::Poisoned {
             return Err(SaveError::Panicked);
@@ -137,11 +129,7 @@ impl Physics {
         if self.world.has_unwritten_changes {
             return Err(SaveError::ChangedSinceStep);
         }
-        let mut custom = self.forces.custom_forces();
-        match custom.find(|(_, force)| force.name().is_none()) {
-            Some((key, _)) => Err(SaveError::UnnamedForce(key)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Returns a hash of a small state's bytes, which reveals the features of Rapier that add fields to its types. Of

@@ -28,7 +28,7 @@ impl Physics {
     pub(crate) fn abort_step(&mut self) -> bool {
         let is_before = matches!(self.stage, Stage::Before(_));
         if is_before {
-            self.forces.abort_step(&mut self.world.rapier.bodies);
+            self.forces.abort_step();
             self.world.keys.limit_births(self.tick);
             self.stage = Stage::Idle;
         }
@@ -43,7 +43,7 @@ impl Physics {
             is_captured,
         } = plan;
         let World { rapier, keys, .. } = &mut self.world;
-        let rejected = self.forces.apply(&mut rapier.bodies, keys, step);
+        let rejected = self.forces.apply(&mut rapier.bodies, keys);
         if is_captured {
             span!("take_poses");
             self.list_movers();
@@ -114,8 +114,7 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics, or if Rapier panicked in an earlier
-    /// step.
+    /// If Rapier panics, or panicked in an earlier step.
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
         let mut copy = self.clone();

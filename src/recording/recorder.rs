@@ -67,7 +67,7 @@ pub enum RecordError {
     /// The writer failed. Later data can be read only if it wrote nothing of the failed part.
     #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
-    /// The state cannot be written, for example because a force has no name.
+    /// The state cannot be written, for example because Rapier panicked in a step.
     #[error("a state cannot be saved for the recording: the source of this error names the remedy")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, is longer than 4 GiB or not writable in postcard's format.
@@ -137,7 +137,7 @@ pub enum RecordError {
 /// # Not recorded
 /// - Changes between two frames, except to the clock's settings. A replay reports them as a difference. Make them in a
 ///   step, from its input, or call [`new_run`](Self::new_run) after them, as for a new level.
-/// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
+/// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), a thread pool.
 /// - The events of the last frame before a state.
 #[derive(Debug)]
 pub struct Recorder<W> {

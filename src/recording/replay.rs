@@ -112,8 +112,7 @@ impl<'r> Replay<'r> {
     ///
     /// The first run begins where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
     /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
-    /// call `next_run` before that, it skips to the next keyframe. If the run has named forces,
-    /// [bind](crate::Physics::bind_forces) them first.
+    /// call `next_run` before that, it skips to the next keyframe.
     ///
     /// # Errors
     /// [`ReplayError::State`], [`ReplayError::Game`] or [`ReplayError::Contents`].

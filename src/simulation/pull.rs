@@ -225,8 +225,7 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::forces::ForceGenerator::custom) panics. After a panic of a force, you can
-    /// still run the same step. After one of Rapier, see [`begin_frame`](Self::begin_frame).
+    /// If Rapier panics: see [`begin_frame`](Self::begin_frame).
     pub fn run_step(&mut self) -> bool {
         self.run_step_with(&())
     }

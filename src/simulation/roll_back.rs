@@ -165,8 +165,7 @@ impl Simulation {
     /// If this machine has stalled and has not reached the tick of the state, `roll_back` does nothing, and the
     /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
-    /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
-    /// [named](crate::forces::ForceGenerator::named) forces use the functions that those names have in the old state.
+    /// [Resources](Physics::resources) of types that the new state lacks are kept.
     ///
     /// # Errors
     /// [`CorrectError`] if the state is of an earlier tick. Nothing is changed then.
@@ -193,7 +192,8 @@ impl Simulation {
         state.forces.end_frame();
         self.abort_step();
         self.leave_step();
-        state.keep_what_it_lacks(&mut self.physics);
+        let resources = std::mem::take(&mut self.physics.resources);
+        state.resources.keep(resources);
         let is_ahead = tick > self.clock.tick();
         let former = self.replace_physics(state);
         if tick == here {

@@ -135,8 +135,7 @@ impl Simulation {
         write(StateType::Simulation, Physics::layout(), self)
     }
 
-    /// Reads a state that was written by [`save`](Self::save) of the same build. Named forces need
-    /// [`bind_forces`](Physics::bind_forces).
+    /// Reads a state that was written by [`save`](Self::save) of the same build.
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.

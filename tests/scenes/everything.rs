@@ -3,7 +3,7 @@
 use super::testing::{ball_joint, cloth, cuboid, spaced, translation, vector};
 use super::{MS, hash, pile, sleepers, with_floor};
 use evenstep::events::Collision;
-use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::forces::ForceGenerator;
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -28,18 +28,12 @@ pub struct Script {
     pub player: BodyKey,
     pub lift: BodyKey,
     bullet: BodyKey,
+    /// A crate in gusts of wind.
+    windy: BodyKey,
     guests: VecDeque<BodyKey>,
     /// Every key that has been issued.
     keys: Vec<BodyKey>,
     collisions: usize,
-}
-
-/// Returns the custom force of the scene. A loaded state finds it by its name.
-pub fn gusts() -> ForceGenerator {
-    ForceGenerator::named("gusts", |body, step| Wrench {
-        force: Vector::X * (step.tick % 17) as f32 - body.linvel(),
-        ..Wrench::default()
-    })
 }
 
 impl Everything {
@@ -99,10 +93,6 @@ impl Everything {
             .physics
             .set_body_smoothing(player, Some(Smoothing::Extrapolate))
             .unwrap();
-        simulation
-            .physics
-            .insert_force_generator(crates[20], gusts())
-            .unwrap();
         let drag = ForceGenerator::Drag {
             linear: 0.3,
             angular: 0.1,
@@ -116,6 +106,7 @@ impl Everything {
             player,
             lift,
             bullet,
+            windy: crates[20],
             guests: VecDeque::new(),
             keys: Vec::new(),
             collisions: 0,
@@ -212,6 +203,9 @@ impl Hooks for Script {
     type Error = Infallible;
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        let windy = physics.body(self.windy).unwrap();
+        let gusts = Vector::X * (step.tick % 17) as f32 - windy.linvel();
+        physics.add_force(self.windy, gusts).unwrap();
         for sample in self.input.drain(step) {
             let push = if sample.input {
                 Vector::X

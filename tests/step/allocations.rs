@@ -26,10 +26,13 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
         })
         .collect();
     for key in &keys {
-        let wrench = |_: &RigidBody, _| evenstep::forces::Wrench::default();
+        let drag = ForceGenerator::Drag {
+            linear: 0.0,
+            angular: 0.0,
+        };
         simulation
             .physics
-            .insert_force_generator(*key, ForceGenerator::custom(wrench))
+            .insert_force_generator(*key, drag)
             .unwrap();
     }
     (simulation, keys)

@@ -1,7 +1,6 @@
 //! Hooks that fail, panic, or misuse the API.
 
 use crate::scenes::{MS, flyer_in_space};
-use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::time::FrameTime;
@@ -116,76 +115,6 @@ fn the_simulation_continues_after_a_panic_in_a_hook() {
         simulation.end_frame();
         check(simulation, key, tick);
     }
-}
-
-#[test]
-fn the_simulation_continues_after_a_panic_in_a_force_generator() {
-    for tick in 0..5 {
-        let (mut simulation, key) = flyer_in_space();
-        let lasting = ForceGenerator::custom(|_, _| Wrench {
-            force: Vector::Y * 100.0,
-            ..Wrench::default()
-        });
-        let lasting = simulation
-            .physics
-            .insert_force_generator(key, lasting)
-            .unwrap();
-        let panicking = ForceGenerator::custom(move |_, step| {
-            assert!(step.tick < tick, "the generator panics");
-            Wrench::default()
-        });
-        let panicking = simulation
-            .physics
-            .insert_force_generator(key, panicking)
-            .unwrap();
-        let advance = || simulation.advance(MS(52), |_, _| ());
-        assert!(catch_unwind(AssertUnwindSafe(advance)).is_err());
-        for generator in [lasting, panicking] {
-            simulation
-                .physics
-                .remove_force_generator(generator)
-                .unwrap();
-        }
-        simulation.end_frame();
-        check(simulation, key, tick);
-    }
-}
-
-#[test]
-fn a_step_runs_after_its_panicking_force_generator_is_removed() {
-    let ends = [false, true].map(|panics| {
-        let (mut simulation, key) = flyer_in_space();
-        let lasting = ForceGenerator::custom(|_, _| Wrench {
-            force: Vector::Y * 100.0,
-            ..Wrench::default()
-        });
-        simulation
-            .physics
-            .insert_force_generator(key, lasting)
-            .unwrap();
-        simulation.begin_frame(MS(10));
-        assert!(simulation.next_step().is_some());
-        if panics {
-            let panicking = ForceGenerator::custom(|_, _| panic!("the generator panics"));
-            let panicking = simulation
-                .physics
-                .insert_force_generator(key, panicking)
-                .unwrap();
-            let run_step = || simulation.run_step();
-            assert!(catch_unwind(AssertUnwindSafe(run_step)).is_err());
-            simulation
-                .physics
-                .remove_force_generator(panicking)
-                .unwrap();
-        }
-        assert!(simulation.run_step());
-        simulation.end_frame();
-        let body = simulation.physics.body(key).unwrap();
-        assert_eq!(body.user_force(), Vector::ZERO);
-        body.linvel()
-    });
-    assert!(ends[0].y > 0.0);
-    assert_eq!(ends[0], ends[1], "the force acted once");
 }
 
 #[test]

@@ -51,9 +51,9 @@ use frames::{Done, Job, run_steps};
 /// origin there, together with the camera. Changes in `before_step` and between two frames are displayed with the step.
 ///
 /// # What runs where
-/// Only the last step that is due in a frame runs on the other thread, with its [hooks of Rapier](Hooks::physics_hooks)
-/// and its [custom forces](crate::forces::ForceGenerator::custom). Earlier steps of the frame run on the game's thread,
-/// as do steps that are resimulated after a [rollback](Simulation::roll_back).
+/// Only the last step that is due in a frame runs on the other thread, with its [hooks of
+/// Rapier](Hooks::physics_hooks). Earlier steps of the frame run on the game's thread, as do steps that are resimulated
+/// after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
 /// All settings and limits apply, and the same steps run with the same bits as in one thread. A frame without a due
@@ -163,7 +163,7 @@ impl Overlap {
     /// dropped. Steps that are to be resimulated stay due.
     ///
     /// # Panics
-    /// If the hooks, Rapier or a custom force panic.
+    /// If the hooks or Rapier panic.
     pub fn frame<H: Hooks>(
         &mut self,
         frame_time: impl Into<FrameTime>,

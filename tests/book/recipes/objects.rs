@@ -1,8 +1,7 @@
 //! Conveyors, explosions, buoyancy, and joints that break.
 
 use super::*;
-use evenstep::Hooks;
-use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::{BodyError, Hooks};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -104,32 +103,31 @@ fn an_explosion_pushes_each_body_in_reach_once_and_none_behind_a_wall() {
 }
 
 /// Returns the force on a crate of 1 m³, in water up to height 0.
-fn buoyancy() -> ForceGenerator {
-    ForceGenerator::custom(|body, _| {
-        let volume = (0.5 - body.translation().y).clamp(0.0, 1.0); // under water
-        let weight = Vector::Y * 9.81 * 1_000.0 * volume; // of the displaced water
-        let force = weight - body.linvel() * 800.0 * volume;
-        Wrench {
-            force,
-            ..Wrench::default()
-        }
-    })
+fn buoyancy(body: &RigidBody) -> Vector {
+    let volume = (0.5 - body.translation().y).clamp(0.0, 1.0); // under water
+    let weight = Vector::Y * 9.81 * 1_000.0 * volume; // of the displaced water
+    weight - body.linvel() * 800.0 * volume
 }
 
 /// Returns the force of a wind of 10 m/s, every other second.
-fn gusts() -> ForceGenerator {
-    ForceGenerator::custom(|body, step| {
-        let blows = step.start_time.as_secs().is_multiple_of(2);
-        let wind = if blows {
-            Vector::X * 10.0
-        } else {
-            Vector::ZERO
-        };
-        Wrench {
-            force: (wind - body.linvel()) * 60.0,
-            ..Wrench::default()
-        }
-    })
+fn gusts(body: &RigidBody, step: Step) -> Vector {
+    let blows = step.start_time.as_secs().is_multiple_of(2);
+    let wind = if blows {
+        Vector::X * 10.0
+    } else {
+        Vector::ZERO
+    };
+    (wind - body.linvel()) * 60.0
+}
+
+/// Adds both forces to each floating body, in the hook before a step.
+fn add_forces(floating: &[BodyKey], physics: &mut Physics, step: Step) -> Result<(), BodyError> {
+    for key in floating {
+        let body = physics.body(*key).ok_or(BodyError::Gone(*key))?;
+        let force = buoyancy(body) + gusts(body, step);
+        physics.add_force(*key, force)?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -138,12 +136,10 @@ fn a_crate_floats_and_drifts_downwind() {
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     let cargo = ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(600.0);
     let cargo = simulation.physics.insert(body, cargo);
-    for force in [buoyancy(), gusts()] {
-        let inserted = simulation.physics.insert_force_generator(cargo, force);
-        inserted.unwrap();
-    }
     for _ in 0..60 * 20 {
-        simulation.advance(Duration::from_millis(17), |_, _| ());
+        simulation.advance(Duration::from_millis(17), |physics, step| {
+            add_forces(&[cargo], physics, step).unwrap();
+        });
     }
     let position = simulation.pose(cargo).unwrap().translation;
     assert!((position.y + 0.1).abs() < 0.01, "{position}"); // 0.6 m³ is under water

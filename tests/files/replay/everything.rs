@@ -1,7 +1,7 @@
 //! A recording of scenes with everything in them.
 
 use super::*;
-use crate::scenes::everything::{Everything, Script, gusts};
+use crate::scenes::everything::{Everything, Script};
 
 impl Play for Script {
     type Input = Option<(u64, bool)>;
@@ -35,10 +35,6 @@ impl Play for Script {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) {
         let Ok(()) = Hooks::after_step(self, physics, step);
-    }
-
-    fn force(name: &str) -> Option<ForceGenerator> {
-        (name == "gusts").then(gusts)
     }
 }
 

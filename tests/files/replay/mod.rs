@@ -14,7 +14,6 @@ mod runs;
 
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, ball, space};
-use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     Divergence, RecordError, RecordedRun, Recorder, RecorderSettings, Recording, RecordingEnd,
@@ -41,10 +40,6 @@ trait Play: Serialize + DeserializeOwned {
     fn step(&mut self, physics: &mut Physics, step: Step, input: Self::Input) -> Option<()>;
 
     fn after_step(&mut self, _simulation: &mut Physics, _step: Step) {}
-
-    fn force(_name: &str) -> Option<ForceGenerator> {
-        None
-    }
 }
 
 /// Balls in free space that are inserted and removed. One of them is pushed.
@@ -162,7 +157,6 @@ fn replay_all<P: Play>(
 ) -> Vec<Divergence> {
     let mut replay = recording.replay_from(0, from);
     while let Some((mut simulation, mut game)) = replay.next_run::<P>().unwrap() {
-        simulation.physics.bind_forces(P::force);
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
             after_frame(&simulation, &game);
         }

@@ -171,20 +171,19 @@ fn a_rollback_begins_a_new_run() {
 #[test]
 fn recording_a_state_that_cannot_be_saved_is_an_error() {
     let (mut simulation, mut game) = Balls::new();
-    let nameless = ForceGenerator::custom(|_, _| evenstep::forces::Wrench::default());
-    let player = game.player;
-    let key = simulation
-        .physics
-        .insert_force_generator(player, nameless)
-        .unwrap();
+    let mut broken = simulation.clone();
+    crate::scenes::break_rapier(&mut broken.physics);
+    let advance = AssertUnwindSafe(|| broken.advance(MS(10), |_, _| ()));
+    catch_unwind(advance).unwrap_err();
+    let sound = std::mem::replace(&mut simulation.physics, broken.physics);
     let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
     let mut frame =
         |simulation: &mut Simulation| record_frame(&mut recorder, simulation, &mut game, MS(10));
     assert!(matches!(
         frame(&mut simulation),
-        Err(RecordError::Save(SaveError::UnnamedForce(_)))
+        Err(RecordError::Save(SaveError::Panicked))
     ));
-    simulation.physics.remove_force_generator(key);
+    simulation.physics = sound;
     frame(&mut simulation).unwrap();
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     assert_eq!(recording.runs()[0].ticks, 1..2);

@@ -7,12 +7,12 @@ mod plain_types;
 mod refused;
 
 #[cfg(feature = "enhanced-determinism")]
-use crate::scenes::everything::{Everything, gusts};
+use crate::scenes::everything::Everything;
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, Yard, ball, hash, space};
 use allocation_counter::measure;
 use evenstep::ecs::EntityMap;
-use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::forces::ForceGenerator;
 use evenstep::input::{Button, Delivery, InputQueue, TickQueue, TickSender};
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecorderSettings, RecordingEnd};
@@ -25,15 +25,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-
-#[cfg(feature = "enhanced-determinism")]
-fn load(bytes: &[u8]) -> Simulation {
-    let mut simulation = Simulation::load(bytes).unwrap();
-    simulation
-        .physics
-        .bind_forces(|name| (name == "gusts").then(gusts));
-    simulation
-}
 
 /// Returns a small match, right after a step.
 fn game() -> Simulation {

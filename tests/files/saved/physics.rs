@@ -132,20 +132,16 @@ fn bytes_of_a_state_made_in_a_hook_equal_a_clone() {
 
 #[test]
 fn a_state_sent_by_a_server_has_its_forces_and_the_clients_resources() {
-    let named = |name: &str| {
-        let push = |_: &RigidBody, _| Wrench {
-            force: Vector::X,
-            ..Wrench::default()
-        };
-        ForceGenerator::named(name, push)
+    let thrust = ForceGenerator::Thrust {
+        force: Vector::X,
+        point: Vector::ZERO,
     };
     let mut server = space(60);
     let key = server
         .physics
         .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
-    (server.physics)
-        .insert_force_generator(key, named("push"))
-        .unwrap();
+    let inserted = server.physics.insert_force_generator(key, thrust);
+    inserted.unwrap();
     server.physics.resources_mut().insert(7_u32);
     let mut client = server.clone();
     for simulation in [&mut server, &mut client] {
@@ -159,10 +155,8 @@ fn a_state_sent_by_a_server_has_its_forces_and_the_clients_resources() {
     let bytes = server.physics.save().unwrap();
     client.correct(Physics::load(&bytes).unwrap()).unwrap();
     assert_eq!(client.physics.resources().get(), Some(&7_u32));
-    let force = |name: &str| Some(named(name));
     let mut late = Simulation::default();
     late.physics = Physics::load(&bytes).unwrap();
-    late.physics.bind_forces(force);
     late.clock_settings_mut().set_rate(Rate::hz(60));
     for simulation in [&mut server, &mut client, &mut late] {
         while simulation.physics.tick() < 20 {

@@ -61,14 +61,17 @@ fn saving_reports_why_a_state_cannot_be_saved() {
     assert_refused(&simulation, &SaveError::ChangedSinceStep);
 
     step(&mut simulation);
-    let nameless = ForceGenerator::custom(|_, _| Wrench::default());
-    let generator = simulation
-        .physics
-        .insert_force_generator(keys[1], nameless)
-        .unwrap();
-    assert_refused(&simulation, &SaveError::UnnamedForce(generator));
-    simulation.physics.remove_force_generator(generator);
+    let drag = ForceGenerator::Drag {
+        linear: 1.0,
+        angular: 1.0,
+    };
+    let generator = simulation.physics.insert_force_generator(keys[1], drag);
+    simulation.physics.remove(keys[1]);
     assert_savable(&simulation);
+    let removed = simulation
+        .physics
+        .remove_force_generator(generator.unwrap());
+    assert_eq!(removed, None, "it was removed with its body");
 
     crate::scenes::break_rapier(&mut simulation.physics);
     let advance = AssertUnwindSafe(|| simulation.advance(MS(20), |_, _| ()));
@@ -125,8 +128,8 @@ fn truncated_foreign_and_incompatible_files_are_refused() {
         changed[at] = byte;
         refused(&changed)
     };
-    assert_eq!(with(8, 3), LoadError::Format { found: 3 });
-    assert_eq!(with(8, 5), LoadError::Format { found: 5 });
+    assert_eq!(with(8, 4), LoadError::Format { found: 4 });
+    assert_eq!(with(8, 6), LoadError::Format { found: 6 });
     assert_eq!(
         with(12, 9),
         LoadError::Checksum,

@@ -193,7 +193,6 @@ pub(super) const METHODS: &[Method] = &[
     #[cfg(feature = "serde")]
     Method { name: "Physics::load", cells: ALWAYS, call: |it| { it.simulation.physics = Physics::load(&other().save().unwrap()).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
-    Method { name: "Physics::bind_forces", cells: ALWAYS, call: |it| { it.simulation.physics.bind_forces(|_| None); 'w' } },
     #[cfg(feature = "serde")]
     Method { name: "(the value with serde)", cells: "wwwwwss wwwwwwwss wwwwws", call: |it| match serde_json::to_vec(&it.simulation.physics) {
         Ok(_) => 'w',

@@ -12,10 +12,13 @@ fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
             .linvel(Vector::Y * rate),
         ColliderBuilder::ball(0.1).mass(1.0),
     );
-    let to_the_middle = ForceGenerator::custom(move |body, _| Wrench {
-        force: body.translation() * -rate * rate,
-        ..Wrench::default()
-    });
+    let to_the_middle = ForceGenerator::Spring {
+        anchor: Vector::ZERO,
+        point: Vector::ZERO,
+        rest_length: 0.0,
+        stiffness: rate * rate,
+        damping: 0.0,
+    };
     simulation
         .physics
         .insert_force_generator(key, to_the_middle)

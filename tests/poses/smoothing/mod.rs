@@ -11,7 +11,7 @@ use crate::scenes::testing::{
     vector, with_minus_zeros,
 };
 use crate::scenes::{MS, advance, ball, shown_x, space};
-use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
 use evenstep::rewind::Kept;

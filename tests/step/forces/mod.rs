@@ -6,7 +6,7 @@ mod pauses;
 
 use crate::scenes::MS;
 use crate::scenes::testing::{spin, vector};
-use evenstep::forces::{ForceGenerator, Wrench};
+use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;

@@ -10,7 +10,6 @@ mod steps;
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use When::{After, Before};
-use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;

@@ -8,7 +8,6 @@ use crate::scenes::testing::{cuboid, translation, vector};
 use crate::scenes::{PATIENCE, hash, in_time, space, with_floor};
 use evenstep::ecs::EntityMap;
 use evenstep::events::Event;
-use evenstep::forces::{ForceGenerator, Wrench};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
