@@ -3,7 +3,7 @@
 // Headers, checksums and contents, and why they cannot be written or read.
 #[cfg(feature = "serde")]
 mod header;
-// A hash of the machine's float results.
+// A hash of what differs between machines.
 mod fingerprint;
 
 pub use fingerprint::fingerprint;

@@ -21,4 +21,4 @@ pub use dimension::{
     parts,
 };
 #[cfg(feature = "checksum")]
-pub(crate) use dimension::{rotation_to_array, spin_to_array, world_of_all_shapes};
+pub(crate) use dimension::{rotation_to_array, spin_to_array};

@@ -10,7 +10,5 @@ mod pool;
 // Targets of kinematic bodies.
 mod targets;
 
-#[cfg(all(feature = "parallel", feature = "checksum"))]
-pub(crate) use pool::on_one_thread;
 pub(crate) use targets::Targets;
 pub(crate) use world::{Birth, World, refresh_leaf};

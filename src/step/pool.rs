@@ -58,7 +58,7 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
 /// Calls a function on a thread that is the only one of its pool, while the calling thread sleeps. If it waited as
 /// rayon's threads do, it would run other jobs meanwhile, and their steps would nest on its stack. Returns the payload
 /// if the function panicked.
-pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
+fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let run = || catch_unwind(AssertUnwindSafe(run));
     let idle = lock(&SINGLE).pop();
     let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();

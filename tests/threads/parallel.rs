@@ -411,13 +411,6 @@ fn a_panic_in_a_step_propagates_and_the_pool_stays_usable() {
     }
 }
 
-#[cfg(feature = "checksum")]
-#[test]
-fn fingerprints_on_all_threads_of_a_pool_do_not_deadlock() {
-    let fingerprints = in_time(|| pool(3).broadcast(|_| evenstep::saving::fingerprint()));
-    assert_eq!(fingerprints, [evenstep::saving::fingerprint(); 3]);
-}
-
 /// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())

@@ -56,8 +56,6 @@ type Found = (Taken, OwnedSemaphorePermit);
 /// If the sidecar, Redis or an address is not available.
 pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     let mut terminate = signal(SignalKind::terminate())?;
-    // The first save needs the fingerprint, and has less time to compute it.
-    let _ = evenstep::saving::fingerprint();
     let store = Store::connect(&settings.redis, Duration::from_millis(settings.lease)).await?;
     let (metrics, start) = (Metrics::default(), Instant::now());
     let listener = TcpListener::bind(settings.http).await?;

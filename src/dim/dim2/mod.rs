@@ -7,13 +7,8 @@ pub mod parts;
 // Helpers for tests of both dimensions.
 #[cfg(test)]
 pub(crate) mod testing;
-// A world for a fingerprint.
-#[cfg(feature = "checksum")]
-mod world;
 
 pub(crate) use blend::{Rotations, Spins, Vectors};
 pub(crate) use parts::{angle, capped_spin, is_same, lerp_in_f64, normalized, turns};
 #[cfg(feature = "checksum")]
 pub(crate) use parts::{rotation_to_array, spin_to_array};
-#[cfg(feature = "checksum")]
-pub(crate) use world::world_of_all_shapes;

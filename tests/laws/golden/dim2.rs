@@ -10,9 +10,6 @@ pub const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/laws/golde
 
 pub const EXPECTED: &[u8] = include_bytes!("2d.csv");
 
-/// The [`evenstep::saving::fingerprint`] of all machines that agree in these scenes.
-pub const FINGERPRINT: u64 = 0x0c9f_149f_1906_5212;
-
 /// Returns a heap of plain shapes.
 pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();

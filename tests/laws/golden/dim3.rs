@@ -10,9 +10,6 @@ pub const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/laws/golden/3
 
 pub const EXPECTED: &[u8] = include_bytes!("3d.csv");
 
-/// The [`evenstep::saving::fingerprint`] of all machines that agree in these scenes.
-pub const FINGERPRINT: u64 = 0x9749_211f_ce05_1a09;
-
 /// Returns a heap of all shapes whose inertia has a closed form.
 pub fn shapes() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
