@@ -107,7 +107,7 @@ fn deed(physics: &mut Physics, keys: &mut Vec<BodyKey>, tick: u64) {
             }
         }
         (8, Some(key)) if tick.is_multiple_of(2) => drop(physics.remove(key)),
-        (9, Some(key)) => drop(physics.start_in_motion(key)),
+        (9, Some(key)) => drop(physics.show_from(key, Pose::translation(0.0, 3.0, 0.0))),
         (10, _) if tick.is_multiple_of(3) => drop(physics.shift_origin(Vector::X)),
         _ => (),
     }

@@ -310,16 +310,6 @@ pub(crate) fn clear_events(events: &mut SharedEvents) {
     }
 }
 
-pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
-    if events.is_empty() && others.is_empty() {
-        return;
-    }
-    let events = Arc::make_mut(events);
-    let range = range_of(events, ticks.clone());
-    let of_ticks = &others[range_of(others, ticks)];
-    events.splice(range, of_ticks.iter().cloned());
-}
-
 /// Returns the range of these ticks among events sorted by tick. An empty range is where their events would belong.
 fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     let before = |tick| events.partition_point(|event| event.step() < tick);

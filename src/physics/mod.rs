@@ -34,7 +34,6 @@ use crate::key::Id;
 use crate::pose::{Origin, Pairs, PoseLog, SmoothingSettings};
 use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate, Step};
-use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
 
 pub use forces::VectorError;
@@ -97,8 +96,8 @@ pub use resources::Resources;
 /// value out with `std::mem::take` and putting it back before any simulation uses it has no effect.
 ///
 /// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) and [`step_events`](crate::Simulation::step_events) start again from there. So
-/// a restarted level is the same run at every frame rate.
+/// [`Frame::steps`](crate::Frame::steps) starts again from there. So a restarted level is the same run at every frame
+/// rate.
 pub struct Physics {
     /// A snapshot and saved bytes have no current step.
     pub(crate) stage: Stage,
@@ -167,12 +166,11 @@ pub(crate) struct PastEdits {
     pub is_cut: bool,
     /// The poses before the origin was shifted in a step.
     pub replaced: Option<Box<Pairs>>,
-    pub previous: Vec<(BodyKey, Pose)>,
 }
 
 impl PastEdits {
     pub fn is_empty(&self) -> bool {
-        !self.is_cut && self.replaced.is_none() && self.previous.is_empty()
+        !self.is_cut && self.replaced.is_none()
     }
 }
 
@@ -291,8 +289,8 @@ impl Physics {
         }
     }
 
-    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. For all steps
-    /// of a frame, use [`Simulation::step_events`](crate::Simulation::step_events).
+    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
+    /// the step, or after [`run_step`](crate::Simulation::run_step) in your own loop, it has the events of that step.
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)

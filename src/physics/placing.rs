@@ -7,7 +7,6 @@ use crate::key::{BodyError, BodyKey};
 use crate::pose::ErrorChange;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
-use rapier::pipeline::PhysicsWorld;
 
 use super::{Physics, Stage, StepAtHand, VectorError};
 
@@ -150,11 +149,8 @@ impl Physics {
         }
         self.detect_edits();
         if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {
-            let Self {
-                past_edits, pairs, ..
-            } = self;
-            let before = || Box::new(pairs.with_previous(&past_edits.previous));
-            past_edits.replaced.get_or_insert_with(before);
+            let before = || Box::new(self.pairs.clone());
+            self.past_edits.replaced.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift.
             self.past_edits.is_cut = true;
@@ -215,35 +211,6 @@ impl Physics {
             }
             _ => targets.set(key, pose, time),
         }
-        Ok(())
-    }
-
-    /// Displays a body that was just inserted or teleported in motion from its first frame on, such as a bullet that
-    /// leaves the muzzle. Otherwise, a body that is inserted between two steps is displayed at rest until the next
-    /// step. You do not need it in the hook before a step.
-    ///
-    /// The call sets the previous pose of the body to where it would have been one step earlier, from its velocity and
-    /// the length of the last step. Until the next step it is displayed up to one step's motion behind its position.
-    ///
-    /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
-    pub fn start_in_motion(&mut self, key: BodyKey) -> Result<(), BodyError> {
-        let handle = self.try_handle(key)?;
-        // Earlier edits of its position must not be detected after this call.
-        self.detect_edits();
-        let PhysicsWorld {
-            bodies, colliders, ..
-        } = &mut self.world.rapier;
-        // Rapier would compute the mass properties only in the next step.
-        bodies[handle].recompute_mass_properties_from_colliders(colliders);
-        if let Some(pair) = self.pairs.of_step(key) {
-            self.past_edits.previous.push((key, pair.previous));
-        }
-        let (smoothing, dt) = (self.smoothing.of(key), self.dt());
-        // The path that is displayed from now on has the new smoothing already.
-        self.log.smoothings.remove(&key);
-        let Self { pairs, world, .. } = self;
-        pairs.start_in_motion(key, handle, world, smoothing, dt);
         Ok(())
     }
 

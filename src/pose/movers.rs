@@ -354,21 +354,6 @@ impl Movers {
             }
         }
     }
-
-    /// Sets the trajectory of a body that has not moved in a step, as if it had moved at its velocity.
-    pub fn set_trajectory(
-        &mut self,
-        index: usize,
-        body: &RigidBody,
-        max_linear_velocity: f32,
-        smoothing: Smoothing,
-        dt: f32,
-        tick: u64,
-    ) {
-        let trajectory = &mut self.trajectories[index];
-        trajectory.begin(body, max_linear_velocity, dt, tick);
-        trajectory.end(body, smoothing, dt, true);
-    }
 }
 
 /// # Displayed poses

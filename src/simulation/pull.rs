@@ -6,7 +6,6 @@ use std::time::Duration;
 use rapier::math::Vector;
 use rapier::pipeline::PhysicsHooks;
 
-use crate::events::{clear_events, replace_events};
 use crate::physics::{Physics, Stage, StepPlan};
 use crate::time::{Dropped, ExactTime, FrameTime, Step};
 
@@ -135,10 +134,6 @@ impl Simulation {
     }
 
     fn new_frame(&mut self) -> OpenFrame {
-        match &mut self.run.redo {
-            Some(redo) => redo.begin_frame(),
-            None => clear_events(&mut self.run.events),
-        }
         OpenFrame {
             report: Frame {
                 number: self.frame.number,
@@ -274,11 +269,9 @@ impl Simulation {
             self.pool = self.physics.pool();
         }
         let events = self.physics.events();
-        let ticks = step.tick..self.physics.tick();
-        replace_events(&mut self.run.events, ticks, events.as_slice());
         self.run.past.end_step(step.tick, &events);
         if let Some(redo) = &mut self.run.redo {
-            if let Some(changes) = redo.end_step(&self.run.events, &self.run.past) {
+            if let Some(changes) = redo.end_step(events.as_slice(), &self.run.past) {
                 self.run.event_changes = changes;
             }
             let report = self.open.as_mut().map(|open| &mut open.report);

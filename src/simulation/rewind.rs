@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::events::clear_events;
 use crate::key::BodyKey;
 use crate::physics::Stage;
 use crate::pose::Pair;
@@ -149,7 +148,6 @@ impl Simulation {
         self.follow_tick();
         self.run.past.rewind(tick);
         self.jump_from(log, tick);
-        clear_events(&mut self.run.events);
         Ok(())
     }
 

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::events::{
-    ChangedEvents, Event, EventChanges, SharedEvents, clear_events, replace_events,
-};
+use crate::events::{ChangedEvents, Event, EventChanges};
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics, Stage};
 use crate::pose::{Origin, Pairs, PoseLog};
@@ -202,18 +200,11 @@ impl Simulation {
             self.run.past.clear();
         }
         if !is_ahead && let Some(redo) = &mut self.run.redo {
-            // The events of skipped steps stay as they were.
-            for Record { step, events, .. } in redo.skip_to(tick) {
-                let ticks = step.tick..step.tick.saturating_add(1);
-                replace_events(&mut self.run.events, ticks, events);
-            }
+            redo.skip_to(tick);
             return Ok(());
         }
         let former = match self.run.redo.take() {
-            Some(redo) => {
-                self.run.events = redo.events;
-                redo.former
-            }
+            Some(redo) => redo.former,
             None => Former::new(former, u64::MAX),
         };
         self.follow_tick();
@@ -233,8 +224,8 @@ pub(super) struct Redo {
     pub former: Former,
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
-    /// The events of the frame up to the rollback.
-    pub events: SharedEvents,
+    /// The events of the steps that have run again, sorted by tick.
+    events: Vec<Event>,
 }
 
 /// The displayed poses when the first rollback left the present.
@@ -267,13 +258,13 @@ impl Former {
 }
 
 impl Redo {
-    pub fn new(former: Former, events: SharedEvents, requested: u64) -> Self {
+    pub fn new(former: Former, requested: u64) -> Self {
         Self {
             steps: VecDeque::new(),
             done: 0,
             former,
             requested,
-            events,
+            events: Vec::new(),
         }
     }
 
@@ -304,20 +295,18 @@ impl Redo {
         self.steps.len() - self.done
     }
 
-    pub fn begin_frame(&mut self) {
-        clear_events(&mut self.events);
-    }
-
+    /// Ends the next step, which had these events. Returns how the events changed if it was the last step.
     pub fn end_step(&mut self, events: &[Event], past: &Past) -> Option<ChangedEvents> {
         self.done += 1;
-        (self.len() == 0).then(|| self.correct_events(events, past))
+        self.events.extend_from_slice(events);
+        (self.len() == 0).then(|| self.correct_events(past))
     }
 
     /// Corrects the events that are still to be displayed, and returns how they changed.
-    pub fn correct_events(&mut self, events: &[Event], past: &Past) -> ChangedEvents {
+    pub fn correct_events(&mut self, past: &Past) -> ChangedEvents {
         let done = self.steps.range(..self.done);
         let then: Vec<Event> = done.flat_map(|step| step.events.iter().cloned()).collect();
-        let changes = EventChanges::between(&then, events);
+        let changes = EventChanges::between(&then, &self.events);
         let oldest = past.rewindable().start;
         let oldest = self.first_tick().map_or(oldest, |first| first.min(oldest));
         self.former.log.events.correct(&changes, oldest);
@@ -332,13 +321,16 @@ impl Redo {
             self.steps.push_front(step);
         }
         self.done = self.place(tick);
+        self.events.retain(|event| event.step() < tick);
     }
 
-    /// Skips to the step of this tick. Returns the skipped steps.
-    pub fn skip_to(&mut self, tick: u64) -> impl Iterator<Item = &Record> {
+    /// Skips to the step of this tick. The events of skipped steps stay as they were.
+    pub fn skip_to(&mut self, tick: u64) {
         let next = self.place(tick);
-        let skipped = std::mem::replace(&mut self.done, next)..next;
-        self.steps.range(skipped)
+        let skipped = self.steps.range(self.done..next);
+        let events = skipped.flat_map(|step| step.events.iter().cloned());
+        self.events.extend(events);
+        self.done = next;
     }
 
     fn place(&self, tick: u64) -> usize {

@@ -1,6 +1,6 @@
 //! The run of a state in the loop, and how another state replaces it.
 
-use crate::events::{ChangedEvents, SharedEvents, clear_events, replace_events};
+use crate::events::ChangedEvents;
 use crate::key::Id;
 use crate::physics::{PastEdits, Physics};
 use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog};
@@ -18,8 +18,6 @@ pub(super) struct Run {
     timeline: Id,
     pub past: Past,
     pub redo: Option<Box<Redo>>,
-    /// The events of the frame, sorted by tick, even if ticks were renumbered within it.
-    pub events: SharedEvents,
     pub event_changes: ChangedEvents,
     pub resimulated: u64,
 }
@@ -36,7 +34,6 @@ impl Run {
         Self {
             epoch: self.epoch.map(|_| epoch),
             redo: self.redo.clone(),
-            events: self.events.clone(),
             event_changes: self.event_changes.clone(),
             resimulated: self.resimulated,
             ..self.another()
@@ -169,18 +166,7 @@ impl Simulation {
             return;
         };
         let former = self.replace_physics(snapshot);
-        if self.run.redo.is_some() {
-            // Steps before `tick` were already resimulated, and their events are kept.
-            replace_events(&mut self.run.events, tick..u64::MAX, &[]);
-        }
-        let events = &mut self.run.events;
-        let new = || {
-            Box::new(Redo::new(
-                Former::new(former, oldest),
-                std::mem::take(events),
-                requested,
-            ))
-        };
+        let new = || Box::new(Redo::new(Former::new(former, oldest), requested));
         let redo = self.run.redo.get_or_insert_with(new);
         redo.requested = redo.requested.min(requested);
         redo.go_back(tick, later);
@@ -193,11 +179,7 @@ impl Simulation {
     pub(super) fn end_finished_rollback(&mut self) {
         if let Some(redo) = self.run.redo.take_if(|redo| redo.len() == 0) {
             self.physics.leave_step();
-            let present = self.clock.tick();
-            let first = redo.first_tick().unwrap_or(present);
-            let of_frame = self.frame().ticks().start.max(first)..present;
-            let events = std::mem::replace(&mut self.run.events, redo.events);
-            replace_events(&mut self.run.events, of_frame, &events);
+            let first = redo.first_tick().unwrap_or_else(|| self.clock.tick());
             // Forces that the game added in the last of these steps wait for the next one.
             self.physics.forces.end_frame();
             // A correction may have brought another time.
@@ -219,8 +201,7 @@ impl Simulation {
     pub(super) fn end_redo(&mut self) -> Option<PoseLog> {
         let mut redo = self.run.redo.take()?;
         self.abort_step();
-        redo.correct_events(&self.run.events, &self.run.past);
-        clear_events(&mut self.run.events);
+        redo.correct_events(&self.run.past);
         Some(redo.former.log)
     }
 

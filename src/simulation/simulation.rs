@@ -185,21 +185,11 @@ impl Simulation {
     /// [`event_changes`](Self::event_changes). It is not displayed again, even if another rollback brings it back.
     /// After a [rewind](Self::rewind) or an assignment, steps and events are new ones.
     ///
-    /// On another thread, use [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still
-    /// to be displayed.
+    /// For the rules of your game, read [`Physics::events`] after each step. On another thread, use
+    /// [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still to be displayed.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()
-    }
-
-    /// Returns the events of all steps of the last frame or, within a frame, of the steps that have run so far. From a
-    /// [rollback](Self::roll_back) until its end, returns the events of the steps resimulated so far.
-    ///
-    /// Use it for rules between two steps of your own loop. For what the player sees or hears, use
-    /// [`events`](Self::events). In a hook, use [`Physics::events`].
-    #[must_use]
-    pub fn step_events(&self) -> Events {
-        Events::new(&self.run.events)
     }
 }
 

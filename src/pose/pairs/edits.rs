@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
-use rapier::math::{Pose, Real};
+use rapier::math::Pose;
 
 use crate::dim::is_same;
 use crate::key::BodyKey;
 use crate::pose::log::SmoothingChange;
-use crate::pose::motion::{Smoothing, finite_velocity};
 use crate::pose::movers::is_about_to_move;
-use crate::pose::paths::extrapolated;
-use crate::step::World;
 
 use super::{Pairs, Place};
 
@@ -126,41 +123,5 @@ impl Pairs {
         self.movers.set(index, previous.unwrap_or(current), current);
         self.movers.turn(index, by.rotation, tick);
         true
-    }
-
-    /// Returns a copy with these previous poses. The first one of a body counts.
-    pub fn with_previous(&self, previous: &[(BodyKey, Pose)]) -> Self {
-        let mut copy = self.clone();
-        for (key, previous) in previous.iter().rev() {
-            if let Some(index) = copy.mover(*key) {
-                copy.movers
-                    .set(index, *previous, copy.movers.current(index));
-            }
-        }
-        copy
-    }
-
-    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity, if both poses
-    /// are finite.
-    pub fn start_in_motion(
-        &mut self,
-        key: BodyKey,
-        handle: RigidBodyHandle,
-        world: &World,
-        smoothing: Smoothing,
-        dt: Real,
-    ) {
-        let index = self.list(key, handle);
-        self.movers.recheck(index);
-        let body: &RigidBody = &world.rapier.bodies[handle];
-        let center = body.mass_properties().local_mprops.local_com;
-        let (position, velocity) = (body.position(), finite_velocity(body));
-        let previous = extrapolated(position, &velocity, center, -dt);
-        if position.is_finite() && previous.is_finite() {
-            self.movers.set(index, previous, *position);
-            let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
-            self.movers
-                .set_trajectory(index, body, max_linear_velocity, smoothing, dt, self.tick);
-        }
     }
 }

@@ -50,13 +50,6 @@ impl Past {
             self.shifted = Some(tick);
             self.keep_replaced(replaced, tick);
         }
-        if let Some(moved) = self.motion_before(tick).and_then(Motion::unreplaced) {
-            for (key, previous) in edits.previous {
-                if find(moved, key).is_none() {
-                    moved.push((key, Pair::at_rest(previous)));
-                }
-            }
-        }
     }
 
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
@@ -123,16 +116,9 @@ impl Past {
                 break;
             }
         }
-        let mut last = pairs.of_step(key)?;
+        let last = pairs.of_step(key)?;
         if tick == present {
             return Some(last);
-        }
-        let mut previous = edits.previous.iter();
-        // Pairs from before a shift of the origin have the right previous pose already.
-        if std::ptr::eq(pairs, &raw const physics.pairs)
-            && let Some((_, previous)) = previous.find(|(edited, _)| *edited == key)
-        {
-            last.previous = *previous;
         }
         let moved = self.entry(tick)?.motion.moved.as_ref()?;
         if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {

@@ -219,14 +219,6 @@ pub fn are_near(pose: &Pose, expected: &exact::Isometry, scale: f32) -> bool {
     off.norm() < 4e-6 * f64::from(scale) && turned < 1e-5
 }
 
-/// Returns where a body that nothing touches was `dt` ago.
-pub fn one_step_back(pose: &Pose, velocity: Velocity, center: Vector, dt: f32) -> exact::Isometry {
-    let dt = f64::from(dt);
-    let at = point(pose, center) - vector(velocity.linear) * dt;
-    let turned = turn(velocity.angular, -dt) * rotation(pose);
-    isometry(at - turned * vector(center), turned)
-}
-
 fn isometry(at: exact::Vector, turned: exact::Rotation) -> exact::Isometry {
     exact::Isometry::from_parts(at.into(), turned)
 }

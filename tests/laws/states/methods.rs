@@ -169,7 +169,6 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
     Method { name: "Simulation::frame", cells: ALWAYS, call: |it| done(it.simulation.frame()) },
     Method { name: "Simulation::events", cells: ALWAYS, call: |it| done(it.simulation.events()) },
-    Method { name: "Simulation::step_events", cells: "w--ww-- --w--ww-- w--www", call: |it| some(!it.simulation.step_events().is_empty()) },
     // The clock.
     Method { name: "Simulation::clock", cells: ALWAYS, call: |it| done(it.simulation.clock().time()) },
     Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50)); 'w' } },
@@ -275,7 +274,6 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Physics::teleport_by", cells: ALWAYS, call: |it| some(it.simulation.physics.teleport_by(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
     Method { name: "Physics::shift_origin", cells: ALWAYS, call: |it| some(it.simulation.physics.shift_origin(Vector::X).is_ok()) },
     Method { name: "Physics::set_kinematic_target", cells: ALWAYS, call: |it| some(it.simulation.physics.set_kinematic_target(it.lift, translation(0.0, 8.0, 0.0), MS(500)).is_ok()) },
-    Method { name: "Physics::start_in_motion", cells: ALWAYS, call: |it| some(it.simulation.physics.start_in_motion(it.ball).is_ok()) },
     // Gravity.
     Method { name: "Physics::gravity", cells: ALWAYS, call: |it| done(it.simulation.physics.gravity()) },
     Method { name: "Physics::set_gravity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_gravity(Vector::X).is_ok()) },

@@ -320,17 +320,21 @@ fn is_poisoned(simulation: &Simulation) -> bool {
     begun.is_err_and(|message| message.starts_with("Rapier panicked"))
 }
 
-/// Returns the progress of a rollback. Until it ends, the events are those of its steps, not those of the frame.
+/// Returns the progress of a rollback. After its last step, as after any other, a shift of the origin belongs to the
+/// step. A request to pause does not, because a resimulated step never pauses.
 fn redo(simulation: &Simulation) -> Redo {
     if simulation.steps_to_resimulate() > 0 {
         return Redo::Unfinished;
     }
-    let ticks =
-        |it: &Simulation| -> Vec<u64> { it.step_events().iter().map(|it| it.step()).collect() };
     let mut copy = simulation.clone();
-    // It runs no step, but ends a rollback whose last step is over.
+    copy.resume();
+    copy.physics.pause_after_step();
+    // It runs no step, but ends the last one.
     match quietly(|| copy.resimulate(u64::MAX, |_, _| ())) {
-        Ok(Ok(())) if ticks(&copy) != ticks(simulation) => Redo::Finished,
+        Ok(Ok(())) if !copy.clock().settings().is_paused() => match is_after(simulation.clone()) {
+            Some(true) => Redo::Finished,
+            _ => Redo::None,
+        },
         _ => Redo::None,
     }
 }

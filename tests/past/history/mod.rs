@@ -129,13 +129,6 @@ impl Run {
                 let body = physics.body_mut(key).unwrap();
                 body.set_position(pose, number.is_multiple_of(2));
             }
-            10 if is_there => {
-                physics.start_in_motion(key).unwrap();
-                if when != When::Before {
-                    let seen = Self::seen(physics, [key].into_iter());
-                    self.poses.entry(tick).or_default().extend(seen);
-                }
-            }
             11 => {
                 physics.shift_origin(at).unwrap();
                 let by = Pose::from_translation(-at);

@@ -107,8 +107,6 @@ fn set_previous_from_velocity_leaves_ticks_before_an_origin_shift_unchanged() {
     let seen = |simulation: &Simulation| [1, 2, 3].map(|tick| x_at(simulation, key, tick));
     let expected = [0.0; 3].map(Some);
     assert_eq!(seen(&simulation), expected);
-    simulation.physics.start_in_motion(key).unwrap();
-    assert_eq!(seen(&simulation), expected);
     advance(&mut simulation, 0);
     assert_eq!(seen(&simulation), expected);
 }
@@ -127,11 +125,10 @@ fn after_a_rest() -> (Simulation, BodyKey) {
     (simulation, key)
 }
 
-/// Sets a body in motion, and its previous pose with it.
+/// Sets a body in motion.
 fn start(simulation: &mut Simulation, key: BodyKey) {
     let body = simulation.physics.body_mut(key).unwrap();
     body.set_linvel(Vector::X * 100.0, true);
-    simulation.physics.start_in_motion(key).unwrap();
 }
 
 /// The body rested until the step in which it was woken.
@@ -171,9 +168,8 @@ fn a_motion_begun_in_an_aborted_step_leaves_earlier_ticks_unchanged() {
 #[test]
 fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
     type Edit = fn(&mut Physics, BodyKey);
-    let edits: [Edit; 5] = [
+    let edits: [Edit; 4] = [
         |_, _| (),
-        |physics, key| physics.start_in_motion(key).unwrap(),
         |physics, key| physics.teleport(key, translation(0.0, 9.0, 0.0)).unwrap(),
         |physics, key| {
             physics

@@ -52,7 +52,7 @@ fn a_resimulated_step_has_the_same_tick_time_and_events() {
 fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     let (mut simulation, ball) = ball_and_sensor();
     advance(&mut simulation, 100);
-    assert_eq!(starts(simulation.step_events()), [6]);
+    assert_eq!(starts(simulation.events()), [6]);
     // The ball is stopped before it hits.
     simulation
         .resimulate(3, |physics, step| {
@@ -67,10 +67,6 @@ fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
     let changes = simulation.event_changes();
     assert_eq!(starts(changes.retracted), [6]);
     assert!(starts(changes.new).is_empty());
-    assert!(
-        starts(simulation.step_events()).is_empty(),
-        "the frame has the events of the corrected run"
-    );
     // In another rollback, the stopped ball flies on from step 5.
     simulation
         .resimulate(4, |physics, step| {
@@ -84,13 +80,12 @@ fn resimulated_events_are_reported_as_new_confirmed_or_retracted() {
         .unwrap();
     assert_eq!(starts(simulation.event_changes().new), [8]);
     assert!(starts(simulation.event_changes().retracted).is_empty());
-    assert_eq!(starts(simulation.step_events()), [8]);
     // The start in tick 8 was reported as new before, so it is confirmed now.
     simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);
     assert_eq!((frame.steps, frame.resimulated), (0, 7 + 6 + 4));
-    assert!(starts(simulation.step_events()).is_empty());
+    assert_eq!(starts(simulation.events()), [8]);
 }
 
 /// If a hook fails after the last resimulated step, the changes describe the present at once. After other failures they
@@ -162,7 +157,7 @@ fn event_changes_describe_the_corrected_present_after_a_hook_fails() {
 fn frame_events_exclude_those_of_resimulated_steps() {
     let (mut simulation, _) = ball_and_sensor();
     advance(&mut simulation, 70);
-    assert_eq!(starts(simulation.step_events()), [6]);
+    assert_eq!(starts(simulation.events()), [6]);
     simulation.roll_back(2).unwrap();
     let mut seen = Vec::new();
     struct Listener<'a>(&'a mut Vec<(u64, bool)>);
@@ -184,7 +179,7 @@ fn frame_events_exclude_those_of_resimulated_steps() {
         [(6, true), (8, false)],
         "the contact starts again, and stops for the first time"
     );
-    let events = simulation.step_events();
+    let events = simulation.events();
     assert!(events.iter().all(|event| event.step() >= 7), "{events:?}");
     assert_eq!(starts(simulation.event_changes().confirmed), [6]);
 }
@@ -212,10 +207,10 @@ fn events_are_displayed_by_the_frame_of_their_step_and_once() {
     assert!(displayed(&mut simulation, 60).is_empty());
     // Within a frame, the last picture's events stay.
     simulation.begin_frame(MS(10));
-    while simulation.next_step().is_some() {
-        simulation.run_step();
-    }
-    assert_eq!(starts(simulation.step_events()), [6]);
+    assert!(simulation.next_step().is_some());
+    simulation.run_step();
+    assert!(simulation.next_step().is_none());
+    assert_eq!(starts(simulation.physics.events()), [6]);
     assert!(starts(simulation.events()).is_empty());
     simulation.end_frame();
     assert_eq!(starts(simulation.events()), [6]);

@@ -125,69 +125,6 @@ fn the_smoothing_of_one_body_does_not_affect_others() {
 }
 
 #[test]
-fn set_previous_from_velocity_moves_a_new_body_from_its_first_frame() {
-    let mut simulation = space(100);
-    advance(&mut simulation, 14);
-    let muzzle = translation(7.0, 0.0, 0.0);
-    let bullet = || {
-        RigidBodyBuilder::dynamic()
-            .pose(muzzle)
-            .linvel(Vector::X * 100.0)
-    };
-    let key = simulation.physics.insert(bullet(), ball());
-    let unprimed = simulation.physics.insert(bullet(), ball());
-    simulation.physics.start_in_motion(key).unwrap();
-    assert_eq!(current_pose(&simulation, key), Some(muzzle));
-    let mut shown = Vec::new();
-    for _ in 0..30 {
-        // In a frame of 2 ms the body flies 0.2 m.
-        let frame = advance(&mut simulation, 2);
-        shown.push(shown_x(&simulation, key));
-        if frame.tick == 1 {
-            assert_eq!(shown_x(&simulation, unprimed), 7.0);
-        }
-    }
-    assert!((shown[0] - 6.6).abs() < 1e-5, "{}", shown[0]);
-    for pair in shown.windows(2) {
-        assert!((pair[1] - pair[0] - 0.2).abs() < 1e-5, "{pair:?}");
-    }
-    simulation.physics.remove(key);
-    assert_eq!(
-        simulation.physics.start_in_motion(key),
-        Err(BodyError::Gone(key))
-    );
-}
-
-#[test]
-fn set_previous_from_velocity_moves_the_centre_of_mass_along_a_line() {
-    let mut simulation = space(10);
-    let key = thrown_hammer(&mut simulation);
-    simulation.physics.start_in_motion(key).unwrap();
-    for i in 1..=20u8 {
-        advance(&mut simulation, 14);
-        let center = simulation.pose(key).unwrap() * Vector::X;
-        // The body was at (1, 0) when it was thrown, is displayed a step of 0.5 m behind, and flies at 5 m/s.
-        let expected = 0.5 + 0.07 * f32::from(i);
-        assert!(center.y.abs() < 1e-5, "{center}");
-        assert!(
-            (center.x - expected).abs() < 1e-4,
-            "{center}, not {expected}"
-        );
-    }
-}
-
-#[test]
-fn set_previous_from_velocity_ignores_a_nan_velocity() {
-    let mut simulation = space(10);
-    let key = simulation
-        .physics
-        .insert(RigidBodyBuilder::dynamic().linvel(Vector::NAN), ball());
-    simulation.physics.start_in_motion(key).unwrap();
-    advance(&mut simulation, 5);
-    assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
-}
-
-#[test]
 fn a_camera_attached_to_a_body_moves_evenly() {
     // 60 Hz and 144 frames per second at 12 m/s: 83.3 mm in each frame.
     let mut simulation = space(60);

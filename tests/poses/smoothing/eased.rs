@@ -130,7 +130,6 @@ fn a_new_body_and_a_body_at_rest_have_no_error() {
         .physics
         .insert(fly().translation(Vector::Y * 9.0), ball());
     set(&mut simulation, Some(bullet), Smoothing::Extrapolate);
-    simulation.physics.start_in_motion(bullet).unwrap();
     set(&mut simulation, Some(rest), Smoothing::Extrapolate);
     for _ in 0..4 {
         advance(&mut simulation, 4);

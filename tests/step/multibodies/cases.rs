@@ -111,11 +111,7 @@ fn turning_a_detached_part_leaves_its_joint_velocities_unchanged() {
 #[test]
 fn a_moved_detached_part_is_displayed_at_its_new_pose_at_once() {
     for change in CUTS {
-        // After a move of the previous pose, that pose is displayed.
-        for what in MOVES
-            .into_iter()
-            .filter(|what| *what != Move::PreviousFromVelocity)
-        {
+        for what in MOVES {
             let when = When::BetweenFrames;
             let (mut simulation, mut game) = Game::start(Scene {
                 length: 5,

@@ -32,7 +32,6 @@ enum Move {
     TeleportBy,
     ShiftOrigin,
     BodyMut,
-    PreviousFromVelocity,
     KinematicTarget,
 }
 
@@ -62,12 +61,11 @@ const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
 /// more.
 const LENGTHS: [u8; 2] = [5, 8];
 
-const MOVES: [Move; 5] = [
+const MOVES: [Move; 4] = [
     Move::Teleport,
     Move::TeleportBy,
     Move::ShiftOrigin,
     Move::BodyMut,
-    Move::PreviousFromVelocity,
 ];
 
 const WHENS: [When; 5] = [
@@ -125,7 +123,7 @@ impl Game {
     fn by(&self) -> Pose {
         let far = vector(4.0, -3.0, 8.0);
         match self.scene.what {
-            Move::None | Move::PreviousFromVelocity | Move::KinematicTarget => Pose::IDENTITY,
+            Move::None | Move::KinematicTarget => Pose::IDENTITY,
             // Rapier does not apply a rotation of a detached part: docs/upstream/multibody-cut.md.
             Move::TeleportBy if matches!(self.scene.change, Change::SetRootType(_)) => {
                 pose(far, of_root(spin(0.3, 1.2, -0.4)))
@@ -169,11 +167,6 @@ impl Game {
             Move::BodyMut => {
                 let body = physics.body_mut(root).unwrap();
                 body.set_position(by * before, true);
-            }
-            Move::PreviousFromVelocity => {
-                for key in self.part() {
-                    physics.start_in_motion(*key).unwrap();
-                }
             }
             Move::KinematicTarget => {
                 let to = before * Pose::from_translation(Vector::Y);

@@ -22,7 +22,8 @@ fn a_frame_begun_twice_counts_as_one_frame() {
     simulation.begin_frame(MS(300)); // 50 ms over the maximum
     simulation.next_step().unwrap();
     simulation.run_step();
-    assert_eq!(simulation.step_events().in_step(0).collisions().count(), 1);
+    let events = simulation.physics.events();
+    assert_eq!(events.in_step(0).collisions().count(), 1);
     let there = translation(0.0, -9.0, 0.0);
     simulation.physics.teleport(lamp, there).unwrap();
     simulation.physics.remove(gone).unwrap();
@@ -46,7 +47,7 @@ fn a_frame_begun_twice_counts_as_one_frame() {
     assert_eq!(frame.dropped.frame_time, MS(50));
     assert_eq!(frame.dropped.aborted, 24);
     assert_eq!(simulation.clock().dropped(), frame.dropped);
-    assert_eq!(simulation.step_events().in_step(0).collisions().count(), 1);
+    assert_eq!(simulation.events().in_step(0).collisions().count(), 1);
     let moved = moved_keys(&simulation);
     assert!(moved.contains(&lamp) && moved.contains(&key));
     assert_eq!(simulation.removed(), [gone]);
@@ -63,7 +64,7 @@ fn a_frame_begun_twice_counts_as_one_frame() {
     // All of this ends with the frame.
     let frame = advance(&mut simulation, 1);
     assert_eq!((frame.steps, frame.dropped), (0, Dropped::default()));
-    assert!(simulation.step_events().is_empty());
+    assert!(simulation.events().is_empty());
     assert_eq!(simulation.removed(), []);
 }
 

@@ -288,7 +288,6 @@ impl Model {
                 let body = physics.body_mut(key).unwrap();
                 body.set_next_kinematic_position(to(x));
             }
-            Deed::SetPreviousFromVelocity => self.set_previous(physics, key),
             Deed::SetSmoothing(smoothing) => {
                 physics.set_body_smoothing(key, smoothing).unwrap();
                 self.bodies.get_mut(&key).unwrap().smoothing = smoothing;
@@ -311,67 +310,5 @@ impl Model {
                 }
             }
         }
-    }
-
-    pub(super) fn set_previous(&mut self, physics: &mut Physics, key: BodyKey) {
-        if !self.is_outdated {
-            self.detect_edits(physics);
-        }
-        physics.start_in_motion(key).unwrap();
-        let dt = self.dt;
-        let rapiers = physics.body(key).unwrap();
-        let (position, after) = (*rapiers.position(), Velocity::of(rapiers));
-        if !position.is_finite() {
-            return;
-        }
-        let body = self.bodies.get_mut(&key).unwrap();
-        let center = rapiers.mass_properties().local_mprops.local_com;
-        let expected = one_step_back(&position, after, center, dt);
-        let smoothing = body.smoothing.unwrap_or(self.smoothing);
-        // Smoothing that displays the latest state does not display the previous pose. Neither does any other after a
-        // step that was not copied.
-        let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
-        let is_shown = !self.is_outdated && !self.is_at_state && shows_previous;
-        let tick = physics.tick();
-        let is_of_step = body.stepped.is_none();
-        let is_before_step = physics.current_step().is_some();
-        // A copy of the same state without a past.
-        let mut copy = Simulation::default();
-        copy.physics = physics.clone();
-        copy.smoothing = self.smoothing;
-        let at_start = copy.pose_at(key, tick, 0.0);
-        let previous = if is_shown {
-            at_previous(copy).pose(key).unwrap()
-        } else {
-            // No frame displays the pose now, but later calls may look back at this tick, even from within a step that
-            // is then dropped.
-            let of_step = is_of_step.then_some(at_start);
-            of_step.flatten().unwrap_or(position)
-        };
-        let scale = 1.0 + position.translation.length() + dt * after.linear.length();
-        assert!(
-            !is_shown || are_near(&previous, &expected, scale),
-            "{previous:?} is not {expected}"
-        );
-        let led = is_led(rapiers) && smoothing == Smoothing::Interpolate;
-        let before = Velocity::capped(rapiers, physics, dt);
-        body.way = Way {
-            previous,
-            current: position,
-            before,
-            before_waking: None,
-            after,
-            center: if led { Vector::ZERO } else { center },
-            smoothing,
-            dt,
-        };
-        if is_of_step
-            && !is_before_step
-            && let Some(way) = body.ways.get_mut(&tick)
-        {
-            *way = body.way;
-            way.previous = at_start.unwrap();
-        }
-        self.forget_current(key, tick);
     }
 }

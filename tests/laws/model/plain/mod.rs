@@ -2,7 +2,7 @@
 
 mod actions;
 
-use super::reference::{Velocity, Way, are_near, one_step_back};
+use super::reference::{Velocity, Way};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use crate::scenes::STEPPINGS;
 use crate::scenes::testing::{pose, spin, translation, vector};
