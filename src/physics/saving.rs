@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for Physics {
 ///
 /// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
 /// [assign](Physics#the-state-as-a-value) the state. For a saved game, use
-/// [`Simulation::save`](crate::Simulation::save), which adds the clock and the picture. Its guarantees and limits apply
+/// [`Simulation::save`](crate::Simulation::save), which adds the clock and its settings. Its guarantees and limits apply
 /// here, too.
 ///
 /// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last

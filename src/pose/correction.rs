@@ -55,7 +55,6 @@ pub enum DecayCurve {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct VisualError {
     /// The [`difference`] of the displayed pose from the body's own.
     pub pose: Pose,

@@ -14,23 +14,18 @@ use super::origin::Origin;
 /// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a body writes here.
 /// One reader takes it: the frame that displays the changes, or the publisher that sends them to another thread.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PoseLog {
     /// The epoch of the state that the log was taken from. If it belongs to another state, a screen compares all
     /// bodies, and `rest` lists every body at rest.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub epoch: Option<u64>,
     pub rest: Vec<(BodyKey, Pose)>,
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
-    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     pub smoothings: BTreeMap<BodyKey, SmoothingChange>,
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub events: EventQueue,
 }
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum ErrorChange {
     /// A correction moved the body: the error grows by the old pose relative to the new one.
     Add(BodyKey, Pose),
@@ -50,7 +45,6 @@ pub(crate) enum ErrorChange {
 }
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingChange {
     pub before: Smoothing,
     /// The path in the last captured step with the smoothing before, or `None` until a step applies the change.
@@ -63,21 +57,6 @@ impl PoseLog {
             && self.removed.is_empty()
             && self.errors.is_empty()
             && self.events.is_empty()
-    }
-
-    #[cfg(feature = "serde")]
-    pub fn is_finite(&self) -> bool {
-        self.errors.iter().all(|change| match change {
-            ErrorChange::Add(_, pose)
-            | ErrorChange::ShowFrom(_, pose, _)
-            | ErrorChange::Turn(_, pose, _) => pose.is_finite(),
-            ErrorChange::Set(_, error) => error.pose.is_finite(),
-            // The screen checks the poses on a path.
-            ErrorChange::Smooth(..)
-            | ErrorChange::Clear(_)
-            | ErrorChange::Renew(_)
-            | ErrorChange::ClearAll => true,
-        })
     }
 
     pub fn take(&mut self) -> Self {

@@ -7,7 +7,6 @@ use crate::key::BodyKey;
 /// Keys with the number of the frame in which something happened to them, oldest first. The log has a bounded length
 /// and forgets its oldest entries.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
     /// The last frame whose entries are incomplete. Earlier frames are incomplete too.

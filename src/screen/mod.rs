@@ -28,43 +28,36 @@ use crate::pose::{Origin, SmoothingSettings, Trajectory, VisualError};
 /// The displayed bodies of a simulation, or of its view on another thread. A screen accepts the movers of any state,
 /// and brings its lists into their order.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
     bodies: SecondaryMap<BodyKey, Displayed>,
     /// Bodies that the first frame of a view displays, with their poses until then.
-    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     unseen: BTreeMap<BodyKey, Pose>,
     /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
     shown: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
     /// The order of the movers that `shown` is in, or `None` if the movers may be different.
-    #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
-    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
-    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     beginnings: BTreeMap<BodyKey, Beginning>,
     moved: Moved,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) events: DisplayedEvents,
-    #[cfg_attr(feature = "serde", serde(skip))]
     render_data: Option<Box<RenderData>>,
     /// The epoch of the last log, or `None` if the next one is compared with all bodies.
-    #[cfg_attr(feature = "serde", serde(skip))]
     epoch: Option<u64>,
     origin: Option<Origin>,
     origin_shift: Vector,
+    /// The number of the first frame whose changes are complete.
+    complete_from: u64,
     number: u64,
     alpha: f32,
     time: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Displayed {
     /// A body at rest. `moved_at` is that of [`Marks`].
     Resting { pose: Pose, moved_at: u32 },
@@ -73,7 +66,6 @@ enum Displayed {
 }
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Moved {
     /// Exactly the moving bodies, as in most frames. The list is empty, to be used again.
     AllShown(Vec<(BodyKey, Pose)>),
@@ -94,14 +86,12 @@ impl Moved {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Offset {
     error: VisualError,
     shown: Pose,
 }
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Beginning {
     At(Pose, Origin),
     /// It displays the body on the path that it would have had with its smoothing before.
@@ -109,7 +99,6 @@ enum Beginning {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Marks {
     /// Whether the next frame reports `shown`, whatever it displays.
     is_unreported: bool,
@@ -140,6 +129,26 @@ pub(crate) struct Moment<'a> {
     pub smoothing: &'a SmoothingSettings,
     pub origin: Origin,
     pub has_render_data: bool,
+}
+
+/// # Construction
+impl Screen {
+    /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and displayed
+    /// this time, in seconds, and this origin.
+    #[cfg(feature = "serde")]
+    pub(crate) fn loaded(number: u64, time: f64, origin: Option<Origin>) -> Self {
+        Self {
+            complete_from: number.saturating_add(1),
+            time,
+            origin,
+            ..Self::default()
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        self.origin
+    }
 }
 
 /// # Bodies
@@ -199,6 +208,9 @@ impl Screen {
 
     /// Returns the bodies whose pose may have changed since an earlier frame, or `None` if that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
+        if frame < self.complete_from {
+            return None;
+        }
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
             1 => return Some(Cow::Borrowed(self.moved())),
@@ -212,6 +224,9 @@ impl Screen {
 
     /// Returns the bodies that were removed after an earlier frame, or `None` if that frame is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
+        if frame < self.complete_from {
+            return None;
+        }
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
             1 => return Some(Cow::Borrowed(&self.removed)),

@@ -239,30 +239,4 @@ impl Screen {
             self.bodies[*key] = Displayed::Moving(index);
         }
     }
-
-    /// Returns whether the lists match the bodies, with finite poses.
-    #[cfg(feature = "serde")]
-    pub fn is_consistent(&self) -> bool {
-        let is_listed = |(index, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == index);
-        let resting = self.bodies.values().filter_map(|shown| match shown {
-            Displayed::Resting { pose, .. } => Some(pose),
-            Displayed::Moving(_) => None,
-        });
-        let errors = self.errors.values();
-        let errors = errors.flat_map(|it| [&it.error.pose, &it.shown]);
-        let beginnings = self.beginnings.values().filter_map(|it| match it {
-            super::Beginning::At(pose, _) => Some(pose),
-            super::Beginning::On(_) => None,
-        });
-        let len = self.shown.len();
-        self.marks.len() == len
-            && self.shown.iter().enumerate().all(is_listed)
-            && self.unseen.values().all(Pose::is_finite)
-            && self.bodies.len() - resting.clone().count() == len
-            && resting
-                .chain(self.shown.iter().map(|(_, pose)| pose))
-                .chain(errors)
-                .chain(beginnings)
-                .all(Pose::is_finite)
-    }
 }

@@ -1,15 +1,13 @@
 //! The simulation as bytes: the written format, and the checks of bytes that are read.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::{LoadError, SaveError, StateType, read, write};
 use crate::physics::Physics;
-use crate::pose::{GeneralSmoothing, PoseLog};
+use crate::pose::{GeneralSmoothing, Origin};
 use crate::screen::Screen;
 use crate::time::Clock;
 
@@ -20,12 +18,11 @@ use super::simulation::Simulation;
 struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
     physics: Cow<'a, Physics>,
-    log: Cow<'a, PoseLog>,
     frame: Frame,
+    /// The origin of the displayed coordinates.
+    origin: Option<Origin>,
     resimulated: u64,
     smoothing: GeneralSmoothing,
-    screen: Cow<'a, Screen>,
-    shown_for: Duration,
 }
 
 /// Requires the feature `serde`. Fails when [`Simulation::save`] fails, with the text of its [`SaveError`].
@@ -42,41 +39,32 @@ impl Serialize for Simulation {
         let written = SavedSimulation {
             clock: Cow::Borrowed(&self.clock),
             physics: Cow::Borrowed(&self.physics),
-            log: Cow::Borrowed(&self.physics.log),
             frame: self.frame,
+            origin: self.screen.origin(),
             resimulated: self.run.resimulated,
             smoothing: GeneralSmoothing {
                 smoothing: self.smoothing,
                 correction: self.correction,
             },
-            screen: Cow::Borrowed(&self.screen),
-            shown_for: self.shown_for,
         };
         written.serialize(serializer)
     }
 }
 
-/// Requires the feature `serde`. Fails if the parts of the simulation contradict each other.
+/// Requires the feature `serde`. Fails if the parts of the state contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
-        if !written.screen.is_consistent() || !written.log.is_finite() {
-            return Err(D::Error::custom(
-                "the parts of the simulation contradict each other",
-            ));
-        }
-        let mut physics = written.physics.into_owned();
-        physics.log = written.log.into_owned();
+        let time = written.frame.time.as_secs_f64();
         let mut simulation = Self {
             clock: written.clock.into_owned(),
             frame: written.frame,
             smoothing: written.smoothing.smoothing,
             correction: written.smoothing.correction,
-            screen: written.screen.into_owned(),
-            shown_for: written.shown_for,
+            screen: Screen::loaded(written.frame.number, time, written.origin),
             ..Self::default()
         };
-        simulation.replace_physics(physics);
+        simulation.replace_physics(written.physics.into_owned());
         simulation.run.resimulated = written.resimulated;
         simulation.follow_tick();
         Ok(simulation)
@@ -92,6 +80,9 @@ impl<'de> Deserialize<'de> for Simulation {
 /// A saved state has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`](crate::Resources);
 /// - the events of the last frame, which you should read before saving;
+/// - the picture: the first frame after a load lists every body in [`moved`](Simulation::moved), and no body has a
+///   [visual error](Simulation::visual_error) or a pending [`show_from`](crate::Physics::show_from). Displayed time
+///   continues where it was;
 /// - the [limits of the past](Simulation::keep), which you have to set again.
 ///
 /// # Guarantees
@@ -135,7 +126,8 @@ impl Simulation {
         write(StateType::Simulation, Physics::layout(), self)
     }
 
-    /// Reads a state that was written by [`save`](Self::save) of the same build.
+    /// Reads a state that was written by [`save`](Self::save) of the same build. Its first frame lists every body in
+    /// [`moved`](Self::moved), because it has displayed none.
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.

@@ -382,8 +382,14 @@ impl Model {
             #[cfg(feature = "serde")]
             Action::Load => {
                 // The joints may have changed since the last step.
-                if let Ok(bytes) = simulation.save() {
+                let mut bodies = self.bodies.iter();
+                if bodies.all(|body| body.smoothing.unwrap_or(self.general) == body.applied)
+                    && let Ok(bytes) = simulation.save()
+                {
                     *simulation = Simulation::load(&bytes).unwrap();
+                    for body in &mut self.bodies {
+                        (body.error, body.begins_at) = (Error::NONE, None);
+                    }
                     self.forget_past(simulation);
                 }
             }

@@ -241,29 +241,3 @@ fn dangling_handles_of_bodies_colliders_and_joints_are_refused() {
         assert!(Physics::deserialize(&forged["physics"]).is_err(), "{of}");
     }
 }
-
-#[test]
-fn the_first_frame_repairs_a_forged_list_of_displayed_bodies() {
-    let mut simulation = space(60);
-    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    for _ in 0..3 {
-        simulation.physics.insert(flying.clone(), ball());
-    }
-    simulation.advance(MS(40), |_, _| ());
-    let mut state = serde_json::to_value(&simulation).unwrap();
-    for place in 0..2 {
-        *state
-            .pointer_mut(&format!("/screen/shown/{place}/0/version"))
-            .unwrap() = 3.into();
-        let slot = format!("/screen/bodies/{}/version", place + 1);
-        *state.pointer_mut(&slot).unwrap() = 3.into();
-    }
-    let mut forged = Simulation::deserialize(&state).unwrap();
-    for removed in [2, 0] {
-        forged.advance(MS(0), |_, _| ());
-        assert_eq!(forged.removed().len(), removed);
-        for (key, _) in simulation.physics.bodies() {
-            assert_eq!(forged.pose(key), simulation.pose(key));
-        }
-    }
-}

@@ -270,6 +270,7 @@ impl Game {
         if let Ok(bytes) = simulation.save() {
             *simulation = Simulation::load(&bytes).unwrap();
             self.paths.abandon();
+            self.beginnings.clear();
             self.is_replaced = true;
             self.keep_past(simulation);
         }

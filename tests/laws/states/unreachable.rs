@@ -119,13 +119,12 @@ fn a_finished_rollback_can_be_saved() {
         push.unwrap();
         game.simulation.run_step();
     }
-    // The bytes hold the displayed poses and their errors, too.
     let mut loaded = Simulation::load(&game.simulation.save().unwrap()).unwrap();
     for simulation in [&mut game.simulation, &mut loaded] {
         advance(simulation, 5);
     }
     let error = |simulation: &Simulation| simulation.visual_error(game.ball);
-    assert!(error(&loaded).is_some());
-    assert_eq!(error(&loaded), error(&game.simulation));
-    assert_eq!(loaded.pose(game.ball), game.simulation.pose(game.ball));
+    assert!(error(&game.simulation).is_some() && error(&loaded).is_none());
+    let checksum = loaded.physics.checksum();
+    assert_eq!(checksum, game.simulation.physics.checksum());
 }

@@ -200,13 +200,6 @@ fn a_change_of_smoothing_is_eased_after_an_aborted_frame_a_portal_and_a_copy() {
     let x = shown_x(&simulation, key);
     assert!((0.0..0.2).contains(&(x - last)), "{x} after {last}");
     assert!(most_uneven(&mut simulation, key, 40) < 0.03);
-    #[cfg(feature = "serde")]
-    {
-        simulation.smoothing = Smoothing::Interpolate;
-        advance(&mut simulation, 1);
-        let mut simulation = Simulation::load(&simulation.save().unwrap()).unwrap();
-        assert!(most_uneven(&mut simulation, key, 20) < 0.005);
-    }
 }
 
 #[test]
