@@ -28,10 +28,11 @@ pub(crate) struct Movers {
     use_trajectory: Vec<bool>,
     trajectories: Vec<Trajectory>,
     awake: usize,
-    /// Counts up whenever bodies are listed or unlisted, or change their indices.
-    #[cfg_attr(feature = "serde", serde(skip))]
+    /// Two lists with the same number have the same bodies in the same order.
+    #[cfg_attr(feature = "serde", serde(skip, default = "unique"))]
     order: u64,
-    #[cfg_attr(feature = "serde", serde(skip))]
+    /// Two lists with the same number have the same bodies with the same poses.
+    #[cfg_attr(feature = "serde", serde(skip, default = "unique"))]
     version: u64,
 }
 
@@ -52,8 +53,6 @@ impl Movers {
         self.current[index]
     }
 
-    /// Returns a counter. If two readings are equal, and the state was not replaced in between, all bodies have kept
-    /// their indices.
     pub fn order(&self) -> u64 {
         self.order
     }
@@ -63,8 +62,8 @@ impl Movers {
     }
 
     fn reorder(&mut self) {
-        self.order += 1;
-        self.version += 1;
+        self.order = unique();
+        self.version = self.order;
     }
 
     pub fn awake(&self) -> usize {
@@ -86,7 +85,7 @@ impl Movers {
         flags.iter().fold(false, |any, is| any | is)
     }
 
-    pub fn all_poses(&self) -> impl Iterator<Item = [&Pose; 2]> {
+    pub fn all_poses(&self) -> impl ExactSizeIterator<Item = [&Pose; 2]> {
         let poses = self.previous.iter().zip(&self.current);
         poses.map(|(previous, current)| [previous, current])
     }
@@ -130,9 +129,9 @@ impl Movers {
         self.trajectories.swap_remove(index);
     }
 
-    /// Sets a version that no state has, for a copy whose poses are about to change.
+    /// Draws another version, because the poses are about to change.
     pub fn renew_version(&mut self) {
-        self.version = !Id::default().number();
+        self.version = unique();
     }
 
     pub fn copy_shown(&mut self, of: &Self) {
@@ -162,7 +161,7 @@ impl Movers {
         dt: f32,
         tick: u64,
     ) {
-        self.version += 1;
+        self.renew_version();
         std::mem::swap(&mut self.previous, &mut self.current);
         for index in known..self.keys.len() {
             let position = self.position(index, world, self.previous[index]);
@@ -262,7 +261,7 @@ impl Movers {
 
     /// Moves a body to `position` after `tick` steps. The changed part is not blended with the old pose.
     pub fn put(&mut self, index: usize, position: Pose, tick: u64) {
-        self.version += 1;
+        self.renew_version();
         let (previous, current) = (&mut self.previous[index], &mut self.current[index]);
         let trajectory = &mut self.trajectories[index];
         trajectory.put(tick);
@@ -287,7 +286,7 @@ impl Movers {
     }
 
     pub fn set(&mut self, index: usize, previous: Pose, current: Pose) {
-        self.version += 1;
+        self.renew_version();
         self.previous[index] = previous;
         self.current[index] = current;
     }
@@ -415,6 +414,11 @@ impl Movers {
             && self.trajectories.len() == len
             && self.awake <= len
     }
+}
+
+/// Returns a number that no list has.
+fn unique() -> u64 {
+    Id::default().number()
 }
 
 fn four<T>(list: &[T], start: usize) -> &[T; LANES] {

@@ -24,7 +24,9 @@ impl Screen {
         self.errors.len()
     }
 
+    /// Changes an error before the next picture. Until then, the marks do not describe the displayed one.
     pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
+        self.version = None;
         match change {
             ErrorChange::Add(key, by) => {
                 self.add_error(key, &by, settings);
@@ -68,9 +70,7 @@ impl Screen {
                 }
             }
             ErrorChange::ClearAll => {
-                if let Some(data) = &mut self.render_data {
-                    data.jump_all();
-                }
+                self.has_all_jumped = true;
                 self.beginnings.clear();
                 let keys: Vec<_> = self.errors.keys().copied().collect();
                 for key in keys {
@@ -147,10 +147,7 @@ impl Screen {
         };
         let before = std::mem::replace(&mut offset.shown, now);
         if now != before {
-            if let Some(data) = &mut self.render_data {
-                data.add_override(key, now);
-            }
-            self.report_resting(key, before, now);
+            self.report_resting(key, now);
         }
     }
 
@@ -200,10 +197,7 @@ impl Screen {
             };
             let before = std::mem::replace(shown, now);
             if now != before {
-                if let Some(data) = &mut self.render_data {
-                    data.add_override(*key, now);
-                }
-                self.report_resting(*key, before, now);
+                self.report_resting(*key, now);
             }
             has_error
         });

@@ -6,7 +6,7 @@ mod show;
 mod errors;
 // Keys with the frame in which something happened to them.
 mod key_log;
-// Pairs of poses and motion, for renderers.
+// Pairs of poses and jumps, for renderers.
 mod render_data;
 
 use std::borrow::Cow;
@@ -45,7 +45,13 @@ pub struct Screen {
     rested: KeyLog,
     removals: KeyLog,
     pub(crate) events: DisplayedEvents,
-    render_data: Option<Box<RenderData>>,
+    /// The version of the displayed movers, or `None` if there are none.
+    version: Option<u64>,
+    /// The bodies in `moved` that jumped.
+    jumped: Vec<BodyKey>,
+    /// Bodies that jump in the next picture, and whether all do.
+    jumping: Vec<BodyKey>,
+    has_all_jumped: bool,
     /// The epoch of the last log, or `None` if the next one is compared with all bodies.
     epoch: Option<u64>,
     origin: Option<Origin>,
@@ -128,7 +134,6 @@ pub(crate) struct Moment<'a> {
     pub elapsed: Duration,
     pub smoothing: &'a SmoothingSettings,
     pub origin: Origin,
-    pub has_render_data: bool,
 }
 
 /// # Construction
@@ -288,28 +293,25 @@ impl Screen {
                 Marks::reported_at(0)
             }
         };
-        if let Some(data) = &mut self.render_data {
-            data.add_override(key, now);
-        }
         let moved_at = marks.moved_at;
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_at });
         self.rested.grow(self.bodies.len());
         if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
-            self.report_resting(key, before.unwrap_or(now), now);
+            self.report_resting(key, now);
         }
     }
 
-    fn report_resting(&mut self, key: BodyKey, before: Pose, shown: Pose) {
+    fn report_resting(&mut self, key: BodyKey, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
             self.rested.push(self.number, key);
-            let moved_at = self.report(key, before, shown, moved_at);
+            let moved_at = self.report(key, shown, moved_at);
             self.bodies[key] = Displayed::Resting { pose, moved_at };
         }
     }
 
-    /// Reports a body in `moved`, which was displayed at `before` until now. Returns its index there.
-    fn report(&mut self, key: BodyKey, before: Pose, shown: Pose, moved_at: u32) -> u32 {
+    /// Reports a body in `moved`. Returns its index there.
+    fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
         self.list_moved(self.shown.len());
         let moved = self.moved.list();
         match moved.get_mut(moved_at as usize) {
@@ -319,11 +321,7 @@ impl Screen {
             }
             _ => {
                 moved.push((key, shown));
-                let moved_at = as_index(moved.len() - 1);
-                if let Some(data) = &mut self.render_data {
-                    data.add_moved(before, self.origin_shift);
-                }
-                moved_at
+                as_index(moved.len() - 1)
             }
         }
     }

@@ -33,9 +33,6 @@ impl Screen {
         if !self.beginnings.is_empty() {
             self.begin_errors(movers, &weights, moment);
         }
-        if let Some(data) = &mut self.render_data {
-            data.show(movers, moment.alpha);
-        }
         let mut poses = [Pose::IDENTITY; CHUNK];
         if self.moved().is_empty() {
             self.moved = Moved::AllShown(std::mem::take(self.moved.list()));
@@ -44,10 +41,10 @@ impl Screen {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             movers.blend(start, &weights, poses);
             self.add_errors(start, poses);
-            self.list_overrides(movers, start, poses);
             self.compare(start, poses);
         }
-        self.finish_render_data();
+        self.finish_jumps();
+        self.version = Some(movers.version());
     }
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
@@ -91,19 +88,13 @@ impl Screen {
         self.clear_moved();
         self.removed.clear();
         self.events.show_none();
-        if let Some(data) = &mut self.render_data {
-            data.repeat();
-        }
+        self.jumped.clear();
     }
 
     fn begin(&mut self, moment: &Moment) {
         // Nothing has changed until a body moves or is removed.
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
-        self.set_render_data(moment.has_render_data);
-        if let Some(data) = &mut self.render_data {
-            data.clear_overrides();
-        }
         self.alpha = moment.alpha;
         let before = self.origin.replace(moment.origin);
         self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
@@ -112,9 +103,6 @@ impl Screen {
     fn remove_gone(&mut self, movers: &Movers, log: &mut PoseLog) {
         if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
             self.order = None;
-            if let Some(data) = &mut self.render_data {
-                data.expect_another_state();
-            }
             let resting = log.rest.iter().map(|(key, _)| *key);
             let listed = movers.keys().iter().copied().chain(resting);
             let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
@@ -161,13 +149,6 @@ impl Screen {
         let shown = &mut self.shown[places];
         let has_moved =
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
-        if let Some(data) = &mut self.render_data {
-            for (((_, shown), marks), pose) in shown.iter().zip(&*marks).zip(poses) {
-                if has_moved(shown, marks, pose) {
-                    data.add_moved(*shown, self.origin_shift);
-                }
-            }
-        }
         let mut unmoved = Some(0);
         if matches!(self.moved, Moved::AllShown(_)) {
             let mut bodies = shown.iter_mut().zip(marks).zip(poses);

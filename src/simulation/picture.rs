@@ -89,10 +89,15 @@ impl Simulation {
         self.screen.removed()
     }
 
-    /// Returns the data of this picture for renderers, if [`keeps_render_data`](Self::keeps_render_data) is set.
+    /// Returns the data of this picture for renderers that blend poses on the GPU or draw motion vectors. Ask right
+    /// after the frame.
+    ///
+    /// Returns `None` if the state has changed since the frame, through an edit, a step or an assignment, in the middle
+    /// of a [rollback](Self::roll_back), before the first frame, and on a thread. Then write the poses of
+    /// [`moved`](Self::moved) into your buffer.
     #[must_use]
-    pub fn render_data(&self) -> Option<&RenderData> {
-        self.screen.render_data()
+    pub fn render_data(&self) -> Option<RenderData<'_>> {
+        self.screen.render_data(self.physics.pairs.movers())
     }
 
     /// Returns the changes since the frame with this [`number`](crate::Frame::number), for a host that missed the
@@ -130,7 +135,6 @@ impl Simulation {
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,
-            has_render_data: self.keeps_render_data,
         };
         let movers = self.physics.pairs.movers();
         screen.show(movers, log, &moment);

@@ -81,12 +81,6 @@ pub struct Simulation {
     /// next frame, even for errors that are already displayed. With [`Correction::OFF`] bodies jump to their corrected
     /// poses.
     pub correction: Correction,
-    /// Whether to keep [`render_data`](Self::render_data) from the next frame on, for a renderer that blends poses on
-    /// the GPU or needs motion vectors: `false` by default.
-    ///
-    /// A frame with a step then copies both poses of each moving body, and every frame the previous pose of each body
-    /// that moved. Saved bytes do not hold the data.
-    pub keeps_render_data: bool,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,
 }
@@ -124,7 +118,6 @@ impl Clone for Simulation {
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             correction: self.correction,
-            keeps_render_data: self.keeps_render_data,
             screen,
         }
     }
@@ -147,7 +140,6 @@ impl Simulation {
             shown_for: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),
-            keeps_render_data: false,
             screen: Screen::default(),
         };
         simulation.take_over_physics();

@@ -34,7 +34,6 @@ pub(super) struct Snapshot {
     pub is_single: bool,
     /// The length of the next step, in seconds. Bodies are extrapolated by up to this time.
     pub next_dt: f32,
-    pub has_render_data: bool,
 }
 
 /// The rounding error of a step's length, in seconds: both its times are rounded to nanoseconds.

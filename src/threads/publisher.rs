@@ -24,7 +24,6 @@ struct Published {
     epoch: u64,
     version: u64,
     smoothing: Arc<SmoothingSettings>,
-    has_render_data: bool,
 }
 
 impl Published {
@@ -34,14 +33,12 @@ impl Published {
             epoch: physics.epoch.number(),
             version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
-            has_render_data: simulation.keeps_render_data,
         }
     }
 
     fn is_same(&self, other: &Self) -> bool {
         (self.epoch, self.version) == (other.epoch, other.version)
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)
-            && self.has_render_data == other.has_render_data
     }
 }
 
@@ -146,7 +143,6 @@ impl Snapshot {
         self.origin = physics.origin;
         self.movers.copy_shown(physics.pairs.movers());
         self.smoothing = Arc::clone(physics.smoothing_settings());
-        self.has_render_data = simulation.keeps_render_data;
     }
 }
 

@@ -117,7 +117,6 @@ impl<E> View<E> {
                 dt: missing,
                 is_single: false,
                 next_dt: rounded(snapshot.dt),
-                has_render_data: snapshot.has_render_data,
             };
             let mut log = PoseLog::default();
             for earlier in self.mail.states.drain(..) {
@@ -244,7 +243,6 @@ impl<E> View<E> {
             elapsed,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
-            has_render_data: snapshot.has_render_data,
         };
         self.screen.show(&snapshot.movers, log, &moment);
         self.moment = Some((snapshot, alpha));
@@ -293,11 +291,12 @@ impl<E> View<E> {
         self.screen.origin_shift()
     }
 
-    /// Returns the data of this picture for renderers, if the simulation [keeps
-    /// it](crate::Simulation::keeps_render_data), like [`Simulation::render_data`](crate::Simulation::render_data).
+    /// Returns the data of this picture for renderers, like
+    /// [`Simulation::render_data`](crate::Simulation::render_data), or `None` before the first state is displayed.
     #[must_use]
-    pub fn render_data(&self) -> Option<&RenderData> {
-        self.screen.render_data()
+    pub fn render_data(&self) -> Option<RenderData<'_>> {
+        let (displayed, _) = self.moment.as_ref()?;
+        self.screen.render_data(&displayed.movers)
     }
 
     pub(crate) fn screen(&self) -> &Screen {

@@ -20,7 +20,6 @@ impl Hooks for Idle {
 /// Creates a flyer that was displayed between two steps.
 fn displayed() -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
-    simulation.keeps_render_data = true;
     advance(&mut simulation, 25);
     assert_eq!(jumped(&simulation), [key], "it is new");
     advance(&mut simulation, 5);
@@ -34,29 +33,74 @@ fn jumped(simulation: &Simulation) -> &[BodyKey] {
 
 fn excepted(simulation: &Simulation) -> Vec<BodyKey> {
     let exceptions = simulation.render_data().unwrap().overrides();
-    exceptions.iter().map(|(key, _)| *key).collect()
+    exceptions.map(|(key, _)| key).collect()
 }
 
 #[test]
-fn render_data_is_kept_only_if_requested() {
-    let (mut simulation, _) = flyer_in_space();
+fn render_data_belongs_to_the_state_that_the_frame_displays() {
+    let (mut simulation, key) = flyer_in_space();
+    assert!(simulation.render_data().is_none(), "no frame has ended");
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
     advance(&mut simulation, 25);
+    let poses = |simulation: &Simulation| {
+        let data = simulation.render_data()?;
+        Some((data.alpha(), data.pairs().collect::<Vec<_>>()))
+    };
+    let displayed = poses(&simulation);
+    assert_eq!(displayed.as_ref().unwrap().1.len(), 1);
+    assert_eq!(poses(&simulation.clone()), displayed);
+    // Taken out and put back, the state is the same.
+    let taken = std::mem::take(&mut simulation.physics);
     assert!(simulation.render_data().is_none());
-    simulation.keeps_render_data = true;
-    advance(&mut simulation, 25);
-    simulation.keeps_render_data = true; // again, which changes nothing
-    assert_eq!(simulation.render_data().unwrap().keys().len(), 1);
-    assert_eq!(simulation.clone().render_data().unwrap().keys().len(), 1);
-    simulation.keeps_render_data = false;
-    assert!(simulation.render_data().is_some(), "of the same picture");
-    advance(&mut simulation, 0);
-    assert!(simulation.render_data().is_none());
+    simulation.physics = taken;
+    assert_eq!(poses(&simulation), displayed);
+
+    type Change = fn(&mut Simulation, BodyKey);
+    let changes: [Change; 5] = [
+        |it, key| it.physics.teleport(key, Pose::IDENTITY).unwrap(),
+        |it, _| _ = it.physics.insert(flyer(), ball()),
+        |it, key| _ = it.physics.remove(key),
+        |it, _| it.roll_back(1).unwrap(),
+        |it, _| {
+            it.begin_frame(MS(10));
+            it.next_step().unwrap();
+            it.run_step();
+        },
+    ];
+    for change in changes {
+        let mut copy = simulation.clone();
+        change(&mut copy, key);
+        assert!(copy.render_data().is_none());
+        copy.end_frame();
+        while copy.next_step().is_some() {
+            copy.run_step();
+        }
+        advance(&mut copy, 3);
+        assert!(copy.render_data().is_some());
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_loaded_game_has_render_data_from_its_first_frame_on() {
+    let (mut simulation, key) = displayed();
+    let mut loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+    assert!(loaded.render_data().is_none(), "no frame has ended");
+    for simulation in [&mut simulation, &mut loaded] {
+        advance(simulation, 3);
+    }
+    let [one, other] = [&simulation, &loaded].map(|it| it.render_data().unwrap());
+    assert!(one.pairs().eq(other.pairs()) && one.alpha() == other.alpha());
+    assert_ne!(one.pairs_version(), other.pairs_version());
+    assert_eq!((one.jumped(), other.jumped()), (&[][..], &[key][..]));
 }
 
 #[test]
 fn the_pairs_version_changes_only_after_steps_and_edits() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.keeps_render_data = true;
     let versions = |simulation: &Simulation| {
         let data = simulation.render_data().unwrap();
         (data.pairs_version(), data.keys_version())
@@ -89,7 +133,6 @@ fn teleports_and_portals_are_listed_as_jumped() {
     simulation.physics.teleport(key, there).unwrap();
     advance(&mut simulation, 1);
     assert_eq!(jumped(&simulation), [key]);
-    assert_eq!(simulation.render_data().unwrap().moved_from(), [there]);
     advance(&mut simulation, 5);
     assert_eq!(jumped(&simulation), []);
     simulation.physics.teleport_by(key, there).unwrap();
@@ -134,12 +177,7 @@ fn an_origin_shift_is_neither_a_jump_nor_motion() {
     simulation.physics.shift_origin(Vector::X * 64.0).unwrap();
     advance(&mut simulation, 0);
     assert_eq!(jumped(&simulation), []);
-    let data = simulation.render_data().unwrap();
-    for ((moved, pose), from) in simulation.moved().iter().zip(data.moved_from()) {
-        let off = (pose.translation - from.translation).length();
-        assert!(off < 1e-5, "{moved:?} {off}");
-    }
-    assert_eq!(data.moved_from().len(), 2);
+    assert_eq!(simulation.moved().len(), 2);
     assert_eq!(simulation.pose(rock).unwrap().translation.x, -64.0);
     assert_eq!(
         simulation.pose(key).unwrap().translation.x,
@@ -155,7 +193,6 @@ fn a_correction_is_listed_as_jumped_only_if_not_smoothed() {
         (Correction::OFF, 1.0, true),
     ] {
         let (mut simulation, key) = flyer_in_space();
-        simulation.keeps_render_data = true;
         simulation.correction = correction;
         simulation.keep(Kept {
             ticks: 20,
@@ -224,15 +261,13 @@ fn bodies_that_a_shader_cannot_interpolate_are_listed_as_exceptions() {
 }
 
 #[test]
-fn overlap_and_runner_keep_the_render_data_of_a_simulation() {
+fn overlap_and_runner_have_the_render_data_of_a_simulation() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.keeps_render_data = true;
     let mut renderer = Renderer::default();
     advance(&mut simulation, 25);
     renderer.draw(
-        simulation.render_data().unwrap(),
+        simulation.render_data(),
         (simulation.moved(), simulation.removed()),
-        Vector::ZERO,
         |key| simulation.pose(key),
     );
     let mut overlap = Overlap::new(simulation).unwrap();
@@ -254,10 +289,7 @@ fn overlap_and_runner_keep_the_render_data_of_a_simulation() {
 }
 
 fn draw<E>(renderer: &mut Renderer, view: &View<E>) {
-    renderer.draw(
-        view.render_data().unwrap(),
-        (view.moved(), view.removed()),
-        view.origin_shift(),
-        |key| view.pose(key),
-    );
+    renderer.draw(view.render_data(), (view.moved(), view.removed()), |key| {
+        view.pose(key)
+    });
 }

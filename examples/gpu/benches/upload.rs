@@ -23,7 +23,7 @@ fn pairs(gpu: &Gpu, simulation: &mut Simulation, instances: &mut Instances) -> u
     let mut bytes = 0;
     for _ in 0..FRAMES {
         frame(simulation);
-        let data = simulation.render_data().expect("render data is kept");
+        let data = simulation.render_data().expect("nothing was edited");
         let upload = instances.upload(gpu, data, simulation.removed());
         bytes += upload.expect("every body has a slot").bytes;
         gpu.queue.submit([]);
@@ -60,7 +60,6 @@ fn upload(criterion: &mut Criterion) {
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         let mut bare = spinners(count as usize);
         let mut with_pairs = spinners(count as usize);
-        with_pairs.keeps_render_data = true;
         let mut with_matrices = spinners(count as usize);
         let mut instances = Instances::new(&gpu, count);
         let buffer = gpu.buffer(48 * count as usize, Usage::STORAGE | Usage::COPY_DST);

@@ -41,6 +41,8 @@ pub struct Upload {
     pub bytes: usize,
     /// Whether the frame uploaded pairs.
     pub has_pairs: bool,
+    exceptions: u32,
+    jumped: u32,
 }
 
 /// The poses on the graphics card.
@@ -65,6 +67,8 @@ pub struct Instances {
     capacity: u32,
     keys_version: u64,
     pairs_version: u64,
+    /// The poses before or after a step, to be uploaded.
+    pairs: Vec<PoseFloats>,
 }
 
 impl Instances {
@@ -121,6 +125,7 @@ impl Instances {
             capacity,
             keys_version: 0,
             pairs_version: 0,
+            pairs: Vec::new(),
         }
     }
 
@@ -142,15 +147,14 @@ impl Instances {
     pub fn update(
         &mut self,
         gpu: &Gpu,
-        data: &RenderData,
+        data: RenderData<'_>,
         removed: &[BodyKey],
     ) -> Result<Upload, Full> {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(&self.poses, 0, &self.poses_before, 0, self.poses.size());
         let upload = self.upload(gpu, data, removed)?;
-        let counts = [data.keys(), data.jumped()].map(|list| list.len() as u32);
-        let exceptions = (data.overrides().len() + removed.len()) as u32;
-        let threads = [counts[0], exceptions, counts[1]];
+        let pairs = data.keys().len() as u32;
+        let threads = [pairs, upload.exceptions, upload.jumped];
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_bind_group(0, &self.bindings, &[]);
         for (pipeline, threads) in self.passes.iter().zip(threads) {
@@ -168,7 +172,7 @@ impl Instances {
     pub fn upload(
         &mut self,
         gpu: &Gpu,
-        data: &RenderData,
+        data: RenderData<'_>,
         removed: &[BodyKey],
     ) -> Result<Upload, Full> {
         let mut upload = Upload::default();
@@ -182,8 +186,8 @@ impl Instances {
         let mut exception_slots = gone.clone();
         let mut exceptions = vec![PoseFloats::default(); gone.len()];
         for (key, pose) in data.overrides() {
-            exception_slots.push(self.slot_for(*key)?);
-            exceptions.push(evenstep::render::pose_floats(pose));
+            exception_slots.push(self.slot_for(key)?);
+            exceptions.push(evenstep::render::pose_floats(&pose));
         }
         if self.keys_version != data.keys_version() {
             let slots: Result<Vec<u32>, Full> =
@@ -193,8 +197,11 @@ impl Instances {
         }
         let has_pairs = self.pairs_version != data.pairs_version();
         if has_pairs {
-            write(&self.previous, cast_slice(data.previous()));
-            write(&self.current, cast_slice(data.current()));
+            for (buffer, end) in [&self.previous, &self.current].into_iter().zip(0..) {
+                self.pairs.clear();
+                self.pairs.extend(data.pairs().map(|pair| pair[end]));
+                write(buffer, cast_slice(&self.pairs));
+            }
             self.pairs_version = data.pairs_version();
         }
         let jumped: Vec<u32> = (data.jumped().iter())
@@ -214,6 +221,8 @@ impl Instances {
         self.free.extend(gone);
         Ok(Upload {
             has_pairs,
+            exceptions: counts.exceptions,
+            jumped: counts.jumped,
             ..upload
         })
     }

@@ -30,12 +30,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gpu = Gpu::open()?;
     println!("{} bodies on {}", options.bodies, gpu.name);
     let mut simulation = spinners(options.bodies);
-    simulation.keeps_render_data = true;
     let mut instances = Instances::new(&gpu, u32::try_from(options.bodies)?);
     let (mut uploaded, mut with_pairs, mut largest) = (0, 0, 0.0_f32);
     for _ in 0..options.frames {
         simulation.advance(Duration::from_secs(1) / 144, |_, _| ());
-        let data = simulation.render_data().ok_or("render data is off")?;
+        let data = simulation.render_data().ok_or("the state was edited")?;
         let upload = instances.update(&gpu, data, simulation.removed())?;
         uploaded += upload.bytes;
         with_pairs += u32::from(upload.has_pairs);

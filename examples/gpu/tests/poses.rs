@@ -18,8 +18,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(mut simulation: Simulation) -> Self {
-        simulation.keeps_render_data = true;
+    fn new(simulation: Simulation) -> Self {
         let gpu = Gpu::open().expect("this needs a graphics card or a software rasteriser");
         let instances = Instances::new(&gpu, 1_000);
         Self {

@@ -17,7 +17,7 @@ struct Message {
 }
 
 struct Worker {
-    simulation: Simulation, // with `keeps_render_data`
+    simulation: Simulation,
     game: fn(&mut Physics, Step),
     ids: BTreeMap<BodyKey, u32>, // also of removed bodies, so that no id is used twice
     start: f64,
@@ -40,24 +40,23 @@ impl Worker {
 
     fn message(&mut self, end: f64) -> Message {
         let data = self.simulation.render_data().unwrap();
-        let resting = data.overrides().iter();
-        let resting = resting.map(|(key, pose)| (key, [pose_floats(pose); 2]));
-        let pairs = data.previous().iter().zip(data.current());
-        let moving = data.keys().iter().zip(pairs.map(|(a, b)| [*a, *b]));
+        let resting = data.overrides();
+        let resting = resting.map(|(key, pose)| (key, [pose_floats(&pose); 2]));
+        let moving = data.keys().iter().copied().zip(data.pairs());
         let mut message = Message {
             end,
             ..Message::default()
         };
-        let mut id = |key: &BodyKey| {
+        let mut id = |key: BodyKey| {
             let next = self.ids.len() as u32;
-            *self.ids.entry(*key).or_insert(next)
+            *self.ids.entry(key).or_insert(next)
         };
         // If a body is in both lists, the page keeps the second pair.
         for (key, pair) in resting.chain(moving) {
             message.ids.push(id(key));
             message.poses.push(pair);
         }
-        message.removed = self.simulation.removed().iter().map(id).collect();
+        message.removed = self.simulation.removed().iter().copied().map(id).collect();
         message
     }
 }
@@ -134,10 +133,8 @@ fn game(physics: &mut Physics, step: Step) {
 }
 
 fn worker() -> Worker {
-    let mut simulation = pile();
-    simulation.keeps_render_data = true;
     Worker {
-        simulation,
+        simulation: pile(),
         game,
         ids: BTreeMap::new(),
         start: 5_000.0,

@@ -121,19 +121,16 @@ impl Host {
     fn draw(&mut self) {
         match &self.kind {
             Loop::Hooks(simulation) | Loop::Pull(simulation) => self.renderer.draw(
-                simulation.render_data().unwrap(),
+                simulation.render_data(),
                 (simulation.moved(), simulation.removed()),
-                simulation.frame().origin_shift,
                 |key| simulation.pose(key),
             ),
             Loop::Overlap(overlap) => {
                 let view = overlap.view();
-                self.renderer.draw(
-                    view.render_data().unwrap(),
-                    (view.moved(), view.removed()),
-                    view.origin_shift(),
-                    |key| view.pose(key),
-                );
+                self.renderer
+                    .draw(view.render_data(), (view.moved(), view.removed()), |key| {
+                        view.pose(key)
+                    });
             }
         }
     }

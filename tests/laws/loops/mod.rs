@@ -27,7 +27,6 @@ fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
         interval: script.interval,
         ..simulation.kept()
     });
-    simulation.keeps_render_data = true;
     let mut model = Model::new(&simulation, script.interval);
     let mut host = Host::new(simulation, kind, script.slack);
     let (mut game, mut reference) = (Game::new(script.seed), Game::new(script.seed));

@@ -150,15 +150,13 @@ pub fn play(script: &[FrameScript], is_eased: bool) -> u64 {
         .integration_parameters
         .max_ccd_substeps = 4;
     let mut model = Model::new(&simulation);
-    simulation.keeps_render_data = true;
     let mut renderer = Renderer::default();
     let mut operations = 0;
     for frame in script {
         run(&mut model, &mut simulation, frame);
         renderer.draw(
-            simulation.render_data().unwrap(),
+            simulation.render_data(),
             (simulation.moved(), simulation.removed()),
-            simulation.frame().origin_shift,
             |key| simulation.pose(key),
         );
         let actions = frame.between.len() + frame.before.len() + frame.after.len();

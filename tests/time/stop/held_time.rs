@@ -335,7 +335,6 @@ fn the_picture_stops_at_the_state_and_never_goes_back_with_any_smoothing() {
     ] {
         let (mut simulation, key) = flyer_in_space();
         simulation.smoothing = smoothing;
-        simulation.keeps_render_data = true;
         let (mut mirror, mut renderer) = (Mirror::default(), Renderer::default());
         let (mut shown, mut time) = (0.0, Duration::ZERO);
         for ms in [17, 4, 33, 2, 2, 2, 50, 9].repeat(6) {
@@ -355,8 +354,8 @@ fn the_picture_stops_at_the_state_and_never_goes_back_with_any_smoothing() {
             (shown, time) = (x, frame.time);
             mirror.follow_simulation(&simulation);
             let lists = (simulation.moved(), simulation.removed());
-            let data = simulation.render_data().unwrap();
-            renderer.draw(data, lists, frame.origin_shift, |key| simulation.pose(key));
+            let data = simulation.render_data();
+            renderer.draw(data, lists, |key| simulation.pose(key));
         }
         assert!(simulation.physics.tick() > 60, "{smoothing:?}");
     }

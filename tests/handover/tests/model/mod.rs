@@ -34,7 +34,6 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         time: Duration::from_secs(tick),
         dt: 1.0,
         next_dt: 1.0,
-        has_render_data: false,
         is_single: false,
     });
     let log = PoseLog {

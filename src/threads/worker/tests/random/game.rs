@@ -49,8 +49,7 @@ pub struct Game {
 
 impl Game {
     pub fn new(seed: u64) -> Self {
-        let mut simulation = start();
-        simulation.keeps_render_data = true;
+        let simulation = start();
         let mut keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
         keys.sort_unstable();
         let mut game = Self {
@@ -212,12 +211,10 @@ impl Game {
 
     fn draw(&mut self) {
         let view = self.both.as_ref().expect("it runs").view();
-        self.renderer.draw(
-            view.render_data().expect("it is kept"),
-            (view.moved(), view.removed()),
-            view.origin_shift(),
-            |key| view.pose(key),
-        );
+        self.renderer
+            .draw(view.render_data(), (view.moved(), view.removed()), |key| {
+                view.pose(key)
+            });
     }
 
     /// Checks that a map kept from the lists has the displayed poses, and the bodies of the displayed time.
