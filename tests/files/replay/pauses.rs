@@ -77,7 +77,7 @@ fn pauses_after_a_step_are_replayed_with_the_time_that_they_hold() {
                 frames += 1;
                 let number = simulation.frame().number as usize;
                 // `Balls::new` has run the first frame.
-                assert_eq!(seen(simulation), run[number - 2], "from {from}");
+                assert_replayed(simulation, &run[number - 2]);
             },
         );
         assert_eq!(differences, [], "from {from}");

@@ -301,17 +301,33 @@ fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
 /// Returns the parts of a state after the loop has detected an assignment. The simulation is consumed.
 fn parts(mut simulation: Simulation) -> Parts {
     detect_assignment(&mut simulation);
-    let (redo, is_open) = (redo(&simulation), is_open(simulation.clone()));
+    let (mut redo, is_open) = (redo(&simulation), is_open(simulation.clone()));
     let stage = if is_poisoned(&simulation) {
         Stage::Poisoned
     } else if simulation.physics.current_step().is_some() {
         Stage::Before
-    } else if is_after(simulation).unwrap_or(redo == Redo::Finished) {
-        Stage::After
     } else {
-        Stage::Idle
+        let pauses = pauses_after_step(simulation.clone());
+        match is_after(simulation) {
+            Some(true) => {
+                if redo == Redo::None && !pauses {
+                    redo = Redo::Finished;
+                }
+                Stage::After
+            }
+            _ => Stage::Idle,
+        }
     };
     (stage, redo, is_open)
+}
+
+/// Returns whether a request to pause after the last step is heard. A resimulated step never pauses.
+fn pauses_after_step(mut simulation: Simulation) -> bool {
+    simulation.resume();
+    simulation.physics.pause_after_step();
+    // It runs no step, but ends the last one.
+    let _ = quietly(|| simulation.resimulate(u64::MAX, |_, _| ()));
+    simulation.clock().settings().is_paused()
 }
 
 fn is_poisoned(simulation: &Simulation) -> bool {
@@ -320,23 +336,12 @@ fn is_poisoned(simulation: &Simulation) -> bool {
     begun.is_err_and(|message| message.starts_with("Rapier panicked"))
 }
 
-/// Returns the progress of a rollback. After its last step, as after any other, a shift of the origin belongs to the
-/// step. A request to pause does not, because a resimulated step never pauses.
+/// Returns the progress of a rollback, except whether its last step is over: see [`parts`].
 fn redo(simulation: &Simulation) -> Redo {
     if simulation.steps_to_resimulate() > 0 {
         return Redo::Unfinished;
     }
-    let mut copy = simulation.clone();
-    copy.resume();
-    copy.physics.pause_after_step();
-    // It runs no step, but ends the last one.
-    match quietly(|| copy.resimulate(u64::MAX, |_, _| ())) {
-        Ok(Ok(())) if !copy.clock().settings().is_paused() => match is_after(simulation.clone()) {
-            Some(true) => Redo::Finished,
-            _ => Redo::None,
-        },
-        _ => Redo::None,
-    }
+    Redo::None
 }
 
 /// Returns whether a frame is open. Only the end of an open frame is counted.
