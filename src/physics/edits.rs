@@ -1,14 +1,13 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{ErrorChange, Pairs, PoseLog};
+use crate::pose::{ErrorChange, PoseLog};
 use rapier::dynamics::RigidBodyHandle;
 
 use super::Physics;
 
 impl Physics {
     pub(crate) fn detect_edits(&mut self) {
-        let tick = self.tick;
         let (mut dead, mut put) = (Vec::new(), Vec::new());
         let Self {
             world,
@@ -23,7 +22,7 @@ impl Physics {
                     continue;
                 };
                 let position = world.position_of(handle, body);
-                if pairs.detect_edit(key, handle, position, tick) {
+                if pairs.detect_edit(key, handle, position) {
                     put.push(key);
                 }
                 pairs.list_if_awake(key, handle, body);
@@ -39,7 +38,7 @@ impl Physics {
                     && let Some(position) = world.position(handle)
                 {
                     pairs.recheck(key, handle);
-                    if pairs.detect_edit(key, handle, position, tick) {
+                    if pairs.detect_edit(key, handle, position) {
                         put.push(key);
                     }
                 }
@@ -127,18 +126,6 @@ impl Physics {
             log.rest = self.pairs.resting().collect();
         }
         log
-    }
-
-    /// Returns the poses before and after the last step, if it was captured.
-    pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
-        Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
-    }
-
-    /// Detects edits, and sets both poses of each body to the current one, unless the last step was captured.
-    pub(crate) fn update_poses(&mut self) {
-        self.detect_edits();
-        let Self { world, log, .. } = self;
-        (self.pairs).resync_if_outdated(world, self.tick, &self.smoothing, log);
     }
 
     pub(crate) fn unlist_resting(&mut self) {

@@ -57,7 +57,7 @@ pub use resources::Resources;
 /// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
 /// | wake bodies after a change of a parameter | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
-/// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
+/// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |
 ///
 /// # When to call what
 /// Methods that depend on a current step say so. All others may be called at any time, even in a hook or a rollback.
@@ -83,8 +83,7 @@ pub use resources::Resources;
 /// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
 /// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
 /// last step; and the [`Resources`](crate::Resources). A clone in a hook has no current step, and lacks the forces that
-/// were added for it. Before the last step of a frame, it may hold one pose of each body instead of two, and displays
-/// that pose until its next step.
+/// were added for it.
 ///
 /// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks)), Rapier's
 /// quarantine list of the last step, and the counters of Rapier's pipeline.
@@ -135,15 +134,8 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StepAtHand {
     pub step: Step,
-    pub pauses: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepPlan {
-    pub step: Step,
     pub end: ExactTime,
-    /// Whether the poses before and after the step are read, to be displayed or kept.
-    pub is_captured: bool,
+    pub pauses: bool,
 }
 
 /// Changes that the game may have made since edits were last detected.

@@ -5,21 +5,22 @@ use std::sync::Arc;
 use crate::events::clear_events;
 use crate::pose::PoseLog;
 use crate::step::World;
-use crate::time::Step;
+use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
 use rapier::math::Pose;
 use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
-use super::{PastEdits, Physics, Stage, StepAtHand, StepPlan};
+use super::{PastEdits, Physics, Stage, StepAtHand};
 
 /// # A step
 impl Physics {
-    pub(crate) fn begin_step(&mut self, step: Step) {
+    pub(crate) fn begin_step(&mut self, step: Step, end: ExactTime) {
         self.targets.apply(&mut self.world, step);
         self.forces.begin_step();
         self.stage = Stage::Before(StepAtHand {
             step,
+            end,
             pauses: false,
         });
     }
@@ -35,38 +36,33 @@ impl Physics {
         is_before
     }
 
-    /// Steps the world. Returns the number of forces that were ignored because they were not finite.
-    pub(crate) fn run_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
-        let StepPlan {
-            step,
-            end,
-            is_captured,
-        } = plan;
+    /// Runs the current step. Returns the number of forces that were ignored because they were not finite, or `None` if
+    /// there is no current step.
+    pub(crate) fn run_step(&mut self, hooks: &dyn PhysicsHooks) -> Option<u64> {
+        let Stage::Before(at_hand) = self.stage else {
+            return None;
+        };
+        let StepAtHand { step, end, .. } = at_hand;
         let World { rapier, keys, .. } = &mut self.world;
         let rejected = self.forces.apply(&mut rapier.bodies, keys);
-        if is_captured {
+        {
             span!("take_poses");
             self.list_movers();
             let Self { world, log, .. } = self;
             (self.pairs).begin_step(world, step.tick, step.dt, &self.smoothing, log);
         }
-        let pauses = matches!(self.stage, Stage::Before(at_hand) if at_hand.pauses);
         self.stage = Stage::Poisoned;
         clear_events(&mut self.events);
         let events = Arc::make_mut(&mut self.events);
         (self.world).step(step, hooks, &mut self.event_log, events);
-        self.stage = Stage::After(StepAtHand { step, pauses });
+        self.stage = Stage::After(at_hand);
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
-        if is_captured {
-            let Self { world, log, .. } = self;
-            (self.pairs).end_step(world, self.tick, step.dt, &self.smoothing, log);
-        } else {
-            self.pairs.align_awake(&self.world);
-        }
-        rejected
+        let Self { world, log, .. } = self;
+        (self.pairs).end_step(world, self.tick, step.dt, &self.smoothing, log);
+        Some(rejected)
     }
 
     #[cfg(feature = "serde")]
@@ -118,23 +114,17 @@ impl Physics {
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
         let mut copy = self.clone();
-        for left in (0..steps).rev() {
+        for _ in 0..steps {
             // The hook may have assigned another value.
             copy.leave_step();
             copy.assert_sound();
             let start = copy.time;
             let end = start.after_step(copy.rate);
             let step = Step::of_physics(copy.tick, [start, end]);
-            copy.begin_step(step);
+            copy.begin_step(step, end);
             before_step(&mut copy, step);
             if copy.current_step() == Some(step) {
-                let is_captured = left == 0;
-                let plan = StepPlan {
-                    step,
-                    end,
-                    is_captured,
-                };
-                copy.run_step(plan, &());
+                copy.run_step(&());
             }
         }
         copy.leave_step();

@@ -211,19 +211,6 @@ impl Trajectory {
         self.moved == Some((tick, MovedBy::Teleport))
     }
 
-    /// Stops the body at its pose after a step that was not captured, when `tick` steps have run. An extrapolated body
-    /// continues from there, unless it was teleported since.
-    pub fn resync(&mut self, body: &RigidBody, smoothing: Smoothing, tick: u64) {
-        self.smoothing = smoothing;
-        self.stop_moving();
-        self.stop_turning();
-        if smoothing == Smoothing::Extrapolate && !self.is_teleported_at(tick) {
-            self.center = finite_center(body);
-            self.after = finite_velocity(body);
-            self.dt = 0.0;
-        }
-    }
-
     /// Stops the body because its position was set. It continues from there in the next step.
     pub fn stop_moving(&mut self) {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);

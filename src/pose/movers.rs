@@ -150,20 +150,19 @@ impl Movers {
 
 /// # Steps
 impl Movers {
-    /// Begins a step: the current state becomes the previous one. The first `known` bodies are where the last step left
-    /// them. `tick` steps have run. `is_curved` is whether a body needs its velocity at the beginning, even if its last
-    /// path was plain.
+    /// Begins a step: the current state becomes the previous one. `tick` steps have run. `is_curved` is whether a body
+    /// needs its velocity at the beginning, even if its last path was plain.
     pub fn begin_step(
         &mut self,
         world: &World,
-        known: usize,
         is_curved: impl Fn(BodyKey) -> bool,
         dt: f32,
         tick: u64,
     ) {
         self.renew_version();
         std::mem::swap(&mut self.previous, &mut self.current);
-        for index in known..self.keys.len() {
+        // Bodies that were awake after the last step are where it left them.
+        for index in self.awake..self.keys.len() {
             let position = self.position(index, world, self.previous[index]);
             self.previous[index] = position;
             self.current[index] = position;
@@ -220,7 +219,7 @@ impl Movers {
                 let smoothing = smoothing(self.keys[index]);
                 if Trajectory::ends_plain(body, smoothing) {
                     self.use_trajectory[index] = false;
-                    // The bytes of a saved state must not depend on which steps were captured.
+                    // A later edit reads the centre, which is zero now.
                     *trajectory = Trajectory::default();
                 } else {
                     trajectory.end(body, smoothing, dt, has_moved());
@@ -328,30 +327,6 @@ impl Movers {
     pub fn stop(&mut self, index: usize) {
         self.trajectories[index].stop_moving();
         self.trajectories[index].stop_turning();
-    }
-
-    /// Reads the poses after a step that was not captured, when `tick` steps have run. Bodies are displayed there, and
-    /// extrapolated bodies beyond.
-    pub fn resync(
-        &mut self,
-        world: &World,
-        smoothing: impl Fn(BodyKey) -> Smoothing,
-        changes: &mut BTreeMap<BodyKey, SmoothingChange>,
-        tick: u64,
-    ) {
-        self.begin_step(world, 0, |_| true, 0.0, tick);
-        for index in 0..self.keys.len() {
-            if self.use_trajectory[index]
-                && let Some(body) = world.rapier.bodies.get(self.handles[index])
-            {
-                let trajectory = &mut self.trajectories[index];
-                if let Some(change) = changes.get_mut(&self.keys[index]) {
-                    let path = change.path.insert(*trajectory);
-                    path.resync(body, change.before, tick);
-                }
-                trajectory.resync(body, smoothing(self.keys[index]), tick);
-            }
-        }
     }
 }
 

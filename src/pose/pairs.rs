@@ -42,8 +42,6 @@ pub(crate) struct Pairs {
     teleported: BTreeMap<BodyKey, Pair>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
-    /// Whether that step was not captured, so that only the state after it is known.
-    is_resynced: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -269,14 +267,9 @@ impl Pairs {
 }
 
 impl Pairs {
-    pub(super) fn is_outdated(&self, tick: u64) -> bool {
-        self.tick != tick
-    }
-
-    /// Reads the poses of all bodies that are about to move, right before a captured step, when `tick` steps have run.
-    ///
-    /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
-    /// those that were [detected](Self::detect_edit) in another position.
+    /// Reads the poses of all bodies that are about to move, right before a step, when `tick` steps have run. All bodies
+    /// that were awake after the last step are where it left them, except those that were
+    /// [detected](Self::detect_edit) in another position.
     pub fn begin_step(
         &mut self,
         world: &World,
@@ -286,14 +279,9 @@ impl Pairs {
         log: &PoseLog,
     ) {
         self.recheck_changed(&log.smoothings);
-        let mut known = self.movers.awake();
-        if self.is_outdated(tick) {
-            self.align_awake(world);
-            known = 0;
-        }
         let is_curved =
             |key| settings.of(key) != Smoothing::Interpolate || log.smoothings.contains_key(&key);
-        self.movers.begin_step(world, known, is_curved, dt, tick);
+        self.movers.begin_step(world, is_curved, dt, tick);
     }
 
     pub fn end_step(
@@ -311,13 +299,11 @@ impl Pairs {
         // For all other bodies, which rest, nothing changes.
         changes.retain(|_, change| change.path.is_some());
         self.tick = tick;
-        self.is_resynced = false;
         self.teleported.clear();
     }
 
-    /// Moves all awake bodies to the front of the lists, in Rapier's order. This runs even after a step that is not
-    /// captured, so that a body that wakes and falls asleep again before the next captured step is not missed.
-    pub fn align_awake(&mut self, world: &World) {
+    /// Moves all awake bodies to the front of the lists, in Rapier's order.
+    fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
         // In most steps all bodies are in line, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
@@ -335,42 +321,6 @@ impl Pairs {
             index += 1;
         }
         self.movers.set_awake(index);
-    }
-
-    pub fn is_resynced(&self) -> bool {
-        self.is_resynced
-    }
-
-    pub fn resync_if_outdated(
-        &mut self,
-        world: &World,
-        tick: u64,
-        settings: &SmoothingSettings,
-        log: &mut PoseLog,
-    ) {
-        if self.is_outdated(tick) {
-            self.resync(world, tick, settings, log);
-        }
-    }
-
-    /// Reads the latest poses and discards the earlier ones, because the frame ended before its last step. `tick` steps
-    /// have run.
-    fn resync(
-        &mut self,
-        world: &World,
-        tick: u64,
-        settings: &SmoothingSettings,
-        log: &mut PoseLog,
-    ) {
-        self.align_awake(world);
-        let changes = &mut log.smoothings;
-        self.recheck_changed(changes);
-        changes.retain(|key, change| change.before.has_other_time(settings.of(*key)));
-        (self.movers).resync(world, |key| settings.of(key), changes, tick);
-        changes.retain(|_, change| change.path.is_some());
-        self.teleported.clear();
-        self.tick = tick;
-        self.is_resynced = true;
     }
 
     pub fn unlist_resting(&mut self, world: &World, log: &mut PoseLog) {

@@ -7,7 +7,6 @@ use crate::physics::Physics;
 use crate::time::{FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::pull::Capture;
 use super::pull::Frame;
 use super::simulation::Simulation;
 
@@ -137,7 +136,7 @@ impl Simulation {
             frame_time = frame_time.duration().as_secs_f64()
         );
         let result = self.begin_frame_with(hooks, frame_time);
-        let result = result.and_then(|()| self.run_steps(hooks, Capture::LastStep));
+        let result = result.and_then(|()| self.run_steps(hooks));
         let frame = self.end_frame();
         result.map(|()| frame)
     }
@@ -155,13 +154,9 @@ impl Simulation {
         result
     }
 
-    pub(crate) fn run_steps<H: Hooks>(
-        &mut self,
-        hooks: &mut H,
-        capture: Capture,
-    ) -> Result<(), H::Error> {
+    pub(crate) fn run_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
-            self.run_step_with_hooks(hooks, step, capture)?;
+            self.run_step_with_hooks(hooks, step)?;
         }
         Ok(())
     }
@@ -170,7 +165,6 @@ impl Simulation {
         &mut self,
         hooks: &mut H,
         step: Step,
-        capture: Capture,
     ) -> Result<(), H::Error> {
         span!(
             "step",
@@ -183,7 +177,7 @@ impl Simulation {
         }
         let physics_hooks = hooks.physics_hooks();
         // Skips `after_step` if the hook replaced the physics.
-        if self.run_current_step(capture, or_none(physics_hooks.as_deref())) {
+        if self.run_step_with(or_none(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;
         }

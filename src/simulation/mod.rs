@@ -25,7 +25,6 @@ pub use hooks::Hooks;
 pub(crate) use hooks::or_none;
 pub use past::{Kept, RewindError};
 pub use picture::{DisplayedWorld, FrameChanges};
-pub(crate) use pull::Capture;
 pub use pull::Frame;
 pub use roll_back::{CorrectError, ResimulateError};
 pub use simulation::Simulation;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rapier::math::Vector;
 use rapier::pipeline::PhysicsHooks;
 
-use crate::physics::{Physics, Stage, StepPlan};
+use crate::physics::{Physics, Stage};
 use crate::time::{Dropped, ExactTime, FrameTime, Step};
 
 use super::simulation::{OpenFrame, Simulation};
@@ -170,16 +170,17 @@ impl Simulation {
         }
         self.leave_step();
         let step = self.peek()?;
+        let end = self.end_of_next_step();
         if self.run.past.is_on() {
             span!("keep_state");
             if self.run.past.keeps_snapshots() {
                 self.physics.resources.check_whole();
             }
             self.physics.detect_edits();
-            let (end, requested) = (self.end_of_next_step(), self.requested_tick());
+            let requested = self.run.redo.as_ref().map(|redo| redo.requested);
             (self.run.past).begin_step(step, end, &self.physics, requested);
         }
-        self.physics.begin_step(step);
+        self.physics.begin_step(step, end);
         if self.run.redo.is_none() {
             self.clock.hand_out_step();
         }
@@ -205,10 +206,6 @@ impl Simulation {
         }
     }
 
-    fn requested_tick(&self) -> Option<u64> {
-        self.run.redo.as_ref().map(|redo| redo.requested)
-    }
-
     fn end_of_next_step(&self) -> ExactTime {
         let redo = self.run.redo.as_ref();
         match redo.and_then(|redo| redo.next_step(&self.physics)) {
@@ -231,35 +228,23 @@ impl Simulation {
     /// # Panics
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        self.run_current_step(Capture::LastStep, hooks)
-    }
-
-    pub(super) fn run_current_step(&mut self, capture: Capture, hooks: &dyn PhysicsHooks) -> bool {
         self.detect_changes();
         let Some(step) = self.physics.current_step() else {
             return false;
         };
-        let plan = self.plan_step(step, capture);
-        let rejected = self.physics.run_step(plan, hooks);
+        self.keep_teleported();
+        let Some(rejected) = self.physics.run_step(hooks) else {
+            return false;
+        };
         self.end_step(step, rejected);
         true
     }
 
-    pub(super) fn plan_step(&mut self, step: Step, capture: Capture) -> StepPlan {
-        let is_last = match self.steps_to_resimulate() {
-            0 => step.is_last,
-            left => left == 1,
-        };
-        let requested = self.requested_tick();
-        let are_kept = self.run.past.needs_poses(step.tick + 1, requested);
-        if are_kept {
-            self.physics.list_movers();
+    /// Keeps the poses of bodies that were teleported since the last step, right before the next one replaces them.
+    fn keep_teleported(&mut self) {
+        if self.run.past.is_on() {
+            self.physics.detect_edits();
             self.run.past.keep_teleported(&self.physics.pairs);
-        }
-        StepPlan {
-            step,
-            end: self.end_of_next_step(),
-            is_captured: is_last || are_kept || capture == Capture::EachStep,
         }
     }
 
@@ -325,9 +310,7 @@ impl Simulation {
             report.time = self.frame.time;
             lead = 0.0;
         } else {
-            if self.physics.pairs.is_resynced() {
-                self.clock.display_state(None);
-            }
+            self.physics.detect_edits();
             report.tick = self.clock.tick();
             (report.alpha, report.time, lead) = self.clock.picture();
             if report.steps == 0 && self.clock.is_stopped() {
@@ -342,10 +325,9 @@ impl Simulation {
     }
 
     /// Lends the state to another thread that runs the current step.
-    pub(crate) fn lend_physics(&mut self, step: Step, spare: &mut Physics) -> StepPlan {
-        let plan = self.plan_step(step, Capture::EachStep);
+    pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
+        self.keep_teleported();
         std::mem::swap(&mut self.physics, spare);
-        plan
     }
 
     /// Takes the state back, with the number of rejected forces, or `None` if Rapier panicked.
@@ -392,7 +374,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the last step, drops due ones, and reads the poses.
+    /// Ends the last step, and drops due ones.
     fn abort_steps(&mut self) {
         self.end_finished_rollback();
         self.abort_step();
@@ -401,18 +383,5 @@ impl Simulation {
         if let Some(open) = &mut self.open {
             open.report.dropped += dropped;
         }
-        if self.run.redo.is_none() {
-            // Only the last step that was due is captured. An aborted frame ends earlier, and so does a stop.
-            self.physics.update_poses();
-        }
     }
-}
-
-/// Which steps of a frame are captured for display.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Capture {
-    /// The last one, for a frame that displays its end.
-    LastStep,
-    /// All of them, for a view on another thread, which displays any step.
-    EachStep,
 }

@@ -174,23 +174,22 @@ impl Simulation {
     ///
     /// Use it for a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that was on the screen
     /// and ask for its poses. Without such a frame, the pose is at `alpha` between the states before and after the step
-    /// that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0. If the steps of a frame were aborted, the
-    /// pose at its tick is the latest one.
+    /// that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0.
     ///
     /// The pose is relative to the origin at that tick. A later [`shift_origin`](crate::Physics::shift_origin),
     /// teleport or [portal](crate::Physics::teleport_by) does not change it. Apply the portal's isometry to see it from
     /// the other side.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
-    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses), and between two steps
-    /// of a frame not even that. For a removed body, [`world_at`](Self::world_at) has the colliders.
+    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). For a removed body,
+    /// [`world_at`](Self::world_at) has the colliders.
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.physics.handle(key)?;
         let alpha = clamp_alpha(alpha);
         let pair = match self.known_past() {
             Some(past) => past.pair(&self.physics, key, tick)?,
-            None if tick == self.physics.tick() => self.physics.pairs_of_step()?.of_step(key)?,
+            None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
             None => return None,
         };
         Some(pair)
@@ -242,12 +241,12 @@ impl Simulation {
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
-        let Some(pairs) = state.pairs_of_step().filter(|_| state.tick() == tick) else {
+        if state.tick() != tick {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });
-        };
+        }
         let alpha = clamp_alpha(alpha);
-        let poses = pairs.moved();
+        let poses = state.pairs.moved();
         let poses =
             poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
         Ok(DisplayedWorld::new(&state.world, poses))

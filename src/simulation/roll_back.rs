@@ -11,7 +11,6 @@ use crate::time::{ExactTime, Step};
 
 use super::hooks::{BeforeStep, Hooks};
 use super::past::{Past, Record, RewindError};
-use super::pull::Capture;
 use super::simulation::Simulation;
 
 /// Why [`Simulation::resimulate_with`] failed.
@@ -131,7 +130,7 @@ impl Simulation {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
-            let result = self.run_step_with_hooks(hooks, step, Capture::LastStep);
+            let result = self.run_step_with_hooks(hooks, step);
             if result.is_err() {
                 self.detect_changes();
                 self.abort_step();
@@ -240,7 +239,7 @@ pub(super) struct Former {
 
 impl Former {
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
-        physics.update_poses();
+        physics.detect_edits();
         Self {
             births: physics.world.births_after(oldest).collect(),
             pairs: physics.pairs,

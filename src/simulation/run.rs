@@ -208,20 +208,16 @@ impl Simulation {
     /// Displays this state without smoothing, with the changes in `log`, except its events from the tick `first` on.
     pub(super) fn jump_from(&mut self, mut log: PoseLog, first: u64) {
         log.events.go_back(first);
-        self.physics.update_poses();
+        self.physics.detect_edits();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }
 
     /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
     pub(super) fn correct_picture(&mut self, former: Former, first: u64) {
-        self.physics.update_poses();
-        // Only the last poses are from the same time: earlier steps of a frame are not displayed. On a thread, both
-        // pictures have the last state in common.
-        let alpha = if former.pairs.is_resynced() || self.physics.pairs.is_resynced() {
-            1.0
-        } else {
-            self.screen.alpha().unwrap_or(1.0)
-        };
+        self.physics.detect_edits();
+        // The picture of an earlier step, or one on another thread, has only the state in common.
+        let is_displayed = self.frame.tick == self.physics.tick();
+        let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
         let shift = self.physics.origin.from(&former.origin);
         let others = former.others(&self.physics.world, first);
         let (world, dt) = (&self.physics.world, self.physics.dt());

@@ -165,7 +165,7 @@ impl ClockReading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::{Capture, Hooks};
+    use crate::simulation::Hooks;
     use crate::testing::flyer;
     use crate::threads::mailbox::{Mail, Mailbox};
     use crate::threads::{RunnerSettings, View};
@@ -183,7 +183,7 @@ mod tests {
     fn publish(simulation: &mut Simulation, publisher: &mut Publisher, ms: u64) -> Option<Update> {
         let time = FrameTime::of_step(Duration::from_millis(ms));
         simulation.begin_frame_with(&mut Idle, time).unwrap();
-        (simulation.run_steps(&mut Idle, Capture::EachStep)).unwrap();
+        simulation.run_steps(&mut Idle).unwrap();
         simulation.end_frame_without_picture();
         publisher.publish(simulation)
     }

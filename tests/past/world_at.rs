@@ -4,7 +4,7 @@ use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 
 use crate::scenes::testing::{cuboid, spin, translation, vector};
-use crate::scenes::{MS, collider_pose};
+use crate::scenes::{MS, ball, collider_pose};
 use evenstep::rapier::geometry::{ColliderHandle, Shape};
 use evenstep::rapier::parry::query::ShapeCastOptions;
 use evenstep::rapier::prelude::*;
@@ -289,6 +289,40 @@ fn no_query_finds_the_collider_of_a_disabled_link() {
     enable(&mut simulation, true);
     crate::scenes::advance(&mut simulation, 15);
     assert_eq!(off(&simulation), (0.0, [true; 2]));
+}
+
+/// The first of them is the one whose step ran before the call.
+#[test]
+fn all_ticks_kept_since_a_call_in_the_middle_of_a_frame_can_be_queried() {
+    let (mut simulation, flyer) = crate::scenes::flyer_in_space();
+    let at_rest = RigidBodyBuilder::fixed().translation(Vector::Y * 9.0);
+    let at_rest = simulation.physics.insert(at_rest, ball());
+    simulation.begin_frame(MS(85));
+    let mut poses = Vec::new();
+    while let Some(step) = simulation.next_step() {
+        let there = |key| *simulation.physics.body(key).unwrap().position();
+        poses.push([flyer, at_rest].map(there));
+        simulation.run_step();
+        if step.tick == 3 {
+            simulation.keep(Kept {
+                ticks: 20,
+                ..Kept::default()
+            });
+        }
+    }
+    simulation.end_frame();
+    assert_eq!(simulation.rewindable(), 4..8);
+    for tick in simulation.rewindable() {
+        for (alpha, at) in [(0.0, tick - 1), (1.0, tick)] {
+            let world = simulation.world_at(tick, alpha).unwrap();
+            let pipeline = world.query_pipeline(QueryFilter::default());
+            for (key, pose) in [flyer, at_rest].into_iter().zip(poses[at as usize]) {
+                let collider = simulation.physics.body(key).unwrap().colliders()[0];
+                let there = pipeline.colliders.get(collider).unwrap();
+                assert_eq!(*there.position(), pose, "{tick} {alpha}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::scenes::{MS, advance, ball, flyer, flyer_in_space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, View};
-use evenstep::{BodyKey, Correction, Hooks, Simulation, Smoothing};
+use evenstep::{BodyKey, Correction, Hooks, Physics, Simulation, Smoothing};
 use std::convert::Infallible;
 
 struct Idle;
@@ -147,6 +147,47 @@ fn teleports_and_portals_are_listed_as_jumped() {
     simulation.physics.teleport(key, shown).unwrap();
     advance(&mut simulation, 1);
     assert_eq!(jumped(&simulation), []);
+}
+
+/// The position is set through Rapier, in each step of frames with several steps.
+#[test]
+fn a_body_moved_through_rapier_in_any_step_of_a_frame_is_listed_as_jumped() {
+    type Edit = fn(&mut Physics, BodyKey, Vector);
+    let edits: [Edit; 3] = [
+        |physics, key, to| physics.body_mut(key).unwrap().set_translation(to, true),
+        |physics, key, to| {
+            let handle = physics.handle(key).unwrap();
+            physics.rapier_mut().bodies[handle].set_translation(to, true);
+        },
+        |physics, key, to| {
+            let handle = physics.handle(key).unwrap();
+            physics.rapier_mut_for(&[key]).bodies[handle].set_translation(to, true);
+        },
+    ];
+    let to = Vector::Y * 50.0;
+    for (edit, index, after) in edits.into_iter().flat_map(|edit| {
+        let places = (0..4_u64).flat_map(|index| [false, true].map(|after| (index, after)));
+        places.map(move |(index, after)| (edit, index, after))
+    }) {
+        let (mut simulation, key) = displayed();
+        simulation.begin_frame(MS(40));
+        let first = simulation.physics.tick();
+        while let Some(step) = simulation.next_step() {
+            let is_here = step.tick == first + index;
+            if is_here && !after {
+                edit(&mut simulation.physics, key, to);
+            }
+            simulation.run_step();
+            if is_here && after {
+                edit(&mut simulation.physics, key, to);
+            }
+        }
+        simulation.end_frame();
+        assert_eq!(jumped(&simulation), [key], "{index} {after}");
+        let data = simulation.render_data().unwrap();
+        let motion = simulation.pose(key).unwrap().translation - data.moved_from()[0].translation;
+        assert!(motion.length() < 1.0, "{motion} {index} {after}");
+    }
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn phase_spans_nest_in_step_spans_and_steps_in_frames() {
             "    before_step",
             "      of the game",
             "    forces",
+            "    take_poses",
             "    rapier tick=1",
             "    forces",
             "    take_poses",
@@ -104,7 +105,6 @@ fn phase_spans_nest_in_step_spans_and_steps_in_frames() {
             "    before_step",
             "      of the game",
             "    forces",
-            // The displayed poses are between the two states around the last step.
             "    take_poses",
             "    rapier tick=2",
             "    forces",

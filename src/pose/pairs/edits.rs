@@ -33,21 +33,11 @@ impl Pairs {
         self.movers.recheck_all();
     }
 
-    /// Displays a body at its position at once, without blending, if it is not where the last step left it. `tick`
-    /// steps have run. Returns whether it was moved.
-    ///
-    /// If the pairs are older than the last step, it is unknown where that step left a moving body. All moving bodies
-    /// are then read before the next captured step.
+    /// Displays a body at its position at once, without blending, if it is not where the last step left it. Returns
+    /// whether it was moved.
     #[inline]
-    pub fn detect_edit(
-        &mut self,
-        key: BodyKey,
-        handle: RigidBodyHandle,
-        position: Pose,
-        tick: u64,
-    ) -> bool {
+    pub fn detect_edit(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) -> bool {
         let last = match self.places[key] {
-            Place::Moving(_) if self.is_outdated(tick) => return false,
             Place::Moving(index) => self.movers.current(index),
             Place::Resting { pose, .. } => pose,
         };
@@ -55,7 +45,6 @@ impl Pairs {
         let is_elsewhere = !is_same(&position, &last) && position.is_finite() && position != last;
         if is_elsewhere {
             let index = self.keep_pair(key, handle);
-            // After a step that was not captured, the body may have been there before it.
             self.movers.put(index, position, self.tick);
         }
         is_elsewhere

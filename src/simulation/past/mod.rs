@@ -72,8 +72,7 @@ pub struct Kept {
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
     /// states: two by default and at least.
     ///
-    /// Each further state costs 180 bytes per moving body. Each moving body is then also read in every step, not just
-    /// in the last one of a frame.
+    /// Each further state costs 180 bytes per moving body.
     pub poses: u64,
 }
 
@@ -145,10 +144,6 @@ impl Past {
 
     pub fn is_on(&self) -> bool {
         self.keeps_snapshots() || self.keeps_poses()
-    }
-
-    pub fn needs_poses(&self, tick: u64, requested: Option<u64>) -> bool {
-        self.keeps_poses() || self.has_snapshot_due(tick, requested)
     }
 
     /// Returns whether a snapshot is due at this tick. In a rollback, one is also due at the `requested` or confirmed
@@ -286,7 +281,7 @@ impl Past {
                 bytes: OnceLock::new(),
             })
         });
-        let known = state.pairs_of_step().filter(|_| self.keeps_poses());
+        let known = self.keeps_poses().then_some(&state.pairs);
         self.entries.push_back(Entry {
             tick,
             snapshot,

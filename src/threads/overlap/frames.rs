@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use crate::physics::{Physics, StepPlan};
-use crate::simulation::{Capture, Hooks, or_none};
+use crate::physics::Physics;
+use crate::simulation::{Hooks, or_none};
 use crate::time::{Clock, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
@@ -76,8 +76,7 @@ impl Overlap {
         result?;
         while let Some(step) = self.simulation.next_step() {
             if step.is_resimulated || !step.is_last {
-                self.simulation
-                    .run_step_with_hooks(hooks, step, Capture::EachStep)?;
+                self.simulation.run_step_with_hooks(hooks, step)?;
                 continue;
             }
             if self.simulation.frame().steps > 0 {
@@ -106,10 +105,10 @@ impl Overlap {
             waiting: 0,
         });
         let mut physics = std::mem::replace(&mut self.lent, under_way).into_spare();
-        let plan = self.simulation.lend_physics(step, &mut physics);
+        self.simulation.lend_physics(&mut physics);
         if let Some(to) = &self.to {
             // The thread is waiting for just this job.
-            let _ = to.send((physics, plan, hooks));
+            let _ = to.send((physics, hooks));
         }
     }
 
@@ -161,11 +160,7 @@ fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
     clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
 }
 
-pub type Job = (
-    Box<Physics>,
-    StepPlan,
-    Option<Arc<dyn PhysicsHooks + Send + Sync>>,
-);
+pub type Job = (Box<Physics>, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
 
 pub struct Done {
     pub physics: Box<Physics>,
@@ -177,12 +172,12 @@ pub struct Done {
 pub type Payload = Box<dyn Any + Send>;
 
 pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
-    for (mut physics, plan, hooks) in jobs {
+    for (mut physics, hooks) in jobs {
         let mut rejected = None;
         let step = || {
             // Hooks may panic when they are dropped, too.
             let hooks = hooks;
-            rejected = Some(physics.run_step(plan, or_none(hooks.as_deref())));
+            rejected = physics.run_step(or_none(hooks.as_deref()));
         };
         let result = catch_unwind(AssertUnwindSafe(step));
         let step = Done {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::lock::lock;
-use crate::simulation::{Capture, Hooks, Simulation};
+use crate::simulation::{Hooks, Simulation};
 use crate::time::FrameTime;
 
 use super::failure::Failure;
@@ -387,7 +387,7 @@ impl<H: Hooks> Worker<H> {
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
             simulation.begin_frame_with(hooks, FrameTime::of_step(frame_time))?;
-            simulation.run_steps(hooks, Capture::EachStep)
+            simulation.run_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),

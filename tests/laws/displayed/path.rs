@@ -233,7 +233,7 @@ impl Paths {
         }
     }
 
-    /// Notes that bodies have another smoothing from the next step on, or from now on if the last one was not captured.
+    /// Notes that bodies have another smoothing, which a view may display from now on.
     pub fn set_smoothing(&mut self, physics: &Physics, general: Smoothing) {
         let smoothing = |key| physics.body_smoothing(key).unwrap_or(general);
         let smoothing: Vec<_> = self.keys().map(smoothing).collect();

@@ -261,7 +261,7 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             );
             continue;
         }
-        let shows_previous = body.way.shows_previous() && !model.is_at_state;
+        let shows_previous = body.way.shows_previous();
         if body.is_rounded && shows_previous {
             let off = (previous.translation - body.way.previous.translation).length();
             let scale = 1.0 + previous.translation.length();

@@ -90,22 +90,18 @@ fn a_state_moved_into_a_new_simulation_has_no_pending_step() {
 #[test]
 fn a_new_simulation_displays_a_state_taken_from_an_open_frame() {
     let mut game = game();
-    // Only the poses of a frame's last step are needed.
-    game.simulation.keep(Kept {
-        ticks: 0,
-        bytes: 0,
-        poses: 2,
-        ..game.simulation.kept()
-    });
     let ball = game.simulation.physics.body_mut(game.ball).unwrap();
     ball.set_linvel(Vector::X, true);
-    let game = game.begun().after().after();
-    let physics = game.simulation.physics;
-    let there = *physics.body(game.ball).unwrap().position();
+    let game = game.begun().after();
+    let previous = *game.simulation.physics.body(game.ball).unwrap().position();
+    let game = game.after();
     let mut simulation = Simulation::default();
-    simulation.physics = physics;
-    advance(&mut simulation, 0);
-    assert_eq!(simulation.pose(game.ball), Some(there));
+    simulation.physics = game.simulation.physics;
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(
+        (frame.alpha, simulation.pose(game.ball)),
+        (0.0, Some(previous))
+    );
 }
 
 #[cfg(feature = "serde")]

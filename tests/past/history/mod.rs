@@ -52,8 +52,6 @@ struct Run {
     fails_at: Option<u64>,
     /// The tick of an aborted frame or a replaced state from which no step has run since.
     unstepped_at: Option<u64>,
-    /// The ticks whose state is kept, but whose step was not captured, because it ran within a frame without a history.
-    unseen: BTreeSet<u64>,
 }
 
 /// The time of an edit, relative to a step.
@@ -76,20 +74,9 @@ impl Run {
     fn seen(physics: &Physics, keys: impl Iterator<Item = BodyKey>) -> Poses {
         let simulation = Self::assigned(physics);
         let keys = keys.filter(|key| physics.body(*key).is_some());
-        let poses = keys.map(|key| {
-            // Without a history, steps within a frame are not captured.
-            let there = *physics.body(key).unwrap().position();
-            let at = |alpha| simulation.pose_at(key, physics.tick(), alpha);
-            (key, ALPHAS.map(|alpha| at(alpha).unwrap_or(there)))
-        });
-        poses.collect()
-    }
-
-    /// Returns whether the last step was captured.
-    fn is_seen(physics: &Physics) -> bool {
-        let simulation = Self::assigned(physics);
-        let mut keys = physics.bodies().map(|(key, _)| key);
-        keys.all(|key| simulation.pose_at(key, physics.tick(), 1.0).is_some())
+        let at = |key, alpha| simulation.pose_at(key, physics.tick(), alpha).unwrap();
+        keys.map(|key| (key, ALPHAS.map(|alpha| at(key, alpha))))
+            .collect()
     }
 
     fn see_all(&mut self, physics: &Physics) {
@@ -173,11 +160,7 @@ impl Run {
                 // The edits at this tick are undone.
                 self.poses.insert(now, kept.clone());
             }
-            if self.unseen.contains(&tick) {
-                self.see_all(&simulation.physics);
-            } else {
-                self.poses.insert(tick, there.unwrap());
-            }
+            self.poses.insert(tick, there.unwrap());
         }
     }
 
@@ -185,14 +168,14 @@ impl Run {
     fn replace(&mut self, simulation: &mut Simulation, number: u64) {
         let tick = simulation.physics.tick();
         let mut theirs = simulation.clone();
-        let mut unseen = self.clone();
+        let mut copy = self.clone();
         for number in number..number + 3 {
-            unseen.edit(&mut theirs.physics, number, When::Between);
+            copy.edit(&mut theirs.physics, number, When::Between);
             if number.is_multiple_of(2) && theirs.steps_to_resimulate() == 0 {
                 advance(&mut theirs, 0);
             }
         }
-        self.keys = unseen.keys;
+        self.keys = copy.keys;
         simulation.correct(theirs.physics).unwrap();
         self.unstepped_at = Some(tick);
         self.see_all(&simulation.physics);
@@ -201,10 +184,6 @@ impl Run {
     }
 
     fn check(&self, simulation: &Simulation) {
-        if simulation.steps_to_resimulate() > 0 && !Self::is_seen(&simulation.physics) {
-            // The rollback has not reached the present yet.
-            return;
-        }
         let now = simulation.physics.tick();
         for (tick, poses) in self.poses.range(..=now) {
             let is_near = tick + self.len > now;
@@ -272,10 +251,7 @@ impl Hooks for Run {
         self.kept.split_off(&tick);
         self.known.split_off(&tick);
         self.kept.insert(tick, self.poses[&tick].clone());
-        self.unseen.split_off(&tick);
-        if !Self::is_seen(physics) {
-            self.unseen.insert(tick);
-        } else if self.len > 1 {
+        if self.len > 1 {
             self.known.insert(tick);
         }
         self.edit(physics, tick, When::Before);

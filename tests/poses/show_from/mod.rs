@@ -156,6 +156,34 @@ fn a_later_teleport_cancels_the_call() {
     }
 }
 
+/// The picture depends neither on the frames in which the steps run nor on what is kept.
+#[test]
+fn a_position_set_through_rapier_cancels_the_call_in_any_step_of_a_frame() {
+    let there = Vector::Y * 9.0;
+    for is_asleep in [false, true] {
+        for (frames, kept) in [(&[10, 10, 10][..], 0), (&[30], 0), (&[30], 9)] {
+            let mut simulation = space(100);
+            simulation.correction = Correction::linear(MS(1_000));
+            simulation.keep(Kept {
+                ticks: kept,
+                ..Kept::default()
+            });
+            let body = RigidBodyBuilder::dynamic().sleeping(is_asleep);
+            let key = simulation.physics.insert(body, ball());
+            let mut hook = |physics: &mut Physics, step: evenstep::Step| match step.tick {
+                0 => physics.show_from(key, hand()).unwrap(),
+                1 => physics.body_mut(key).unwrap().set_translation(there, false),
+                _ => (),
+            };
+            for ms in frames {
+                simulation.advance(MS(*ms), &mut hook);
+            }
+            assert_eq!(simulation.visual_error(key), None);
+            assert_eq!(simulation.pose(key), Some(Pose::from_translation(there)));
+        }
+    }
+}
+
 #[test]
 fn a_later_portal_or_shift_moves_the_pose() {
     let (mut simulation, key) = flight();

@@ -15,7 +15,7 @@ impl Model {
             begun: None,
             ways: BTreeMap::new(),
             since: physics.tick() + u64::from(is_before_step),
-            is_since_known: self.history > 2 && (is_before_step || !self.is_outdated),
+            is_since_known: self.history > 2,
             smoothing: None,
             left_at: pose,
             was_teleported: false,
@@ -99,9 +99,7 @@ impl Model {
     }
 
     pub(super) fn shift_origin(&mut self, physics: &mut Physics, origin: Vector) {
-        if !self.is_outdated {
-            self.detect_edits(physics);
-        }
+        self.detect_edits(physics);
         physics.shift_origin(origin).unwrap();
         let tick = physics.tick();
         let is_before_step = physics.current_step().is_some();
@@ -186,7 +184,7 @@ impl Model {
                 body.ways.clear();
             } else {
                 body.since = body.since.max((tick + 1).saturating_sub(kept));
-                if !self.is_outdated && !body.is_new {
+                if !body.is_new {
                     let way = body.begun.or(body.stepped).unwrap_or(body.way);
                     body.ways.entry(tick).or_insert(way);
                 }
@@ -294,9 +292,7 @@ impl Model {
                 assert_eq!(physics.body_smoothing(key), smoothing);
             }
             Deed::ShowFrom(x) => {
-                if !self.is_outdated {
-                    self.detect_edits(physics);
-                }
+                self.detect_edits(physics);
                 physics.show_from(key, to(x)).unwrap();
                 self.bodies.get_mut(&key).unwrap().begins_at = Some(to(x));
             }

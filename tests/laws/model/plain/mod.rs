@@ -35,8 +35,7 @@ pub struct Body {
     /// The pose and velocity at the beginning of the current step. The velocity is `None` for a kinematic body that was
     /// teleported.
     start: (Pose, Option<Velocity>),
-    /// Whether the velocity before the step may have been taken for the one after it: the body slept, or it is
-    /// kinematic and was teleported among steps of one frame.
+    /// Whether the velocity before the step may have been taken for the one after it, because the body slept.
     may_be_unseen: bool,
     /// Whether its position is not finite, or was not in this step. Then only the displayed pose is known to be finite.
     pub is_lost: bool,
@@ -154,10 +153,6 @@ pub struct Model {
     was_stopped: bool,
     smoothing: Smoothing,
     new_tick: Option<u64>,
-    /// Whether steps have run since the paths that frames display.
-    is_outdated: bool,
-    /// Whether frames display only the last state, because its step was not captured.
-    pub is_at_state: bool,
     pub lead: Lead,
 }
 
@@ -290,12 +285,8 @@ impl Model {
                 velocity = Velocity::capped(&body, physics, step.dt);
             }
             let was_put = body.was_teleported || pose != body.left_at;
-            let is_detected = body.was_teleported || !self.is_outdated;
-            // The velocity of a kinematic body is not rotated with it.
-            body.may_be_unseen |= is_led(rapiers) && (was_put || body.was_turned);
-            // A body without velocity was at rest there, if frames without a step have displayed it so.
-            let is_stale = velocity != Velocity::default();
-            let is_unknown = is_led(rapiers) && was_put && is_detected && is_stale;
+            // The velocity of a kinematic body says nothing about its motion from another pose.
+            let is_unknown = is_led(rapiers) && (was_put || body.was_turned);
             body.start = (pose, (!is_unknown).then_some(velocity));
         }
         self.pushes.clear();
@@ -308,8 +299,6 @@ impl Model {
         self.due -= 1;
         self.lead.passed += f64::from(step.dt);
         (self.dt, self.has_stepped) = (step.dt, true);
-        self.is_outdated = !(step.is_last || self.history > 2);
-        self.is_at_state &= self.is_outdated;
         for (key, body) in &mut self.bodies {
             let rapiers = physics.body(*key).unwrap();
             let current = *rapiers.position();
@@ -407,32 +396,11 @@ impl Model {
             return 0;
         }
         self.lead.is_aborted = true;
-        let was_outdated = std::mem::take(&mut self.is_outdated);
-        if !was_outdated {
-            self.detect_edits(physics);
-        }
-        self.is_at_state |= was_outdated;
-        for key in self.alive() {
-            let body = self.bodies.get_mut(&key).unwrap();
-            if was_outdated {
-                let rapiers = physics.body(key).unwrap();
-                let pose = *rapiers.position();
-                body.is_lost |= !pose.is_finite();
-                body.way = Way::at_rest(pose);
-                body.stepped = None;
-                let smoothing = body.smoothing.unwrap_or(self.smoothing);
-                if smoothing == Smoothing::Extrapolate && !body.was_teleported {
-                    body.way.smoothing = smoothing;
-                    body.way.after = Velocity::of(rapiers);
-                    body.way.center = rapiers.mass_properties().local_mprops.local_com;
-                }
-            }
+        self.detect_edits(physics);
+        for body in self.bodies.values_mut() {
             // What the game did in the step belongs to the state before it.
             if let Some(way) = body.ways.get_mut(&tick) {
                 *way = body.stepped.unwrap_or(body.way);
-            }
-            if was_outdated {
-                self.forget_current(key, tick);
             }
         }
         due
