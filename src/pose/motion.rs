@@ -56,7 +56,8 @@ pub enum Smoothing {
     /// Frames have no latency. The body is displayed at most |v| · dt from its last state, and turned by at most |ω| ·
     /// dt. Under an acceleration a, it is off by at most a · dt² from the next state. With Rapier's four substeps that
     /// is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps
-    /// back. A [preview] has the right contacts too.
+    /// back. A [preview] has the right contacts too. While [`alpha`](crate::Frame::alpha) is 1, the body is displayed at
+    /// its last state, to which it jumps back after a change of the rate, for example.
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md#previewing-the-next-step
     Extrapolate,

@@ -128,8 +128,9 @@ pub(crate) struct Moment<'a> {
     /// The displayed simulated time, in seconds.
     pub time: f64,
     pub alpha: f32,
-    /// How far ahead of the last state extrapolated bodies are displayed, in seconds.
-    pub lead: f32,
+    /// How far ahead of the last state extrapolated bodies are displayed, in seconds, or `None` for `alpha` of the last
+    /// step.
+    pub lead: Option<f32>,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
     pub smoothing: &'a SmoothingSettings,

@@ -29,7 +29,7 @@ impl Screen {
         self.align(movers);
         self.decay(moment);
         self.let_rest(movers, log.rest);
-        let weights = Weights::new(moment.alpha, Some(moment.lead));
+        let weights = Weights::new(moment.alpha, moment.lead);
         if !self.beginnings.is_empty() {
             self.begin_errors(movers, &weights, moment);
         }

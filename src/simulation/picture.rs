@@ -119,8 +119,8 @@ impl Simulation {
 
 /// # The picture
 impl Simulation {
-    /// Displays the frame, with extrapolated bodies `lead` seconds ahead of the last state.
-    pub(super) fn show(&mut self, lead: f32) {
+    /// Displays the frame.
+    pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
         if self.run.redo.is_some() {
             return screen.show_same(self.frame.number, screen.time());
@@ -131,7 +131,7 @@ impl Simulation {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
-            lead,
+            lead: None,
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,

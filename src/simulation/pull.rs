@@ -9,7 +9,7 @@ use rapier::pipeline::PhysicsHooks;
 use crate::physics::{Physics, Stage};
 use crate::time::{Dropped, ExactTime, FrameTime, Step};
 
-use super::simulation::{OpenFrame, Simulation};
+use super::simulation::Simulation;
 
 /// The report of a frame, from [`Simulation::end_frame`](crate::Simulation::end_frame) or
 /// [`Simulation::advance`](crate::Simulation::advance).
@@ -118,7 +118,7 @@ impl Simulation {
         }
         let tick = self.clock.tick();
         let dropped = self.clock.begin_frame(frame_time);
-        if let Some(OpenFrame { report, .. }) = &mut self.open {
+        if let Some(report) = &mut self.open {
             let resimulated = std::mem::take(&mut self.run.resimulated);
             report.resimulated = report.resimulated.saturating_add(resimulated);
             report.dropped += dropped;
@@ -133,13 +133,10 @@ impl Simulation {
         }
     }
 
-    fn new_frame(&mut self) -> OpenFrame {
-        OpenFrame {
-            report: Frame {
-                number: self.frame.number,
-                ..Frame::default()
-            },
-            displayed: self.clock.displayed(),
+    fn new_frame(&self) -> Frame {
+        Frame {
+            number: self.frame.number,
+            ..Frame::default()
         }
     }
 
@@ -192,7 +189,7 @@ impl Simulation {
         if self.physics.leave_step() {
             let dropped = self.clock.stop();
             if let Some(open) = &mut self.open {
-                open.report.dropped += dropped;
+                open.dropped += dropped;
             }
         }
     }
@@ -259,7 +256,7 @@ impl Simulation {
             if let Some(changes) = redo.end_step(events.as_slice(), &self.run.past) {
                 self.run.event_changes = changes;
             }
-            let report = self.open.as_mut().map(|open| &mut open.report);
+            let report = self.open.as_mut();
             let made = report.map_or(&mut self.run.resimulated, |it| &mut it.resimulated);
             *made = made.saturating_add(1);
             return;
@@ -267,10 +264,10 @@ impl Simulation {
         self.physics.log.events.add(&events.shared());
         self.clock.count_step();
         if let Some(open) = &mut self.open {
-            open.report.rejected_forces += rejected;
-            open.report.tick = self.clock.tick();
-            open.report.steps += 1;
-            open.report.dt = step.dt;
+            open.rejected_forces += rejected;
+            open.tick = self.clock.tick();
+            open.steps += 1;
+            open.dt = step.dt;
         }
     }
 
@@ -279,40 +276,36 @@ impl Simulation {
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
     /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last report again.
     pub fn end_frame(&mut self) -> Frame {
-        if let Some(lead) = self.end_frame_without_picture() {
+        if self.end_frame_without_picture() {
             span!("show_poses");
-            self.show(lead);
+            self.show();
         }
         self.frame
     }
 
-    /// Ends the frame for a simulation that a view displays. Returns the lead of extrapolated bodies in seconds, or
-    /// `None` if no frame was open.
-    pub(crate) fn end_frame_without_picture(&mut self) -> Option<f32> {
+    /// Ends the frame for a simulation that a view displays. Returns whether a frame was open.
+    pub(crate) fn end_frame_without_picture(&mut self) -> bool {
         self.take_over_physics();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
-            return None;
+            return false;
         }
         self.abort_steps();
-        let OpenFrame {
-            mut report,
-            displayed,
-        } = self.open.take()?;
-        let lead;
+        let Some(mut report) = self.open.take() else {
+            return false;
+        };
         report.number = self.frame.number.saturating_add(1);
         report.awake = self.physics.rapier().islands.num_active_bodies();
         report.dt = self.clock.exact_time().dt();
         if self.run.redo.is_some() {
             // The frame repeats the last picture.
-            self.clock.hold(displayed);
             report.tick = self.frame.tick;
             report.alpha = self.frame.alpha;
             report.time = self.frame.time;
-            lead = 0.0;
         } else {
             self.physics.detect_edits();
             report.tick = self.clock.tick();
-            (report.alpha, report.time, lead) = self.clock.picture();
+            report.alpha = self.clock.alpha();
+            report.time = self.clock.displayed_time();
             if report.steps == 0 && self.clock.is_stopped() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
@@ -321,7 +314,7 @@ impl Simulation {
             self.physics.unlist_resting();
         }
         self.frame = report;
-        Some(lead)
+        true
     }
 
     /// Lends the state to another thread that runs the current step.
@@ -344,21 +337,21 @@ impl Simulation {
     }
 
     /// Aborts a frame that a panic left open.
-    pub(super) fn interrupt_frame(&mut self) -> Option<(OpenFrame, u64)> {
+    pub(super) fn interrupt_frame(&mut self) -> Option<(Frame, u64)> {
         self.detect_changes();
         if self.open.is_none() || self.physics.stage == Stage::Poisoned {
             return None;
         }
         self.abort_steps();
         let open = self.open.take()?;
-        if open.report.steps > 0 {
+        if open.steps > 0 {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
             self.physics.forces.end_frame();
         }
         Some((open, self.physics.epoch.number()))
     }
 
-    pub(super) fn continue_interrupted(&mut self, interrupted: Option<&(OpenFrame, u64)>) {
+    pub(super) fn continue_interrupted(&mut self, interrupted: Option<&(Frame, u64)>) {
         if let Some((open, epoch)) = interrupted
             && self.open.is_none()
             && self.physics.epoch.number() == *epoch
@@ -381,7 +374,7 @@ impl Simulation {
         self.leave_step();
         let dropped = self.clock.abort_frame();
         if let Some(open) = &mut self.open {
-            open.report.dropped += dropped;
+            open.dropped += dropped;
         }
     }
 }

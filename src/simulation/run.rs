@@ -89,17 +89,17 @@ impl Simulation {
         self.jump_from(PoseLog::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
         self.physics.forces.end_frame();
-        let dropped = self.clock.abort_handed_out();
         self.follow_tick();
+        let dropped = self.clock.abort_handed_out();
         if let Some(open) = &mut self.open {
-            open.report.dropped += dropped;
+            open.dropped += dropped;
         }
         self.restart_report();
     }
 
     pub(super) fn restart_report(&mut self) {
         if let Some(open) = &mut self.open {
-            (open.report.steps, open.report.tick) = (0, self.physics.tick());
+            (open.steps, open.tick) = (0, self.physics.tick());
         }
     }
 

@@ -11,7 +11,7 @@ use crate::pose::{Correction, Smoothing};
 use crate::screen::Screen;
 #[cfg(feature = "serde")]
 use crate::time::Requests;
-use crate::time::{Clock, ClockSettings, DisplayedMoment, Rate};
+use crate::time::{Clock, ClockSettings, Rate};
 
 use super::pull::Frame;
 use super::run::Run;
@@ -59,7 +59,7 @@ pub struct Simulation {
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
     pub(super) frame: Frame,
-    pub(super) open: Option<OpenFrame>,
+    pub(super) open: Option<Frame>,
     pub(crate) frames_begun: u64,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
@@ -83,12 +83,6 @@ pub struct Simulation {
     pub correction: Correction,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct OpenFrame {
-    pub report: Frame,
-    pub displayed: DisplayedMoment,
 }
 
 impl Clone for Simulation {
@@ -159,7 +153,7 @@ impl Simulation {
     /// Returns the report of the last frame or, within a frame, the report of that frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        self.open.map_or(self.frame, |open| open.report)
+        self.open.unwrap_or(self.frame)
     }
 
     /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
@@ -224,8 +218,8 @@ impl fmt::Debug for Simulation {
 
 /// # Settings of the clock
 ///
-/// Each setting takes effect in the next frame, even if you change it within a frame. Read the settings from
-/// [`clock`](Self::clock).
+/// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping only in a
+/// frame in which time passes. Read the settings from [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {

@@ -239,7 +239,7 @@ impl<E> View<E> {
             frame,
             time,
             alpha,
-            lead,
+            lead: Some(lead),
             elapsed,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,

@@ -21,7 +21,7 @@ mod step_cost;
 #[cfg(feature = "serde")]
 pub(crate) use clock::Requests;
 pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError};
-pub(crate) use clock::{DisplayedMoment, ExactTime, Step};
+pub(crate) use clock::{ExactTime, Step};
 pub use filter::{FilterError, FrameFilter};
 pub use frame_timer::{FrameTime, FrameTimer};
 pub(crate) use rate::Rate;

@@ -184,9 +184,6 @@ fn a_body_moved_through_rapier_in_any_step_of_a_frame_is_listed_as_jumped() {
         }
         simulation.end_frame();
         assert_eq!(jumped(&simulation), [key], "{index} {after}");
-        let data = simulation.render_data().unwrap();
-        let motion = simulation.pose(key).unwrap().translation - data.moved_from()[0].translation;
-        assert!(motion.length() < 1.0, "{motion} {index} {after}");
     }
 }
 

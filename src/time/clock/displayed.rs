@@ -2,195 +2,46 @@
 
 use std::time::Duration;
 
-use crate::time::rate::{Rate, duration_from_nanos};
+use crate::time::rate::duration_from_nanos;
 
 use super::Clock;
 use super::step::Dropped;
-use super::units::{
-    ExactTime, Speed, fraction, in_units_of, scaled, units_per_nano, units_per_step,
-};
+use super::units::{ExactTime, Speed, fraction, scaled, units_per_nano, units_per_step};
 
 /// The largest `f32` below one, so that no alpha is rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
-
-/// The displayed moment: interpolated bodies are `lag` behind the last state, in its units, and extrapolated bodies are
-/// `lead` ahead, in units of the frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Position {
-    lag: u128,
-    lead: u128,
-    /// The displayed fraction of the last step, which rounding must not reduce.
-    alpha: f32,
-}
-
-/// The position after something other than a step has changed it. From there, frames approach the last state evenly,
-/// and reach it when the next step is due.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Anchor {
-    overstep: u128,
-    position: Position,
-}
-
-/// The readings of the clock from which a displayed [position](Self::position) follows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DisplayedMoment {
-    state: ExactTime,
-    anchor: Option<Anchor>,
-    overstep: u128,
-    rate: Rate,
-}
 
 /// # The displayed moment
 impl Clock {
     /// Returns the displayed position between the last two states, from 0 to 1.
     ///
     /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
-    /// less than 1. With every other stepping, and after steps were [aborted](Self::abort_frame) or
-    /// [postponed](crate::Physics::pause_after_step), it is 1. Between two steps it never falls. After a change of the
-    /// rate or the stepping, it rises from its previous value, and reaches 1 when the next step is due.
+    /// less than 1. With every other stepping it is 1. It is also 1 until the next step after steps were
+    /// [aborted](Self::abort_frame) or [postponed](crate::Physics::pause_after_step), and after a change of the rate or
+    /// the stepping. Between two steps it never falls.
     #[must_use]
     pub fn alpha(&self) -> f32 {
-        self.position().alpha
+        if self.displays_state() {
+            return 1.0;
+        }
+        fraction(self.overstep, units_per_step(self.used.rate)).min(LARGEST_ALPHA)
     }
 
     /// Returns the simulated time that a frame displays, at the fraction [`alpha`](Self::alpha) of the last step,
     /// rounded down to a nanosecond.
     #[must_use]
     pub fn displayed_time(&self) -> Duration {
-        self.picture().1
-    }
-
-    /// Returns [`alpha`](Self::alpha), [`displayed_time`](Self::displayed_time), and the lead of extrapolated bodies in
-    /// seconds.
-    pub(crate) fn picture(&self) -> (f32, Duration, f32) {
-        let Position { lag, lead, alpha } = self.position();
-        let part = match self.anchor {
-            None => alpha,
-            Some(_) => fraction(lead, self.step_length()),
-        };
-        let time = self.now.earlier(lag).duration();
-        (alpha, time, part * self.used.rate.dt())
-    }
-
-    pub(crate) fn displayed(&self) -> DisplayedMoment {
-        DisplayedMoment {
-            state: self.now,
-            anchor: self.anchor,
-            overstep: self.overstep,
-            rate: self.used.rate,
+        if self.displays_state() {
+            return self.now.duration();
         }
+        let length = units_per_step(self.used.rate);
+        let left = length.saturating_sub(self.overstep);
+        let lag = scaled(self.now.last(), left, length);
+        self.now.earlier(lag).duration()
     }
 
-    /// Displays an earlier moment again, or the first possible one after steps have run.
-    pub(crate) fn hold(&mut self, displayed: DisplayedMoment) {
-        let Position { lag, lead, alpha } = displayed.position();
-        let DisplayedMoment { state, rate, .. } = displayed;
-        let lag = self.now.since(state.earlier(lag));
-        let lead = in_units_of(self.used.rate, lead, rate);
-        self.anchor_at(Position {
-            lag: lag.min(self.now.last()),
-            lead: lead.saturating_sub(self.now.later_than(state, self.used.rate)),
-            // It is a fraction of the step to that state only.
-            alpha: if state == self.now { alpha } else { 0.0 },
-        });
-    }
-
-    /// Displays the last state until the next step. Extrapolated bodies stay `lead` ahead, or as far as they are.
-    pub(crate) fn display_state(&mut self, lead: Option<u128>) {
-        self.anchor_at(Position {
-            lag: 0,
-            lead: lead.unwrap_or_else(|| self.displayed_lead()),
-            alpha: 1.0,
-        });
-    }
-
-    pub(super) fn displayed_lead(&self) -> u128 {
-        self.displayed().lead()
-    }
-
-    /// Displays the last state until the next step, and extrapolates no body.
-    pub(super) fn stop_at_state(&mut self) {
-        self.anchor_at(Position {
-            lag: 0,
-            lead: 0,
-            alpha: 1.0,
-        });
-    }
-
-    /// Displays the moment that follows from the overstep. Extrapolated bodies were displayed `ahead` of this state.
-    pub(super) fn display_new_state(&mut self, ahead: u128) {
-        if !self.used.leaves_a_fraction {
-            return self.display_state(Some(ahead));
-        }
-        self.anchor = None;
-        if ahead > self.overstep.min(self.step_length()) {
-            // The step is shorter than the last one, and later steps of the frame may be dropped.
-            self.anchor_at(Position {
-                lead: ahead,
-                ..self.position()
-            });
-        }
-    }
-
-    fn anchor_at(&mut self, position: Position) {
-        let overstep = self.overstep;
-        self.anchor = Some(Anchor { overstep, position });
-    }
-
-    fn position(&self) -> Position {
-        self.displayed().position()
-    }
-
-    fn step_length(&self) -> u128 {
-        units_per_step(self.used.rate)
-    }
-}
-
-impl DisplayedMoment {
-    fn position(&self) -> Position {
-        let (length, last, lead) = (self.length(), self.state.last(), self.lead());
-        let Some(anchor) = self.anchor else {
-            let left = length.saturating_sub(self.overstep);
-            return Position {
-                lag: scaled(last, left, length),
-                lead,
-                alpha: fraction(self.overstep, length).min(LARGEST_ALPHA),
-            };
-        };
-        let position = anchor.position;
-        let (gone, whole) = self.gone_since(anchor);
-        let lag = position.lag - scaled(position.lag, gone, whole);
-        Position {
-            lag,
-            lead,
-            alpha: fraction(last.saturating_sub(lag), last)
-                .max(position.alpha)
-                .min(1.0),
-        }
-    }
-
-    fn lead(&self) -> u128 {
-        let length = self.length();
-        let Some(anchor) = self.anchor else {
-            return self.overstep.min(length);
-        };
-        let lead = anchor.position.lead;
-        let (gone, whole) = self.gone_since(anchor);
-        lead.saturating_add(scaled(length.saturating_sub(lead), gone, whole))
-    }
-
-    fn gone_since(&self, anchor: Anchor) -> (u128, u128) {
-        // A faster rate may leave more than a step in the accumulator until the next frame with time. Nothing moves
-        // then.
-        let whole = self.length().saturating_sub(anchor.overstep);
-        let gone = self.overstep.saturating_sub(anchor.overstep);
-        (gone.min(whole), whole)
-    }
-
-    fn length(&self) -> u128 {
-        units_per_step(self.rate)
+    fn displays_state(&self) -> bool {
+        self.holds || !self.used.leaves_a_fraction
     }
 }
 
@@ -274,7 +125,7 @@ impl Clock {
         if self.held > 0 {
             return Some(Duration::ZERO);
         }
-        let overstep = self.next_overstep(self.requests.overstep);
+        let overstep = self.next_overstep(self.requests.overstep, settings.rate());
         let missing = units_per_step(settings.rate()).saturating_sub(overstep);
         // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);

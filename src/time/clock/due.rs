@@ -4,7 +4,7 @@ use std::num::NonZeroU128;
 use std::time::Duration;
 
 use crate::time::frame_timer::FrameTime;
-use crate::time::rate::duration_from_nanos;
+use crate::time::rate::{Rate, duration_from_nanos};
 
 use super::settings::ClockSettings;
 use super::settings::Requests;
@@ -25,18 +25,13 @@ impl Clock {
         let requests = std::mem::take(&mut self.requests);
         self.apply(&settings, requests);
         self.real_time = self.real_time.saturating_add(elapsed.duration());
-        let lead = self.displayed_lead();
         let mut dropped = Dropped::default();
-        let due = if settings.is_paused() {
+        self.due = if settings.is_paused() {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
             self.steps(requests.single_steps.into(), None, None)
         } else {
             self.plan(&settings, elapsed.duration(), &mut dropped)
         };
-        self.due = due.map(|due| Due { lead, ..due });
-        if !self.used.leaves_a_fraction {
-            self.display_state(None);
-        }
         // Aborted steps have already been counted.
         self.dropped += dropped;
         Dropped { aborted, ..dropped }
@@ -57,15 +52,13 @@ impl Clock {
         self.step_start = self.real_end(due).max(self.step_start);
         self.now = self.after(length);
         self.tick += 1;
-        let lead = due.lead.saturating_sub(length);
+        self.holds = false;
         self.due = (!is_last).then(|| Due {
             units: due.units.saturating_sub(length),
             is_whole: false,
             is_handed_out: false,
-            lead,
             ..due
         });
-        self.display_new_state(lead);
     }
 
     /// Returns the step that [`next_step`](Self::next_step) will return.
@@ -116,6 +109,7 @@ impl Clock {
             is_handed_out: false,
             ..due
         });
+        self.holds = true;
         self.count_aborted(1)
     }
 
@@ -125,15 +119,12 @@ impl Clock {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the due steps of this frame, and returns their number as [`Dropped::aborted`]. If there were any, the
-    /// frame displays the last state.
+    /// Drops the due steps of this frame, and returns their number as [`Dropped::aborted`]. If there were any, the last
+    /// state is displayed until the next step.
     pub fn abort_frame(&mut self) -> Dropped {
         let aborted = self.due();
-        if let Some(due) = self.due.take()
-            && aborted > 0
-        {
-            self.display_state(due.is_whole.then_some(due.lead));
-        }
+        self.due = None;
+        self.holds |= aborted > 0;
         self.count_aborted(aborted)
     }
 
@@ -153,33 +144,34 @@ impl Clock {
             self.held = self.held.saturating_add(due.units);
         }
         let dropped = self.abort_frame();
-        self.stop_at_state();
+        self.holds = true;
         dropped
     }
 
     fn apply(&mut self, settings: &ClockSettings, requests: Requests) {
-        let displayed = self.displayed();
         let before = self.used;
-        self.overstep = self.next_overstep(requests.overstep);
-        self.held = in_units_of(settings.rate(), self.held, before.rate);
+        let stands_still = settings.stands_still();
+        let has_single_steps = settings.is_paused() && requests.single_steps > 0;
+        let (rate, leaves_a_fraction) = if stands_still && !has_single_steps {
+            (before.rate, before.leaves_a_fraction)
+        } else {
+            (settings.rate(), settings.leaves_a_fraction())
+        };
+        self.overstep = self.next_overstep(requests.overstep, rate);
+        self.held = in_units_of(rate, self.held, before.rate);
         self.tick = requests.tick.unwrap_or(self.tick);
         self.used = Used {
-            rate: settings.rate(),
-            stands_still: settings.stands_still(),
-            has_single_steps: settings.is_paused() && requests.single_steps > 0,
-            leaves_a_fraction: settings.leaves_a_fraction(),
+            rate,
+            stands_still,
+            has_single_steps,
+            leaves_a_fraction,
         };
-        if requests.overstep.is_some() {
-            self.display_new_state(0);
-        } else if (before.rate, before.leaves_a_fraction)
-            != (self.used.rate, self.used.leaves_a_fraction)
-        {
-            self.hold(displayed);
-        }
+        // The overstep may be a smaller part of the new step than of the old one.
+        self.holds |= (rate, leaves_a_fraction) != (before.rate, before.leaves_a_fraction);
+        self.holds &= requests.overstep.is_none();
     }
 
-    pub(super) fn next_overstep(&self, requested: Option<Duration>) -> u128 {
-        let rate = self.settings.rate();
+    pub(super) fn next_overstep(&self, requested: Option<Duration>, rate: Rate) -> u128 {
         let Some(overstep) = requested else {
             return in_units_of(rate, self.overstep, self.used.rate);
         };
@@ -231,7 +223,6 @@ impl Clock {
             is_whole: true,
             is_handed_out: false,
             units_per_nano,
-            lead: 0,
         })
     }
 
@@ -264,7 +255,6 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Rate;
     use crate::time::clock::tests::{MS, clock, due, rate, steps, steps_in};
     use crate::time::clock::units::SPEED_UNITS;
     use crate::time::rate::NANOS_PER_SECOND;

@@ -15,9 +15,6 @@ use std::num::NonZeroU128;
 use std::time::Duration;
 
 use super::rate::Rate;
-use displayed::Anchor;
-
-pub(crate) use displayed::DisplayedMoment;
 pub(crate) use settings::Requests;
 pub use settings::{Budget, ClockSettings};
 pub use step::{Dropped, Step};
@@ -68,8 +65,9 @@ pub struct Clock {
     /// Time that a [stop](Self::stop) left to the next frame in which time passes.
     held: u128,
     tick: u64,
-    /// The displayed moment, unless it follows from the overstep.
-    anchor: Option<Anchor>,
+    /// Whether the last state is displayed until the next step, because the overstep does not tell how far the picture
+    /// is behind it.
+    holds: bool,
     real_time: Duration,
     step_start: Duration,
     due: Option<Due>,
@@ -77,7 +75,7 @@ pub struct Clock {
 }
 
 /// The settings and requests that the last frame used. Readings use these, because the settings belong to the next
-/// frame.
+/// frame. Rate and stepping wait until time passes, so that the picture of a pause stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Used {
@@ -99,7 +97,6 @@ struct Due {
     is_handed_out: bool,
     /// What each nanosecond of real time adds, or `None` for steps without real time.
     units_per_nano: Option<NonZeroU128>,
-    lead: u128,
 }
 
 impl Clock {
@@ -119,7 +116,7 @@ impl Clock {
             overstep: 0,
             held: 0,
             tick: 0,
-            anchor: None,
+            holds: false,
             real_time: Duration::ZERO,
             step_start: Duration::ZERO,
             due: None,
@@ -133,7 +130,9 @@ impl Clock {
         &self.settings
     }
 
-    /// Returns a mutable reference to the settings, whose changes take effect in the next frame.
+    /// Returns a mutable reference to the settings, whose changes take effect in the next frame. In a pause and at speed
+    /// 0, rate and stepping wait for the first frame in which time passes, which may be a [single
+    /// step](Self::step_once).
     pub fn settings_mut(&mut self) -> &mut ClockSettings {
         &mut self.settings
     }
@@ -162,7 +161,7 @@ impl Clock {
             }
         }
         (self.tick, self.now) = (tick, time);
-        self.display_new_state(0);
+        self.holds = false;
     }
 
     /// Adds real time that is part of no frame, and counts it as dropped.

@@ -13,8 +13,8 @@ use super::units::{Speed, SpeedError};
 
 /// The settings of a [`Clock`](crate::time::Clock), from [`Clock::settings`](crate::time::Clock::settings).
 ///
-/// A change takes effect in the next frame, but getters return it at once. You can copy settings from one clock to
-/// another.
+/// A change takes effect in the next frame, but getters return it at once. In a pause and at speed 0, rate and stepping
+/// wait for the first frame in which time passes. You can copy settings from one clock to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockSettings {
@@ -51,8 +51,9 @@ impl ClockSettings {
 
     /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
     ///
-    /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). The displayed time never
-    /// goes back. If the new steps are shorter, it leaps ahead once, by at most the difference of the two lengths.
+    /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). Until the next step the last
+    /// state is displayed, so the displayed time leaps ahead to it, by less than a step, and rests there.
+    /// [Extrapolated](crate::Smoothing::Extrapolate) bodies go back to it.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -63,7 +64,8 @@ impl ClockSettings {
         self.stepping
     }
 
-    /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
+    /// Sets how elapsed time becomes steps. The time in the accumulator is kept. Until the next step the last state is
+    /// displayed, as after [`set_rate`](Self::set_rate).
     pub fn set_stepping(&mut self, stepping: Stepping) {
         self.stepping = stepping;
     }

@@ -67,17 +67,6 @@ impl ExactTime {
         Self { units, ..self }
     }
 
-    pub(super) fn since(self, other: Self) -> u128 {
-        let before = in_units_of(self.rate, other.units, other.rate);
-        let is_rounded = in_units_of(other.rate, before, self.rate) < other.units;
-        let before = before.saturating_add(is_rounded.into());
-        self.units.saturating_sub(before)
-    }
-
-    pub(super) fn later_than(self, other: Self, rate: Rate) -> u128 {
-        in_units_of(rate, self.since(other), self.rate)
-    }
-
     #[cfg(feature = "checksum")]
     pub fn units(self) -> u128 {
         self.units

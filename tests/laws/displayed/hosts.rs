@@ -53,6 +53,8 @@ struct Display {
     shortest: f64,
     /// Whether the picture may be nearer to the present than usual.
     is_near: bool,
+    /// The length of the displayed step, in seconds.
+    dt: f64,
 }
 
 /// Plays a script in a single thread, and checks each frame.
@@ -66,6 +68,7 @@ pub fn play(script: &Script, kind: Kind) {
         longest: 0.0,
         shortest: f64::MAX,
         is_near: false,
+        dt: 0.0,
     };
     for script in &script.frames {
         for action in &script.between {
@@ -164,7 +167,7 @@ impl Display {
         self.longest = if frame.steps > 0 { dt } else { longest }.max(step);
         let shortest = self.shortest.min(dt);
         self.shortest = if frame.steps > 0 { dt } else { shortest }.min(step);
-        let ends_near = is_free || game.has_stopped || frame.dropped.aborted > 0 || !game.is_fixed;
+        let ends_near = is_free || frame.alpha == 1.0;
         let is_near = self.is_near || ends_near;
         self.is_near = ends_near || self.is_near && (frame.steps == 0 || game.stands_still);
         // Between two steps, and as far behind the present as the shorter or the longer of the two lengths.
@@ -188,7 +191,8 @@ impl Display {
             time: frame.time.as_secs_f64(),
             state: Some(end),
             most_ahead: game.longest,
-            stops: game.has_stopped,
+            stops: frame.alpha == 1.0,
+            is_shorter: dt < std::mem::replace(&mut self.dt, dt),
             is_free,
             pose: &pose,
         };
@@ -261,6 +265,7 @@ pub fn play_overlap(script: &Script) {
             state: None,
             most_ahead: game.longest,
             stops: false,
+            is_shorter: false,
             is_free,
             pose: &pose,
         };

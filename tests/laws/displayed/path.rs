@@ -101,8 +101,10 @@ pub struct Picture<'a> {
     pub state: Option<Duration>,
     /// How far ahead of the state an extrapolated body may be, in seconds.
     pub most_ahead: f64,
-    /// Whether the clock stops at the state.
+    /// Whether the state is displayed until the next step. Extrapolated bodies may go back to it.
     pub stops: bool,
+    /// Whether the step is shorter than the one that was displayed before. Extrapolated bodies may go back then, too.
+    pub is_shorter: bool,
     /// Whether the displayed time may have gone back.
     pub is_free: bool,
     /// Returns the displayed pose and the visual error.
@@ -179,15 +181,13 @@ impl Paths {
         self.flyers.iter().map(|flyer| flyer.key)
     }
 
-    /// Returns the bodies that are displayed between the last two states or at the last one, and were not teleported
-    /// since, at this time.
+    /// Returns the bodies that were not teleported since this time.
     pub fn unmoved(&self, time: Duration) -> impl Iterator<Item = BodyKey> {
-        let state = self.states.iter().rfind(|state| state.time == time);
-        let bodies = self.flyers.iter().zip(&state.unwrap().bodies);
-        let unmoved = bodies.filter(move |(flyer, (_, smoothing))| {
-            flyer.since < Some(time) && !smoothing.contains(&Smoothing::Extrapolate)
-        });
-        unmoved.map(|(flyer, _)| flyer.key)
+        let unmoved = self
+            .flyers
+            .iter()
+            .filter(move |flyer| flyer.since < Some(time));
+        unmoved.map(|flyer| flyer.key)
     }
 
     fn read(&self, physics: &Physics) -> Vec<Place> {
@@ -330,7 +330,8 @@ impl Paths {
             for &smoothing in &self.states[state].bodies[body].1 {
                 let shown = self.shown(&seen, state, smoothing, picture);
                 let is_free = picture.is_free || error.is_some();
-                match shown.and_then(|it| self.check_order(&seen, it, picture.stops, is_free)) {
+                let may_go_back = picture.stops || picture.is_shorter;
+                match shown.and_then(|it| self.check_order(&seen, it, may_go_back, is_free)) {
                     Ok(it) => return Ok((error.is_none().then_some(it), false)),
                     Err(reason) => reasons.push(reason),
                 }
@@ -353,13 +354,13 @@ impl Paths {
         &self,
         seen: &Seen,
         shown: Shown,
-        stops: bool,
+        may_go_back: bool,
         is_free: bool,
     ) -> Result<Shown, String> {
         let flyer = &self.flyers[seen.body];
         let before = flyer.shown.filter(|before| {
-            let stops_there = stops && shown.smoothing == Smoothing::Extrapolate;
-            !is_free && !stops_there && before.smoothing == shown.smoothing
+            let goes_back = may_go_back && shown.smoothing == Smoothing::Extrapolate;
+            !is_free && !goes_back && before.smoothing == shown.smoothing
         });
         let goes_back = before.is_some_and(|before| {
             // Positions round in each step.
@@ -467,7 +468,9 @@ impl Paths {
             2.0 * (NANOSECOND + seen.tolerance / flyer.speed),
         );
         if picture.stops && ahead.abs() > rounding {
-            return Err(format!("it is {ahead} s ahead where the clock stops"));
+            return Err(format!(
+                "it is {ahead} s ahead of a state that is displayed"
+            ));
         }
         let is_allowed = (-rounding..=picture.most_ahead + rounding).contains(&ahead);
         // After a change of its smoothing, a body is where the one that is always extrapolated was.

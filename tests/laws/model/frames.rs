@@ -2,11 +2,11 @@
 
 use evenstep::rapier::prelude::*;
 use evenstep::time::FrameTime;
-use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plain::{Body, Model, Reach, Shown, at_previous};
-use super::reference::{Way, are_near};
+use super::reference::are_near;
 use super::script::{Action, Cut, Drive, FrameScript};
 use crate::scenes::renderer::Renderer;
 use crate::scenes::testing::exact;
@@ -252,11 +252,9 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             let own = Pose::from_parts(shown.translation - error.translation, rotation);
             let scale = error.translation.length() + shown.translation.length();
             assert!(
-                body.way
-                    .shows_about(frame.alpha, model.lead.seconds, &own, scale),
-                "{own:?} at {} and {} s of {:?}, with the error {error:?}",
+                body.way.shows_about(frame.alpha, &own, scale),
+                "{own:?} at {} of {:?}, with the error {error:?}",
                 frame.alpha,
-                model.lead.seconds,
                 body.way
             );
             continue;
@@ -275,10 +273,9 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
         }
         assert_eq!(current, body.way.current);
         assert!(
-            body.way.shows(frame.alpha, model.lead.seconds, &shown),
-            "{shown:?} at {} and {} s of {:?}",
+            body.way.shows(frame.alpha, &shown),
+            "{shown:?} at {} of {:?}",
             frame.alpha,
-            model.lead.seconds,
             body.way
         );
     }
@@ -374,10 +371,9 @@ fn check_removed(model: &mut Model, simulation: &Simulation) {
 
 fn remember(model: &mut Model, simulation: &Simulation, frame: Frame) {
     let mut poses = model.screens.last().unwrap().clone();
-    let is_at_alpha = |way: &Way| way.smoothing != Smoothing::Extrapolate || !model.lead.is_apart;
     poses.retain(|key, _| {
         let body = &model.bodies[key];
-        !body.is_altered && is_at_alpha(&body.way) && simulation.visual_error(*key).is_none()
+        !body.is_altered && simulation.visual_error(*key).is_none()
     });
     model.frames.push(Shown {
         tick: frame.tick,
@@ -431,13 +427,8 @@ fn check_tick(model: &Model, body: &Body, tick: u64, now: u64, at: impl Fn(f32) 
             continue;
         };
         assert!(is_kept, "{tick} of {now}, since {}", body.since);
-        let shows = |way: &Way| {
-            // An alpha of 1 asks for the state itself.
-            let lead = if alpha < 1.0 { alpha * way.dt } else { 0.0 };
-            way.shows(alpha, lead.into(), &pose)
-        };
         assert!(
-            way.is_none_or(shows),
+            way.is_none_or(|way| way.shows(alpha, &pose)),
             "{pose:?} at {tick} + {alpha} of {way:?}"
         );
         assert!(way.is_some() || tick == body.since);

@@ -116,20 +116,19 @@ impl Way {
         before.chain([&mut self.after])
     }
 
-    /// Returns whether `pose` is the displayed pose at `alpha`, bit for bit where no arithmetic is needed. Extrapolated
-    /// bodies are displayed `lead` seconds after the state.
-    pub fn shows(&self, alpha: f32, lead: f64, pose: &Pose) -> bool {
+    /// Returns whether `pose` is the displayed pose at `alpha`, bit for bit where no arithmetic is needed.
+    pub fn shows(&self, alpha: f32, pose: &Pose) -> bool {
         let or_waking = self.before_waking.map(|before| Self { before, ..*self });
         let mut ways = [*self].into_iter().chain(or_waking);
-        ways.any(|way| way.shows_it(alpha, lead, pose))
+        ways.any(|way| way.shows_it(alpha, pose))
     }
 
     /// Returns whether `pose` is near the displayed pose. Its numbers are rounded at this `scale` in metres.
-    pub fn shows_about(&self, alpha: f32, lead: f64, pose: &Pose, scale: f32) -> bool {
+    pub fn shows_about(&self, alpha: f32, pose: &Pose, scale: f32) -> bool {
         let is_near = |way: &Self| {
-            let expected = match way.exactly(alpha, lead) {
+            let expected = match way.exactly(alpha) {
                 Some(expected) => Some(exact::pose(expected)),
-                None => way.curve(alpha.into(), lead),
+                None => way.curve(alpha.into()),
             };
             let scale = scale + way.scale();
             expected.is_none_or(|expected| are_near(pose, &expected, scale))
@@ -146,23 +145,21 @@ impl Way {
         1.0 + scale + self.center.length() + self.dt * velocities
     }
 
-    fn shows_it(&self, alpha: f32, lead: f64, pose: &Pose) -> bool {
-        match self.exactly(alpha, lead) {
+    fn shows_it(&self, alpha: f32, pose: &Pose) -> bool {
+        match self.exactly(alpha) {
             Some(expected) => expected == *pose,
             None => self
-                .curve(alpha.into(), lead)
+                .curve(alpha.into())
                 .is_none_or(|expected| are_near(pose, &expected, self.scale())),
         }
     }
 
-    fn exactly(&self, alpha: f32, lead: f64) -> Option<Pose> {
+    fn exactly(&self, alpha: f32) -> Option<Pose> {
         let (previous, current) = (self.previous, self.current);
         let velocities = [self.before, self.after];
         let is_at_rest = previous == current && velocities == [Velocity::default(); 2];
-        let is_at_end = match self.smoothing {
-            Smoothing::Extrapolate => lead == 0.0,
-            _ => alpha >= 1.0,
-        };
+        // At 1 the state is displayed until the next step.
+        let is_at_end = alpha >= 1.0 || (self.smoothing == Smoothing::Extrapolate && alpha == 0.0);
         if is_at_end || is_at_rest || self.smoothing == Smoothing::Latest {
             return Some(current);
         }
@@ -176,7 +173,7 @@ impl Way {
     }
 
     /// Returns the curve, or `None` at half a turn, where f32 cannot tell which way is shorter.
-    fn curve(&self, t: f64, lead: f64) -> Option<exact::Isometry> {
+    fn curve(&self, t: f64) -> Option<exact::Isometry> {
         let dt = f64::from(self.dt);
         let (start, end) = (rotation(&self.previous), rotation(&self.current));
         let center = vector(self.center);
@@ -203,10 +200,7 @@ impl Way {
                     spins(0.5 * t * t) * part(missing, ease)? * spun(t - 0.5 * t * t) * start;
                 (at, turned)
             }
-            Smoothing::Extrapolate => (
-                to + vector(self.after.linear) * lead,
-                turn(self.after.angular, lead) * end,
-            ),
+            Smoothing::Extrapolate => (to + w * t, spins(t) * end),
             _ => unreachable!("the latest is a copy"),
         };
         Some(isometry(at - turned * center, turned))

@@ -49,59 +49,6 @@ pub struct Body {
     pub begins_at: Option<Pose>,
 }
 
-/// The moment that frames display extrapolated bodies at.
-#[derive(Default)]
-pub struct Lead {
-    /// How far it is ahead of the last state, in seconds.
-    pub seconds: f64,
-    /// The overstep to which this belongs.
-    overstep: f64,
-    /// The length of the steps since then, in seconds.
-    passed: f64,
-    /// Whether it differs from the overstep, because something other than a step has changed the one or the other.
-    pub is_apart: bool,
-    /// The rate's length of a step, and whether frames leave a fraction of it.
-    step: f64,
-    leaves_a_fraction: bool,
-    is_aborted: bool,
-}
-
-impl Lead {
-    /// Reads the settings of a frame that begins.
-    fn begin_frame(&mut self, simulation: &Simulation) {
-        self.end_frame(simulation);
-        let settings = simulation.clock().settings();
-        let step = settings.rate().dt_f64();
-        let leaves_a_fraction = settings.stepping() == Stepping::Fixed;
-        let is_new = self.step == 0.0;
-        self.is_apart |=
-            !is_new && (step, leaves_a_fraction) != (self.step, self.leaves_a_fraction);
-        (self.step, self.leaves_a_fraction) = (step, leaves_a_fraction);
-    }
-
-    /// Without a step, the lead grows evenly to a whole step.
-    fn end_frame(&mut self, simulation: &Simulation) {
-        let overstep = simulation.clock().overstep().as_secs_f64();
-        let passed = std::mem::take(&mut self.passed);
-        if passed > 0.0 {
-            // A faster rate may leave more than a step.
-            let most = if self.leaves_a_fraction {
-                self.step
-            } else {
-                0.0
-            };
-            let (lead, least) = (overstep.min(most), self.seconds - passed);
-            self.seconds = lead.max(least);
-            self.is_apart = !self.leaves_a_fraction || least > lead;
-        } else if !self.is_aborted && overstep > self.overstep {
-            let part = (overstep - self.overstep) / (self.step - self.overstep);
-            self.seconds += (self.step - self.seconds).max(0.0) * part.min(1.0);
-        }
-        self.is_apart |= std::mem::take(&mut self.is_aborted);
-        self.overstep = overstep;
-    }
-}
-
 /// The displayed poses of a frame.
 pub struct Shown {
     pub tick: u64,
@@ -153,7 +100,6 @@ pub struct Model {
     was_stopped: bool,
     smoothing: Smoothing,
     new_tick: Option<u64>,
-    pub lead: Lead,
 }
 
 const PUSH: Vector = vector(1.0, 2.0, 0.5);
@@ -224,7 +170,6 @@ impl Model {
         let mut clock = simulation.clock().clone();
         clock.begin_frame(frame_time);
         self.due = clock.due();
-        self.lead.begin_frame(simulation);
         self.expect_dt(simulation);
         self.was_stopped = is_time_stopped(simulation) && !self.asks_for_step;
         self.asks_for_step = false;
@@ -297,7 +242,6 @@ impl Model {
         let tick = step.tick + 1;
         self.is_after_step = true;
         self.due -= 1;
-        self.lead.passed += f64::from(step.dt);
         (self.dt, self.has_stepped) = (step.dt, true);
         for (key, body) in &mut self.bodies {
             let rapiers = physics.body(*key).unwrap();
@@ -353,7 +297,6 @@ impl Model {
     /// previous frame. Returns the number of forgotten pushes.
     pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         self.is_after_step = false;
-        self.lead.end_frame(simulation);
         let mut forgotten = 0;
         let is_stopped = is_time_stopped(simulation) && !self.asks_for_step;
         if steps == 0 && self.was_stopped && is_stopped {
@@ -395,7 +338,6 @@ impl Model {
         if due == 0 {
             return 0;
         }
-        self.lead.is_aborted = true;
         self.detect_edits(physics);
         for body in self.bodies.values_mut() {
             // What the game did in the step belongs to the state before it.
@@ -435,12 +377,11 @@ impl Model {
 
 /// Returns this simulation with the poses right before the last step displayed, as far as a frame can.
 pub fn at_previous(mut simulation: Simulation) -> Simulation {
-    // The calls also clear requested single steps.
+    // The stepping has no effect while time stands still. The call also clears requested single steps.
     simulation.resume();
-    simulation.pause();
-    simulation
-        .clock_settings_mut()
-        .set_stepping(Stepping::Fixed);
+    let settings = simulation.clock_settings_mut();
+    settings.set_speed(1.0).unwrap();
+    settings.set_stepping(Stepping::Fixed);
     simulation.set_overstep(Duration::ZERO);
     simulation.advance(Duration::ZERO, |_, _| ());
     simulation
