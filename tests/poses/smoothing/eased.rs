@@ -199,6 +199,8 @@ fn a_change_of_smoothing_is_eased_after_an_aborted_frame_a_portal_and_a_copy() {
     simulation.end_frame();
     let x = shown_x(&simulation, key);
     assert!((0.0..0.2).contains(&(x - last)), "{x} after {last}");
+    // The state is displayed until the next step.
+    advance(&mut simulation, 10);
     assert!(most_uneven(&mut simulation, key, 40) < 0.03);
 }
 
