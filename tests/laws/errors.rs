@@ -387,6 +387,8 @@ impl Model {
                     && let Ok(bytes) = simulation.save()
                 {
                     *simulation = Simulation::load(&bytes).unwrap();
+                    // A loaded simulation has displayed nothing, so a changed smoothing has no error.
+                    self.is_assigned = true;
                     for body in &mut self.bodies {
                         (body.error, body.begins_at) = (Error::NONE, None);
                     }
