@@ -32,8 +32,8 @@ pub use hash::hash;
 
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// A timeout, after which a test that waits for another thread has hung. These tests take seconds, but minutes on a machine
-/// that many builds share, because each of their thousands of wakeups waits for a core.
+/// A timeout, after which a test that waits for another thread has hung. Such a test takes seconds, but minutes on a
+/// machine that many builds share, because each of its thousands of wakeups waits for a core.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
 pub const STEPPINGS: [Stepping; 5] = [
