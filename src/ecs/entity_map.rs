@@ -1,13 +1,16 @@
 //! Which entity has which body.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Weak;
+
+use slotmap::Key;
 
 use crate::key::{BodyKey, slot_of};
 use crate::physics::Physics;
+use crate::screen::Screen;
 use rapier::math::Pose;
 
-use super::host::{Bodies, Host, Picture};
+use super::host::{Bodies, Host, Picture, StateNumber};
 
 /// Records which entity of an ECS has which body. You need one for each pair of an ECS and a
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
@@ -39,15 +42,35 @@ use super::host::{Bodies, Host, Picture};
 /// them too, at a cost proportional to the missed changes. After an assignment of
 /// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies. If the new value is another level,
 /// replace the `EntityMap` too, because its keys may be equal to old ones.
+///
+/// A `Runner` or an `Overlap` displays a new body later. Its entity waits for that, and is not taken for one whose body
+/// was removed.
+///
+/// # Panics
+/// In builds with debug assertions, [`take_removed`](Self::take_removed) and [`moved`](Self::moved) panic if they get
+/// another simulation than before while the earlier one exists, because its bodies would count as removed. To continue
+/// with a copy of the simulation, call [`unmatched`](Self::unmatched) first.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
-    by_index: Vec<Option<(BodyKey, E)>>,
+    by_slot: Vec<Option<(BodyKey, E)>>,
+    len: usize,
     replaced: Vec<E>,
-    /// Bodies inserted since the last sync, which an earlier picture may have listed.
-    new: Vec<BodyKey>,
-    /// The last frame for which `moved` was called, with its simulation, or `None` if every body is to be checked.
-    synced: Option<(Option<u64>, u64)>,
+    /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
+    /// body may be too old to have it. One that is later than this state, if it is known, is not.
+    unseen: BTreeMap<BodyKey, Option<StateNumber>>,
+    synced: Synced,
+}
+
+/// The screen of the last sync, and its frame then, or `None` if every body is to be checked.
+#[derive(Debug, Default)]
+struct Synced(Option<(Weak<()>, Option<u64>)>);
+
+/// A copy has no screen, because it may belong to a copy of the simulation.
+impl Clone for Synced {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// Lists entities without a body and bodies without an entity, from [`EntityMap::unmatched`].
@@ -73,47 +96,27 @@ impl<E> Unmatched<E> {
 impl<E> Default for EntityMap<E> {
     fn default() -> Self {
         Self {
-            by_index: Vec::new(),
+            by_slot: Vec::new(),
+            len: 0,
             replaced: Vec::new(),
-            new: Vec::new(),
-            synced: None,
+            unseen: BTreeMap::new(),
+            synced: Synced::default(),
         }
     }
 }
 
 impl<E: Copy + PartialEq> EntityMap<E> {
     /// Records that the entity has this body from now on. If another entity had it, perhaps before a rollback, the next
-    /// [`take_removed`](Self::take_removed) returns that entity.
+    /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
-        let index = slot_of(key);
-        if index >= self.by_index.len() {
-            self.by_index.resize(index + 1, None);
-        }
-        let place = &mut self.by_index[index];
-        // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
-        let is_late = place.is_some_and(|(owned, _)| owned > key);
-        let replaced = if is_late {
-            Some((key, entity))
-        } else {
-            place
-                .replace((key, entity))
-                .filter(|before| *before != (key, entity))
-        };
-        self.replaced.extend(replaced.map(|(_, entity)| entity));
-        if self.synced.is_some() {
-            self.new.push(key);
-            if self.new.len() > self.by_index.len() {
-                // Without a sync the list would grow without bound.
-                self.look_at_all_next();
-            }
-        }
+        self.insert_sent(key, entity, None);
     }
 
     /// Returns the entity of a body. For a ray cast, [`key_of_collider`](Physics::key_of_collider) has the key.
     #[must_use]
     #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
-        let (owned, entity) = self.by_index.get(slot_of(key))?.as_ref()?;
+        let (owned, entity) = self.by_slot.get(slot_of(key))?.as_ref()?;
         (*owned == key).then_some(*entity)
     }
 
@@ -123,7 +126,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// kept. A runner removes the body between two steps.
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
-            bodies.remove(key);
+            bodies.remove_for_entities(key);
         }
         self.replaced.retain(|replaced| *replaced != entity);
     }
@@ -136,7 +139,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         mut body_of: impl FnMut(E) -> Option<BodyKey>,
     ) {
         for (key, _) in self.take_if(|key, entity| body_of(entity) != Some(key)) {
-            bodies.remove(key);
+            bodies.remove_for_entities(key);
         }
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
@@ -144,9 +147,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Forgets the entities whose body was removed, and returns them, so that you can remove their components. Call it
     /// once per frame.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
+        let gone = self.removed(host.picture_for_entities());
         let mut removed = self.take_replaced();
-        let gone = self.take_removed_since(host, self.since(host)).into_iter();
-        removed.extend(gone.map(|(_, entity)| entity));
+        removed.extend(gone.into_iter().filter_map(|key| self.take(key)));
         removed
     }
 
@@ -155,14 +158,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     ///
     /// Each entity that was [inserted](Self::insert) since the last call is included, even if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
-        let since = self.begin_sync(host);
-        let new = self.take_new(host);
-        let moved = self.moved_since(host, since);
-        let moved = (0..moved.len()).map(move |i| moved[i]);
-        let keys: BTreeSet<_> = new.iter().map(|(key, _)| *key).collect();
-        let moved = moved.filter(move |(key, _)| !keys.contains(key));
-        let all = new.into_iter().chain(moved);
-        all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
+        self.moved_in(host.picture_for_entities())
     }
 
     /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
@@ -173,9 +169,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// from then on. The next [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of
     /// its physics.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
-        self.look_at_all_next();
-        let mut gone = self.take_if(|key, _| physics.handle(key).is_none());
-        gone.sort_unstable_by_key(|(key, _)| *key);
+        self.synced = Synced::default();
+        let gone = self.take_if(|key, _| physics.handle(key).is_none());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         entities.append(&mut self.replaced);
         let bodies = physics.bodies().map(|(key, _)| key);
@@ -187,10 +182,54 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
 /// # For a host that detects removals itself
 impl<E: Copy + PartialEq> EntityMap<E> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns a state after which every state has a body until it is removed, if one is known. A body that is displayed
+    /// is in every later state.
+    pub(crate) fn sent(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
+        let displayed = picture.displays(key).then(StateNumber::default);
+        displayed.or_else(|| self.unseen.get(&key).copied().flatten())
+    }
+
+    /// Inserts a body. If it was sent to a thread, every state that is later than `sent` has it. Returns the record that
+    /// it replaces.
+    pub(crate) fn insert_sent(
+        &mut self,
+        key: BodyKey,
+        entity: E,
+        sent: Option<StateNumber>,
+    ) -> Option<(BodyKey, E)> {
+        let slot = slot_of(key);
+        // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
+        let is_late = (self.by_slot.get(slot).copied().flatten()).is_some_and(|(it, _)| it > key);
+        if is_late || key.is_null() {
+            self.replaced.push(entity);
+            return None;
+        }
+        if slot >= self.by_slot.len() {
+            self.by_slot.resize(slot + 1, None);
+        }
+        let mut known = None;
+        let replaced = self.by_slot[slot].replace((key, entity));
+        match replaced {
+            None => self.len += 1,
+            Some((before, owner)) => {
+                known = self.unseen.remove(&before).filter(|_| before == key);
+                self.replaced.extend((owner != entity).then_some(owner));
+            }
+        }
+        self.unseen.insert(key, sent.or(known.flatten()));
+        replaced
+    }
+
     pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
         let is_its = self.entity(key) == Some(entity);
         if is_its {
-            self.by_index[slot_of(key)] = None;
+            self.by_slot[slot_of(key)] = None;
+            self.len -= 1;
+            self.unseen.remove(&key);
         }
         is_its
     }
@@ -200,79 +239,113 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.forget(key, entity).then_some(entity)
     }
 
+    /// Takes bodies, in the order of their keys.
     pub(crate) fn take_if(
         &mut self,
         mut holds: impl FnMut(BodyKey, E) -> bool,
     ) -> Vec<(BodyKey, E)> {
-        let owned = self.by_index.iter_mut();
-        let taken = owned.filter_map(|place| place.take_if(|(key, entity)| holds(*key, *entity)));
-        taken.collect()
-    }
-
-    pub(crate) fn begin_sync(&mut self, host: &impl Picture) -> Option<u64> {
-        let since = self.since(host);
-        self.synced = host.screen().map(|it| (host.run(), it.number()));
-        since
-    }
-
-    /// Returns the frame of the last sync, if the host has not changed.
-    fn since(&self, host: &impl Picture) -> Option<u64> {
-        let (run, frame) = self.synced?;
-        (run == host.run()).then_some(frame)
-    }
-
-    fn look_at_all_next(&mut self) {
-        self.synced = None;
-        self.new.clear();
-    }
-
-    /// Returns the poses of bodies that were [inserted](Self::insert), each once, as soon as they are displayed.
-    pub(crate) fn take_new(&mut self, picture: &impl Picture) -> Vec<(BodyKey, Pose)> {
-        let mut new = std::mem::take(&mut self.new);
-        new.sort_unstable();
-        new.dedup();
-        let mut poses = Vec::new();
-        new.retain(|key| {
-            let pose = picture.pose(*key);
-            poses.extend(pose.map(|pose| (*key, pose)));
-            pose.is_none() && self.entity(*key).is_some()
-        });
-        self.new = new;
-        poses
-    }
-
-    pub(crate) fn take_removed_since(
-        &mut self,
-        host: &impl Picture,
-        since: Option<u64>,
-    ) -> Vec<(BodyKey, E)> {
-        match since.and_then(|frame| host.screen()?.removed_since(frame)) {
-            Some(keys) => {
-                // Some bodies that the last frame has removed are alive again if steps were resimulated since.
-                let gone = keys.iter().filter(|key| host.pose(**key).is_none());
-                let taken = gone.map(|key| Some((*key, self.take(*key)?)));
-                taken.flatten().collect()
-            }
-            None => self.take_if(|key, _| host.pose(key).is_none()),
+        let owned = self.by_slot.iter().flatten().copied();
+        let taken: Vec<_> = owned.filter(|(key, entity)| holds(*key, *entity)).collect();
+        for (key, entity) in &taken {
+            self.forget(*key, *entity);
         }
+        taken
     }
 
     pub(crate) fn take_replaced(&mut self) -> Vec<E> {
         std::mem::take(&mut self.replaced)
     }
 
-    /// Returns the bodies whose pose may have changed since a frame, or all bodies for `None`.
-    pub(crate) fn moved_since<'a>(
-        &self,
-        host: &'a impl Picture,
-        since: Option<u64>,
-    ) -> Cow<'a, [(BodyKey, Pose)]> {
-        let moved = since.and_then(|frame| host.screen()?.moved_since(frame));
-        moved.unwrap_or_else(|| {
-            let owned = self.by_index.iter().flatten();
-            let all = owned.filter_map(|(key, _)| Some((*key, host.pose(*key)?)));
-            all.collect()
-        })
+    /// Returns whether a body was removed. A view that never had it may be too old to have it.
+    pub(crate) fn is_removed(&self, key: BodyKey, picture: Picture<'_>) -> bool {
+        let has_pose = picture.pose(key).is_some();
+        let Picture::View { displayed, .. } = picture else {
+            return !has_pose;
+        };
+        match self.by_slot.get(slot_of(key)).copied().flatten() {
+            Some((owned, _)) if owned == key => {
+                let sent = self.unseen.get(&key);
+                !has_pose && sent.is_none_or(|sent| sent.is_some() && *sent < displayed)
+            }
+            // A later body has the slot, or this one had an entity before.
+            owned => !has_pose || owned.is_some_and(|(owned, _)| owned > key),
+        }
+    }
+
+    /// Returns the bodies that were removed, some perhaps twice.
+    pub(crate) fn removed(&mut self, picture: Picture<'_>) -> Vec<BodyKey> {
+        let since = self.follow(picture);
+        let screen = picture.lists();
+        let listed = since.and_then(|frame| screen?.removed_since(frame));
+        let has_list = listed.is_some();
+        let listed = listed.or_else(|| Some(screen?.removed().into()));
+        // Some bodies that the last frame has removed are alive again if steps were resimulated since.
+        let listed = listed.iter().flat_map(|keys| keys.iter().copied());
+        let mut removed: Vec<_> = listed.filter(|key| picture.pose(*key).is_none()).collect();
+        let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
+        if has_list {
+            removed.extend(self.unseen.keys().copied().filter(is_removed));
+        } else {
+            removed.extend(self.keys().filter(is_removed));
+        }
+        removed
+    }
+
+    /// Returns the entities whose pose may have changed since the last call, or all of them.
+    pub(crate) fn moved_in(&mut self, picture: Picture<'_>) -> impl Iterator<Item = (E, Pose)> {
+        let since = self.follow(picture);
+        let screen = picture.lists();
+        self.synced = Synced(
+            picture
+                .screen()
+                .map(|it| (it.id(), screen.map(Screen::number))),
+        );
+        let mut new = Vec::new();
+        self.unseen.retain(|key, _| {
+            new.extend(picture.pose(*key).map(|pose| (*key, pose)));
+            !picture.displays(*key)
+        });
+        let listed = since.and_then(|frame| screen?.moved_since(frame));
+        let moved = listed.unwrap_or_else(|| {
+            let all = self.keys();
+            all.filter_map(|key| Some((key, picture.pose(key)?)))
+                .collect()
+        });
+        let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
+        let moved = (0..moved.len()).map(move |i| moved[i]);
+        let moved = moved.filter(move |(key, _)| keys.binary_search(key).is_err());
+        let all = new.into_iter().chain(moved);
+        all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
+    }
+
+    /// Returns the frame of the last sync, if it was with the same screen.
+    fn follow(&mut self, picture: Picture<'_>) -> Option<u64> {
+        let id = picture.screen()?.id();
+        let since = match &self.synced.0 {
+            Some((last, frame)) if last.ptr_eq(&id) => *frame,
+            last => {
+                debug_assert!(
+                    last.as_ref()
+                        .is_none_or(|(last, _)| last.strong_count() == 0),
+                    "this is another simulation than in the last frame, whose bodies would count as removed: \
+                     use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
+                );
+                self.unseen = self.keys().map(|key| (key, None)).collect();
+                self.synced = Synced(Some((id, None)));
+                None
+            }
+        };
+        if let Picture::View { newest, .. } = picture {
+            // All of these bodies exist by now.
+            self.unseen
+                .values_mut()
+                .for_each(|sent| *sent = sent.or(newest));
+        }
+        since
+    }
+
+    fn keys(&self) -> impl Iterator<Item = BodyKey> {
+        self.by_slot.iter().flatten().map(|(key, _)| *key)
     }
 }
 

@@ -10,87 +10,114 @@ use rapier::math::Pose;
 
 /// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner). It
 /// cannot be implemented for other types.
-pub trait Bodies: BodyStore {}
+pub trait Bodies {
+    /// Returns the present bodies, or the displayed ones if there is a picture.
+    #[doc(hidden)]
+    fn bodies_for_entities(&self) -> Picture<'_>;
+
+    /// Removes a body at once, or in the next frame.
+    #[doc(hidden)]
+    fn remove_for_entities(&mut self, key: BodyKey);
+}
 
 /// Displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
 /// [`Overlap`](crate::threads::Overlap). It cannot be implemented for other types.
-pub trait Host: Picture {}
+pub trait Host {
+    /// Returns the displayed bodies.
+    #[doc(hidden)]
+    fn picture_for_entities(&self) -> Picture<'_>;
 
-impl Bodies for Physics {}
-impl Bodies for Simulation {}
-impl Host for Simulation {}
-
-/// Has the poses of bodies.
-pub trait Poses {
-    /// Returns the pose of a body, the displayed one if there is a picture, or `None` if it was removed.
-    fn pose(&self, key: BodyKey) -> Option<Pose>;
+    /// Removes bodies, or returns `false` if only hooks have them.
+    #[doc(hidden)]
+    fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool;
 }
 
-/// Removes bodies, for [`EntityMap`](super::EntityMap).
-pub trait BodyStore: Poses {
-    /// Removes a body at once, or in the next frame.
-    fn remove(&mut self, key: BodyKey);
+/// The part of a host that an [`EntityMap`](super::EntityMap) reads. It has no public name, which seals both traits.
+#[derive(Clone, Copy, Debug)]
+pub enum Picture<'a> {
+    /// The bodies alone, in a hook.
+    Physics(&'a Physics),
+    /// All bodies, with the poses that frames display.
+    Simulation(&'a Simulation),
+    /// The displayed bodies. A body that was inserted recently is not among them yet.
+    View {
+        screen: &'a Screen,
+        displayed: Option<StateNumber>,
+        /// The last state, if it is known. Bodies that exist now are in every later state, until they are removed.
+        newest: Option<StateNumber>,
+    },
 }
 
-/// Has the picture that [`EntityMap`](super::EntityMap) needs.
-pub trait Picture: Poses {
-    /// Returns the identity of the displayed simulation, or `None` if another one may replace it.
-    fn run(&self) -> Option<u64>;
+/// The run and the frame of a state that is sent to a view. Later states have greater numbers.
+pub(crate) type StateNumber = (u64, u64);
 
-    /// Returns the displayed poses, or `None` while they do not belong to the present bodies.
-    fn screen(&self) -> Option<&Screen>;
+impl<'a> Picture<'a> {
+    /// Returns the pose of a body, the displayed one if there is a picture.
+    pub(super) fn pose(&self, key: BodyKey) -> Option<Pose> {
+        match self {
+            Self::Physics(physics) => physics.body(key).map(|body| *body.position()),
+            // A removed body stays in the picture until the next one, but nothing can be attached to it.
+            Self::Simulation(it) => it.physics.handle(key).and_then(|_| it.pose(key)),
+            Self::View { screen, .. } => screen.pose(key),
+        }
+    }
 
-    /// Returns whether a body that was sent has arrived. Without a pose, it has been removed since.
-    fn is_after(&self, spawned: &Spawned) -> bool;
+    pub(super) fn displays(&self, key: BodyKey) -> bool {
+        self.screen()
+            .is_some_and(|screen| screen.pose(key).is_some())
+    }
 
-    /// Returns the bodies, or `None` if only hooks have them.
-    fn bodies(&mut self) -> Option<&mut dyn BodyStore>;
-}
+    pub(super) fn screen(&self) -> Option<&'a Screen> {
+        match self {
+            Self::Physics(_) => None,
+            Self::Simulation(simulation) => Some(simulation.screen()),
+            Self::View { screen, .. } => Some(screen),
+        }
+    }
 
-impl Poses for Physics {
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.body(key).map(|body| *body.position())
+    /// Returns the screen if its lists lead to the present bodies.
+    pub(super) fn lists(&self) -> Option<&'a Screen> {
+        self.screen().filter(|screen| match self {
+            // While steps are resimulated, and after an assignment, the picture is of another state. On a thread, where
+            // a view displays the simulation, it has no picture.
+            Self::Simulation(it) => {
+                it.steps_to_resimulate() == 0 && it.knows_physics() && screen.epoch().is_some()
+            }
+            _ => true,
+        })
     }
 }
 
-impl BodyStore for Physics {
-    fn remove(&mut self, key: BodyKey) {
+impl Bodies for Physics {
+    fn bodies_for_entities(&self) -> Picture<'_> {
+        Picture::Physics(self)
+    }
+
+    fn remove_for_entities(&mut self, key: BodyKey) {
         self.remove(key);
     }
 }
 
-impl Poses for Simulation {
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        // A removed body stays in the picture until the next one, but nothing can be attached to it.
-        self.physics.handle(key)?;
-        self.pose(key)
+impl Bodies for Simulation {
+    fn bodies_for_entities(&self) -> Picture<'_> {
+        Picture::Simulation(self)
     }
-}
 
-impl BodyStore for Simulation {
-    fn remove(&mut self, key: BodyKey) {
+    fn remove_for_entities(&mut self, key: BodyKey) {
         self.physics.remove(key);
     }
 }
 
-impl Picture for Simulation {
-    fn run(&self) -> Option<u64> {
-        Some(self.timeline())
+impl Host for Simulation {
+    fn picture_for_entities(&self) -> Picture<'_> {
+        Picture::Simulation(self)
     }
 
-    fn screen(&self) -> Option<&Screen> {
-        // While steps are resimulated, and after an assignment, the picture is of another state.
-        let is_of_physics = self.steps_to_resimulate() == 0 && self.knows_physics();
-        // On a thread, where a view displays the simulation, it has no picture.
-        Some(self.screen()).filter(|screen| is_of_physics && screen.epoch().is_some())
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        spawned.key().is_some()
-    }
-
-    fn bodies(&mut self) -> Option<&mut dyn BodyStore> {
-        Some(self)
+    fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool {
+        for key in keys {
+            self.physics.remove(*key);
+        }
+        true
     }
 }
 
@@ -99,21 +126,13 @@ impl Picture for Simulation {
 /// Its key is known once the body is inserted, between two steps, so in every later
 /// [`call`](crate::threads::Runner::call).
 #[derive(Clone, Debug, Default)]
-pub struct Spawned(Arc<OnceLock<Option<Inserted>>>);
-
-#[derive(Clone, Copy, Debug)]
-struct Inserted {
-    key: BodyKey,
-    run: u64,
-    /// The number of the last frame before the insertion.
-    frame: u64,
-}
+pub struct Spawned(Arc<OnceLock<Option<(BodyKey, StateNumber)>>>);
 
 impl Spawned {
     /// Returns the key of the body, or `None` if it is not inserted yet or is [lost](Self::is_lost).
     #[must_use]
     pub fn key(&self) -> Option<BodyKey> {
-        self.inserted().map(|inserted| inserted.key)
+        self.inserted().map(|(key, _)| key)
     }
 
     /// Returns whether the body will never be inserted, because the thread ended or panicked first.
@@ -122,13 +141,9 @@ impl Spawned {
         matches!(self.0.get(), Some(None))
     }
 
-    fn inserted(&self) -> Option<&Inserted> {
-        self.0.get()?.as_ref()
-    }
-
-    /// Returns whether the body was inserted before a frame of a simulation, whose `run` is later after an assignment.
-    pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
-        (self.inserted()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
+    /// Returns the key, and the last state before the insertion.
+    pub(crate) fn inserted(&self) -> Option<(BodyKey, StateNumber)> {
+        *self.0.get()?
     }
 }
 
@@ -141,9 +156,9 @@ impl Inserter {
     }
 
     pub fn set(&self, key: BodyKey, simulation: &Simulation) {
-        let (run, frame) = (simulation.timeline(), simulation.frame().number);
+        let last = (simulation.timeline(), simulation.frame().number);
         // A call runs once.
-        let _ = self.0.0.set(Some(Inserted { key, run, frame }));
+        let _ = self.0.0.set(Some((key, last)));
     }
 }
 

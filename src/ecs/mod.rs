@@ -14,4 +14,4 @@ pub mod hecs;
 
 pub use entity_map::{EntityMap, Unmatched};
 pub use host::{Bodies, Host};
-pub(crate) use host::{BodyStore, Inserter, Picture, Poses, Spawned};
+pub(crate) use host::{Inserter, Picture, Spawned, StateNumber};

@@ -11,6 +11,7 @@ mod render_data;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 pub use render_data::RenderData;
@@ -29,6 +30,7 @@ use crate::pose::{Origin, SmoothingSettings, Trajectory, VisualError};
 /// and brings its lists into their order.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
+    id: ScreenId,
     bodies: SecondaryMap<BodyKey, Displayed>,
     /// Bodies that the first frame of a view displays, with their poses until then.
     unseen: BTreeMap<BodyKey, Pose>,
@@ -61,6 +63,16 @@ pub struct Screen {
     number: u64,
     alpha: f32,
     time: f64,
+}
+
+/// Identifies a screen as long as it is alive. A copy gets another one, because its frames have the same numbers.
+#[derive(Debug, Default)]
+struct ScreenId(Arc<()>);
+
+impl Clone for ScreenId {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -182,8 +194,13 @@ impl Screen {
         self.origin_shift
     }
 
+    /// Returns the number of the last frame. It counts the frames of this screen alone, which may move to a thread.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    pub fn id(&self) -> Weak<()> {
+        Arc::downgrade(&self.id.0)
     }
 
     pub fn epoch(&self) -> Option<u64> {

@@ -1,10 +1,8 @@
 //! Makes a runner a host of entities' bodies, and a view a picture of them.
 
-use crate::ecs::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
+use crate::ecs::{Bodies, Host, Picture};
 use crate::key::BodyKey;
-use crate::screen::Screen;
 use crate::simulation::Hooks;
-use rapier::math::Pose;
 
 use super::overlap::Overlap;
 use super::runner::Runner;
@@ -14,6 +12,13 @@ where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
+    fn bodies_for_entities(&self) -> Picture<'_> {
+        self.picture_for_entities()
+    }
+
+    fn remove_for_entities(&mut self, key: BodyKey) {
+        self.remove_body(key);
+    }
 }
 
 impl<H> Host for Runner<H>
@@ -21,72 +26,25 @@ where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
-}
+    fn picture_for_entities(&self) -> Picture<'_> {
+        // The physics may have sent later states than the view has received.
+        self.view().picture(None)
+    }
 
-impl<H> Poses for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.view().pose(key)
+    fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool {
+        for key in keys {
+            self.remove_body(*key);
+        }
+        true
     }
 }
 
-impl<H> BodyStore for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-    fn remove(&mut self, key: BodyKey) {
-        self.remove_body(key);
-    }
-}
-
-impl<H> Picture for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-    fn run(&self) -> Option<u64> {
-        None
+impl Host for Overlap {
+    fn picture_for_entities(&self) -> Picture<'_> {
+        self.view().picture(self.view().newest())
     }
 
-    fn screen(&self) -> Option<&Screen> {
-        Some(self.view().screen())
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        self.view().is_after(spawned)
-    }
-
-    fn bodies(&mut self) -> Option<&mut dyn BodyStore> {
-        Some(self)
-    }
-}
-
-impl Host for Overlap {}
-
-impl Poses for Overlap {
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.view().pose(key)
-    }
-}
-
-impl Picture for Overlap {
-    fn run(&self) -> Option<u64> {
-        None
-    }
-
-    fn screen(&self) -> Option<&Screen> {
-        Some(self.view().screen())
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        self.view().is_after(spawned)
-    }
-
-    fn bodies(&mut self) -> Option<&mut dyn BodyStore> {
-        None
+    fn remove_all_for_entities(&mut self, _: &[BodyKey]) -> bool {
+        false
     }
 }

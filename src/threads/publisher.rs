@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ecs::StateNumber;
 use crate::pose::{ErrorChange, PoseLog, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
@@ -123,6 +124,10 @@ fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
 }
 
 impl Snapshot {
+    pub fn number(&self) -> StateNumber {
+        (self.run, self.frame)
+    }
+
     fn fill(&mut self, simulation: &Simulation) {
         let clock = simulation.clock();
         let physics = &simulation.physics;

@@ -15,10 +15,10 @@ use super::worker::Call;
 impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
-    /// The body is inserted between two steps. Until a frame displays it, the
-    /// [`RenderPose`](crate::ecs::hecs::RenderPose) is the pose at which it is inserted. From the next
-    /// [`sync`](Self::sync) on, the entity has its [`Body`](crate::ecs::hecs::Body). If a panic prevents the insertion,
-    /// the sync removes the `RenderPose` ([`Spawned::is_lost`]).
+    /// The body is inserted between two steps. From the next [`sync`](Self::sync) on, the entity has its
+    /// [`Body`](crate::ecs::hecs::Body). Until a frame displays it, the [`RenderPose`](crate::ecs::hecs::RenderPose) is
+    /// the pose at which it is inserted. If a panic prevents the insertion, the sync removes the `RenderPose`
+    /// ([`Spawned::is_lost`]).
     ///
     /// # Errors
     /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
@@ -37,7 +37,7 @@ impl Entities {
         let body = body.into();
         let pose = *body.position();
         let spawned = runner.spawn(body, [collider])?;
-        let entity = self.spawn_coming(world, pose, &spawned, components);
+        let entity = self.spawn_sent(world, pose, &spawned, components);
         Ok((entity, spawned))
     }
 }

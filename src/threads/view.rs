@@ -13,7 +13,7 @@ use rapier::math::{Pose, Vector};
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
 use super::settings::RunnerSettings;
-use crate::ecs::Spawned;
+use crate::ecs::{Picture, StateNumber};
 
 /// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
@@ -299,15 +299,20 @@ impl<E> View<E> {
         self.screen.render_data(&displayed.movers)
     }
 
-    pub(crate) fn screen(&self) -> &Screen {
-        &self.screen
+    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known.
+    pub(super) fn picture(&self, newest: Option<StateNumber>) -> Picture<'_> {
+        let displayed = self.moment.as_ref();
+        Picture::View {
+            screen: &self.screen,
+            displayed: displayed.map(|(state, _)| state.number()),
+            newest,
+        }
     }
 
-    /// Returns whether the displayed state is later than the insertion of a body. A body without a pose was then
-    /// removed.
-    pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
-        let shown = self.moment.as_ref();
-        shown.is_some_and(|(state, _)| spawned.has_come(state.run, state.frame))
+    /// Returns the last state that was received.
+    pub(super) fn newest(&self) -> Option<StateNumber> {
+        let last = self.mail.states.back()?;
+        Some(last.snapshot.number())
     }
 
     /// Returns the number of steps run up to the end of the displayed step.

@@ -9,6 +9,8 @@ mod scenes;
 
 // Components and their sync.
 mod entities;
+// What holds with each host.
+mod hosts;
 // A hecs world that is rolled back with the physics.
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.

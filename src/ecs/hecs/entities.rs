@@ -1,28 +1,38 @@
 //! The bodies of a hecs world.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use hecs::{DynamicBundle, Entity, EntityBuilder, Or, Query, Without, World};
+use hecs::{DynamicBundle, Entity, EntityBuilder, Query, Without, World};
 use rapier::dynamics::{RigidBody, RigidBodyBuilder};
 use rapier::geometry::{Collider, ColliderBuilder};
 use rapier::math::Pose;
 
-use crate::ecs::{Bodies, EntityMap, Spawned, Unmatched};
+use crate::ecs::host::StateNumber;
+use crate::ecs::{Bodies, EntityMap, Picture, Spawned, Unmatched};
 use crate::key::BodyKey;
+use crate::lock::lock;
 use crate::physics::Physics;
 
-use super::components::{Body, Coming, Link, Noted, Owner, RenderPose};
+use super::components::{Body, Dropped, RenderPose};
 
 /// Records which entity of a hecs world has which body, for each pair of a world and a
 /// [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
-    /// The same as in the [`Noted`] components.
     pub(super) map: EntityMap<Entity>,
-    pub(super) shared: Arc<Owner>,
+    /// The bodies whose [`Body`] was dropped.
+    pub(super) dropped: Arc<Dropped>,
+    /// Bodies that were sent to a thread, with the entities that wait for them.
+    pub(super) sent: Vec<(Entity, Spawned)>,
+    /// Bodies whose [`Body`] was removed from its entity and kept, and whether the body was removed since. A later sync
+    /// may find it on another entity.
+    pub(super) held: BTreeMap<BodyKey, bool>,
+    /// How many components were not on recorded entities when all were checked.
+    pub(super) others: usize,
     /// Kept to reuse its memory.
-    pub(super) builder: EntityBuilder,
+    builder: EntityBuilder,
 }
 
 /// Reports why an operation on an entity failed. Nothing was changed.
@@ -54,13 +64,13 @@ impl Entities {
         let key = physics.insert(body, collider);
         let pose = *physics.body(key).expect("just inserted").position();
         self.builder.add_bundle(components);
-        self.builder.add_bundle(self.components(key, pose));
+        (self.builder).add_bundle((Body::new(key, &self.dropped), RenderPose(pose)));
         let entity = world.spawn(self.builder.build());
-        self.map.insert(key, entity);
+        self.record(world, key, entity, None);
         (entity, key)
     }
 
-    pub(crate) fn spawn_coming(
+    pub(crate) fn spawn_sent(
         &mut self,
         world: &mut World,
         pose: Pose,
@@ -68,9 +78,10 @@ impl Entities {
         components: impl DynamicBundle,
     ) -> Entity {
         self.builder.add_bundle(components);
-        let coming = Coming(Link::new(spawned.clone(), &self.shared));
-        self.builder.add_bundle((RenderPose(pose), coming));
-        world.spawn(self.builder.build())
+        self.builder.add(RenderPose(pose));
+        let entity = world.spawn(self.builder.build());
+        self.sent.push((entity, spawned.clone()));
+        entity
     }
 
     /// Despawns an entity and removes its body, if it has one: at once or, with a `Runner`, between two steps.
@@ -99,7 +110,8 @@ impl Entities {
     /// is the displayed pose at once.
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`].
+    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`], also for a body that a `Runner` has not displayed yet
+    /// and that no entity has.
     #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
     pub fn attach(
         &mut self,
@@ -108,19 +120,23 @@ impl Entities {
         entity: Entity,
         key: BodyKey,
     ) -> Result<(), EntityError> {
-        let pose = bodies.pose(key).ok_or(EntityError::BodyGone(key))?;
+        let picture = bodies.bodies_for_entities();
+        let pose = self.pose(world, picture, key);
+        let pose = pose.ok_or(EntityError::BodyGone(key))?;
         if !world.contains(entity) {
             return Err(EntityError::NoSuchEntity(entity));
         }
+        let sent = self.map.sent(key, picture);
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);
         }
         if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
             self.remove(world, bodies, before);
         }
-        let components = self.components(key, pose);
+        let components = (Body::new(key, &self.dropped), RenderPose(pose));
         world.insert(entity, components).expect("it is there");
-        self.map.insert(key, entity);
+        self.held.remove(&key);
+        self.record(world, key, entity, sent);
         Ok(())
     }
 
@@ -131,7 +147,6 @@ impl Entities {
         // Components are removed one by one, because the game may have removed some of them.
         let _ = world.remove_one::<Body>(entity);
         let _ = world.remove_one::<RenderPose>(entity);
-        let _ = world.remove_one::<Noted>(entity);
         Some(key)
     }
 
@@ -150,15 +165,15 @@ impl Entities {
     /// [`sync`](Self::sync) writes every pose.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
-        self.shared.forget_dropped(is_gone);
+        lock(&self.dropped).retain(|key| !is_gone(*key));
         let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
-        let ours = bodies.filter_map(|(entity, body)| Some((body.0.of(&self.shared)?, entity)));
+        let ours = bodies.filter_map(|(entity, body)| Some((body.key_of(&self.dropped)?, entity)));
         let mut gone: Vec<_> = ours.filter(|(key, _)| is_gone(*key)).collect();
         gone.sort_unstable();
         for (_, entity) in &gone {
             self.detach(world, *entity);
         }
-        self.look_at_all(world, physics);
+        self.check_all(world, physics.bodies_for_entities());
         let entities = gone.into_iter().map(|(_, entity)| entity).collect();
         Unmatched {
             entities,
@@ -169,48 +184,69 @@ impl Entities {
     /// Removes a body that an entity has lost, unless another entity has the same key, as in resimulated steps.
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {
-            bodies.remove(key);
+            bodies.remove_for_entities(key);
         }
     }
 
     pub(super) fn copy(&self) -> Self {
         Self {
             map: self.map.clone(),
-            shared: Arc::new(self.shared.copy()),
+            dropped: Arc::new(Mutex::new(lock(&self.dropped).clone())),
+            sent: self.sent.clone(),
+            held: self.held.clone(),
+            others: self.others,
             builder: EntityBuilder::default(),
         }
     }
 
-    fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {
-        let link = Link::new(key, &self.shared);
-        (Body(link.clone()), RenderPose(pose), Noted(link))
+    /// Records a new component. If the entity of a replaced record has lost its component, that may be on any entity.
+    pub(super) fn record(
+        &mut self,
+        world: &World,
+        key: BodyKey,
+        entity: Entity,
+        sent: Option<StateNumber>,
+    ) {
+        if let Some((before, owner)) = self.map.insert_sent(key, entity, sent)
+            && self.key_on(world, owner) != Some(before)
+        {
+            self.held.insert(before, before != key);
+        }
     }
 
-    fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
-        self.release_noted(world, entity);
-        let mut body = world.get::<&mut Body>(entity).ok()?;
-        let key = body.0.of(&self.shared)?;
-        body.0.release();
+    fn release(&mut self, world: &World, entity: Entity) -> Option<BodyKey> {
+        let key = self.key_on(world, entity)?;
+        if self.is_astray(world, key) {
+            self.map.insert(key, entity);
+        }
+        world.get::<&mut Body>(entity).ok()?.release();
         self.map.forget(key, entity);
-        Some(key)
-    }
-
-    pub(super) fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
-        let mut noted = world.get::<&mut Noted>(entity).ok()?;
-        let key = noted.0.of(&self.shared)?;
-        noted.0.release();
-        self.map.forget(key, entity);
+        self.held.remove(&key);
         Some(key)
     }
 
     pub(super) fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
-        world.get::<&Body>(entity).ok()?.0.of(&self.shared)
+        world.get::<&Body>(entity).ok()?.key_of(&self.dropped)
+    }
+
+    /// Returns where to draw a body. One that is not displayed yet is where it was inserted.
+    pub(super) fn pose(&self, world: &World, picture: Picture<'_>, key: BodyKey) -> Option<Pose> {
+        picture.pose(key).or_else(|| {
+            let is_removed = self.map.is_removed(key, picture);
+            let entity = self.entity(key).filter(|_| !is_removed)?;
+            Some(world.get::<&RenderPose>(entity).ok()?.0)
+        })
     }
 
     /// Returns the entity that is recorded for a body, if it still has the body.
     pub(super) fn owner(&self, world: &World, key: BodyKey) -> Option<Entity> {
         let entity = self.entity(key)?;
         (self.key_on(world, entity) == Some(key)).then_some(entity)
+    }
+
+    /// Returns whether the entity that is recorded for a body has lost it.
+    pub(super) fn is_astray(&self, world: &World, key: BodyKey) -> bool {
+        self.entity(key).is_some() && self.owner(world, key).is_none()
     }
 }
 
@@ -222,13 +258,10 @@ impl fmt::Debug for Entities {
     }
 }
 
-/// The entities that match `Q` and have no body. One that was sent to a thread counts as a body.
-type Missing<Q> = Without<(Entity, Q), Or<&'static Body, &'static Coming>>;
-
 /// # Components that describe bodies
 impl Entities {
-    /// Inserts a body for each entity that matches `Q` and has no [`Body`]. Returns the new bodies in the order of
-    /// their insertion.
+    /// Inserts a body for each entity that matches `Q` and has no [`Body`], unless one was sent to a thread. Returns
+    /// the new bodies in the order of their insertion.
     ///
     /// `describe` returns a value that orders the bodies, the body and its colliders, or `None` if the entity should
     /// not have a body.
@@ -276,7 +309,10 @@ impl Entities {
             Q::Item<'_>,
         ) -> Option<(K, RigidBodyBuilder, Vec<ColliderBuilder>)>,
     ) -> Vec<(Entity, BodyKey)> {
-        let missing = world.query_mut::<Missing<Q>>().into_iter();
+        let sent = self.sent.iter().filter(|(_, spawned)| !spawned.is_lost());
+        let sent: BTreeSet<Entity> = sent.map(|(entity, _)| *entity).collect();
+        let missing = world.query_mut::<Without<(Entity, Q), &Body>>().into_iter();
+        let missing = missing.filter(|(entity, _)| !sent.contains(entity));
         let described = missing.filter_map(|(entity, item)| {
             let (order, body, colliders) = describe(entity, item)?;
             Some(((order, entity), body, colliders))

@@ -1,13 +1,13 @@
 //! A world that goes back in time with the physics.
 
 use std::any::{TypeId, type_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, World};
+use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, TypeInfo, World};
 
-use super::components::{Body, Coming, Noted, OwnerCopy, RenderPose};
+use super::components::{Body, Dropped, RenderPose};
 use super::entities::Entities;
 
 /// Combines a hecs world and its [`Entities`], so that they go back in time with the bodies, with the same entity ids.
@@ -47,7 +47,27 @@ pub struct RollbackWorld {
     pub world: World,
     /// The record of which entity has which body.
     pub entities: Entities,
-    columns: BTreeMap<TypeId, Arc<dyn Column>>,
+    columns: BTreeMap<TypeId, Column>,
+}
+
+/// How to copy the components of a type.
+#[derive(Clone, Copy)]
+struct Column {
+    name: &'static str,
+    info: TypeInfo,
+    copy: fn(&Archetype, &ColumnBatchBuilder, Owners<'_>),
+}
+
+/// The lists of the `Entities` that is copied, and of its copy.
+type Owners<'a> = [&'a Arc<Dropped>; 2];
+
+fn copy<T: Component>(from: &Archetype, to: &ColumnBatchBuilder, copy: impl Fn(&T) -> T) {
+    if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
+        for component in from.iter() {
+            // The batch has room for all components.
+            let _ = to.push(copy(component));
+        }
+    }
 }
 
 impl RollbackWorld {
@@ -60,94 +80,54 @@ impl RollbackWorld {
             entities,
             columns,
         };
-        new.copy_by(|it: &Body, copy| Body(it.0.copy(copy)));
-        new.copy_by(|it: &Noted, copy| Noted(it.0.copy(copy)));
-        new.copy_by(|it: &Coming, copy| Coming(it.0.copy(copy)));
+        new.register::<Body>(|from, to, owners| copy(from, to, |body: &Body| body.copy(owners)));
         new.with::<RenderPose>()
     }
 
     /// Registers a component type, which is then cloned with the world.
     #[must_use]
     pub fn with<T: Component + Clone>(mut self) -> Self {
-        self.copy_by(|component: &T, _| component.clone());
+        self.register::<T>(|from, to, _| copy(from, to, T::clone));
         self
     }
 
-    fn copy_by<T: Component>(&mut self, copy: CopyOne<T>) {
-        self.columns.insert(TypeId::of::<T>(), Arc::new(copy));
+    fn register<T: Component>(&mut self, copy: fn(&Archetype, &ColumnBatchBuilder, Owners<'_>)) {
+        let (name, info) = (type_name::<T>(), TypeInfo::of::<T>());
+        let column = Column { name, info, copy };
+        self.columns.insert(TypeId::of::<T>(), column);
     }
 
     fn copy_archetype(
         &self,
         archetype: &Archetype,
         ids: &[Entity],
-        copy: OwnerCopy<'_>,
+        owners: Owners<'_>,
         world: &mut World,
     ) {
-        let Some(columns) = self.columns_of(archetype) else {
+        let types = archetype.component_types();
+        let columns: Vec<_> = types.filter_map(|id| self.columns.get(&id)).collect();
+        let unnamed = archetype.component_types().len() - columns.len();
+        if unnamed > 0 {
             let Some(id) = ids.first() else {
                 return;
             };
             // hecs does not reveal the names of other types.
-            let named = self.names_of(archetype);
-            let unnamed = archetype.component_types().len() - named.len();
+            let named: Vec<_> = columns.iter().map(|column| column.name).collect();
             panic!(
                 "the entity {id:?} has {unnamed} component types that were not registered, besides {named:?}: \
                  register each type using `RollbackWorld::with`",
             );
-        };
+        }
         let mut types = ColumnBatchType::new();
         for column in &columns {
-            column.add_to(&mut types);
+            types.add_dynamic(column.info);
         }
         let batch = types.into_batch(archetype.len());
         for column in columns {
-            column.copy(archetype, &batch, copy);
+            (column.copy)(archetype, &batch, owners);
         }
         let batch = batch.build().expect("all columns were copied");
         world.spawn_column_batch_at(ids, batch);
-    }
-
-    fn names_of(&self, archetype: &Archetype) -> Vec<&'static str> {
-        let types = archetype.component_types();
-        types
-            .filter_map(|id| Some(self.columns.get(&id)?.name()))
-            .collect()
-    }
-
-    /// Returns the columns of an archetype's components, or `None` if a component type was not registered.
-    fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
-        let types = archetype.component_types();
-        types
-            .map(|id| self.columns.get(&id).map(|column| &**column))
-            .collect()
-    }
-}
-
-trait Column: Send + Sync {
-    fn name(&self) -> &'static str;
-    fn add_to(&self, columns: &mut ColumnBatchType);
-    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, copy: OwnerCopy<'_>);
-}
-
-type CopyOne<T> = fn(&T, OwnerCopy<'_>) -> T;
-
-impl<T: Component> Column for CopyOne<T> {
-    fn name(&self) -> &'static str {
-        type_name::<T>()
-    }
-
-    fn add_to(&self, columns: &mut ColumnBatchType) {
-        columns.add::<T>();
-    }
-
-    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, copy: OwnerCopy<'_>) {
-        if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
-            for component in from.iter() {
-                // The batch has room for all components.
-                let _ = to.push(self(component, copy));
-            }
-        }
     }
 }
 
@@ -156,39 +136,32 @@ impl<T: Component> Column for CopyOne<T> {
 impl Clone for RollbackWorld {
     fn clone(&self) -> Self {
         let entities = self.entities.copy();
-        let copy = OwnerCopy {
-            from: &self.entities.shared,
-            to: &entities.shared,
-        };
-        let mut world = World::new();
+        let owners = [&self.entities.dropped, &entities.dropped];
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
-        // All ids are in use while entities are spawned at them, because hecs searches the unused ids for each.
+        // Entities are spawned at ids that are in use, because hecs searches the list of unused ids for each other id.
+        let mut world = World::new();
         let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
-        let made = world.reserve_entities(ids.unwrap_or(0)).map(Some);
-        let mut unused: Vec<_> = made.collect();
+        let mut made: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
         world.flush();
-        for entity in &live {
-            unused[entity.id() as usize] = None;
+        let used: BTreeSet<u32> = live.iter().map(|entity| entity.id()).collect();
+        made.retain(|entity| !used.contains(&entity.id()));
+        for unused in made {
+            let _ = world.despawn(unused);
         }
+        world.set_freelist(&[]);
         let mut rest = &live[..];
         // Queries follow the order in which archetypes were created, so archetypes without entities are copied too.
-        let mut archetypes = self.world.archetypes().map(|archetype| {
+        let archetypes = self.world.archetypes().map(|archetype| {
             let (ids, later) = rest.split_at(archetype.len() as usize);
             rest = later;
             (archetype, ids)
         });
-        // The archetype without components exists already, and has the ids that are not copied yet.
-        let bare = archetypes.next();
+        let mut archetypes: Vec<_> = archetypes.collect();
+        // The archetype without components comes last, because it has the ids that are not copied yet.
+        archetypes.rotate_left(1);
         for (archetype, ids) in archetypes {
-            self.copy_archetype(archetype, ids, copy, &mut world);
-        }
-        for entity in unused.into_iter().flatten() {
-            let _ = world.despawn(entity);
-        }
-        world.set_freelist(&[]);
-        if let Some((archetype, ids)) = bare {
-            self.copy_archetype(archetype, ids, copy, &mut world);
+            self.copy_archetype(archetype, ids, owners, &mut world);
         }
         world.set_freelist(&free);
         Self {

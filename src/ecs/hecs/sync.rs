@@ -2,31 +2,22 @@
 
 use std::cell::RefCell;
 
-use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
-use rapier::math::Pose;
+use hecs::{Archetype, Entity, PreparedQuery, With, World};
 
-use crate::ecs::{BodyStore, Host, Picture, Poses};
+use crate::ecs::{Bodies, Host, Picture};
 use crate::key::BodyKey;
+use crate::lock::lock;
 use crate::physics::Physics;
 
-use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
+use super::components::{Body, RenderPose};
 use super::entities::Entities;
 
+type Drawn = With<&'static mut RenderPose, &'static Body>;
+
 thread_local! {
-    /// Kept to reuse their memory. Queries hold pointers while in use, which would bind [`Entities`] to a thread.
-    static QUERIES: RefCell<Queries> = RefCell::default();
+    /// Kept to reuse its memory. A query holds pointers while in use, which would bind [`Entities`] to a thread.
+    static DRAWN: RefCell<PreparedQuery<Drawn>> = RefCell::default();
 }
-
-#[derive(Default)]
-struct Queries {
-    shown: PreparedQuery<Shown>,
-    taken_off: PreparedQuery<TakenOff>,
-    put_on: PreparedQuery<PutOn>,
-}
-
-type Shown = With<&'static mut RenderPose, &'static Body>;
-type TakenOff = Without<(Entity, &'static Noted), &'static Body>;
-type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPose)>;
 
 /// # In each step
 impl Entities {
@@ -36,8 +27,8 @@ impl Entities {
     /// Call this at the end of a hook that may do that, so that the bodies are removed in the same step at every frame
     /// rate.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
-        if !self.take_dropped(world, physics) {
-            self.look_at_all(world, physics);
+        for key in self.take_dropped(world, physics.bodies_for_entities()) {
+            physics.remove(key);
         }
     }
 }
@@ -46,224 +37,162 @@ impl Entities {
 impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
     /// module](super#case-by-case). Call it after [`Simulation::advance`](crate::Simulation::advance), or
-    /// `Runner::frame`.
+    /// `Runner::frame`, or `Overlap::frame`.
     ///
     /// The cost is proportional to the changes and to the bodies that moved, in any frame since the last sync. A sync
     /// goes through all entities with a body while steps are resimulated, after an assignment of
-    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, when
-    /// an entity was taken with hecs' `World::take` and spawned again, and sometimes after many frames without a sync.
+    /// [`Simulation::physics`](crate::Simulation::physics), after you have moved a [`Body`] or removed a [`RenderPose`]
+    /// yourself, while you keep a [`Body`] outside of the world, and sometimes after many frames without a sync.
     ///
-    /// With an [`Overlap`](crate::threads::Overlap) it only writes the poses that the overlap displays, and does not
-    /// wait for the step in progress. Call [`spawn`](Self::spawn) and [`remove_dropped`](Self::remove_dropped) in
-    /// hooks.
+    /// With an [`Overlap`](crate::threads::Overlap), only hooks have the bodies. Call [`spawn`](Self::spawn),
+    /// [`despawn`](Self::despawn) and [`remove_dropped`](Self::remove_dropped) there.
+    ///
+    /// # Panics
+    /// In builds with debug assertions, if the host displays another simulation than in the last sync, and that one
+    /// exists: see [`EntityMap`](crate::ecs::EntityMap).
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
-        let since = self.map.begin_sync(host);
-        self.take_in_coming(world, host);
-        let Some(bodies) = host.bodies() else {
-            // Only hooks have the bodies. One that is not displayed yet is not known to be removed.
-            if since.is_some() {
-                self.detach_removed(world, host, since);
+        let dropped = self.update(world, host.picture_for_entities());
+        if !host.remove_all_for_entities(&dropped) {
+            // The next hook that calls `remove_dropped` has the bodies.
+            lock(&self.dropped).extend(dropped);
+        }
+    }
+
+    /// Brings entities in line with the picture. Returns the bodies to be removed.
+    fn update(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
+        let removed = self.map.removed(picture);
+        let dropped = self.take_dropped(world, picture);
+        if removed.iter().any(|key| self.is_astray(world, *key)) {
+            self.check_all(world, picture);
+        }
+        for key in removed {
+            if let Some(is_removed) = self.held.get_mut(&key) {
+                *is_removed = true;
             }
-            let new = self.map.take_new(host);
-            self.write_poses(world, host, since, &new);
-            return;
-        };
-        let are_found = self.take_dropped(world, bodies);
-        let are_found = self.detach_removed(world, host, since) && are_found;
-        let new = self.map.take_new(host);
-        if are_found && self.write_poses(world, host, since, &new) {
-            return;
+            if let Some(entity) = self.entity(key) {
+                self.detach(world, entity);
+            }
         }
-        if let Some(bodies) = host.bodies() {
-            self.look_at_all(world, bodies);
+        if !self.write(world, picture) || !self.held.is_empty() {
+            self.check_all(world, picture);
         }
-        self.write_poses(world, host, since, &new);
+        dropped
     }
 
-    /// Handles the changes made through hecs, and removes the bodies that have lost their entity. Returns whether the
-    /// entities of all bodies are known.
-    fn take_dropped(&mut self, world: &mut World, bodies: &mut dyn BodyStore) -> bool {
-        let dropped = self.shared.take_dropped();
-        let are_found = self.look_at_changed(world, bodies, &dropped);
-        let is_free = |key: &&BodyKey| self.map.entity(**key).is_none();
-        for key in dropped.bodies.iter().filter(is_free) {
-            bodies.remove(*key);
-        }
-        are_found
+    /// Handles the changes made through hecs. Returns the bodies that have lost their entity, sorted by key, because
+    /// several threads may have dropped components in any order.
+    fn take_dropped(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
+        self.take_in_sent(world);
+        let mut dropped = std::mem::take(&mut *lock(&self.dropped));
+        dropped.sort_unstable();
+        self.held
+            .retain(|key, _| dropped.binary_search(key).is_err());
+        // A body that was attached again has another component.
+        let is_lost = |key: &&BodyKey| self.owner(world, **key).is_none();
+        let lost: Vec<BodyKey> = dropped.iter().filter(is_lost).copied().collect();
+        let changed = lost.iter().filter_map(|key| self.map.take(*key)).collect();
+        self.check_each(world, picture, changed);
+        dropped.retain(|key| self.entity(*key).is_none());
+        dropped
     }
 
-    /// Gives entities their [`Body`] once the body that was sent to a thread is displayed. If it was removed earlier,
-    /// or never inserted, the entity loses its [`RenderPose`].
-    fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
-        let (mut come, mut lost) = (Vec::new(), Vec::new());
-        for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
-            let Some(spawned) = coming.0.of(&self.shared) else {
-                continue;
-            };
-            if let Some(key) = spawned.key() {
-                if host.pose(key).is_some() || host.is_after(&spawned) {
-                    coming.0.release();
-                    come.push((entity, key));
+    /// Gives entities the [`Body`] that was sent to a thread, once it is inserted. If it never will be, the entity
+    /// loses its [`RenderPose`].
+    fn take_in_sent(&mut self, world: &mut World) {
+        for (entity, spawned) in std::mem::take(&mut self.sent) {
+            if let Some((key, sent)) = spawned.inserted() {
+                // If the entity was despawned, this drops the `Body`, which removes the body.
+                let inserted = world.insert_one(entity, Body::new(key, &self.dropped));
+                if inserted.is_ok() {
+                    self.record(world, key, entity, Some(sent));
                 }
             } else if spawned.is_lost() {
-                lost.push(entity);
+                let _ = world.remove_one::<RenderPose>(entity);
+            } else {
+                self.sent.push((entity, spawned));
             }
-        }
-        for entity in lost {
-            let _ = world.remove::<(Coming, RenderPose)>(entity);
-        }
-        for (entity, key) in come {
-            let _ = world.remove_one::<Coming>(entity);
-            let body = Body(Link::new(key, &self.shared));
-            world.insert_one(entity, body).expect("it is there");
-            self.take_up(world, host, entity, key);
         }
     }
 
-    /// Checks the entities whose components were removed, inserted or dropped. Returns whether all of them were found.
-    fn look_at_changed(
-        &mut self,
-        world: &mut World,
-        bodies: &dyn Poses,
-        dropped: &DroppedLinks,
-    ) -> bool {
-        let mut are_found = true;
-        let mut changed = self.map.take_replaced();
-        for key in &dropped.bodies {
-            if let Some(entity) = self.map.take(*key) {
-                // If the entity was spawned again as another one, its record is on that entity, perhaps together with
-                // another body.
-                are_found &= world.contains(entity) || dropped.noted.binary_search(key).is_ok();
-                changed.push(entity);
-            }
-        }
-        let noted = dropped.noted.iter();
-        changed.extend(noted.filter_map(|key| self.map.take(*key)));
-        let mut taken_off = Vec::new();
-        QUERIES.with_borrow_mut(|queries| {
-            for (entity, noted) in queries.taken_off.query_mut(world) {
-                if let Some(key) = noted.0.of(&self.shared) {
-                    taken_off.push(key);
-                    changed.push(entity);
-                }
-            }
-            for (entity, body) in queries.put_on.query_mut(world) {
-                if body.0.of(&self.shared).is_some() {
-                    changed.push(entity);
-                }
-            }
-        });
-        for entity in changed {
-            self.look_at(world, bodies, entity);
-        }
-        // A body that was kept may be on an entity that had another body before.
-        let is_known = |key: &BodyKey| {
-            self.entity(*key).is_some() || dropped.bodies.binary_search(key).is_ok()
-        };
-        are_found && taken_off.iter().all(is_known)
-    }
-
-    /// Checks every entity that has a body of this `Entities` but no record, or a record but no body.
-    pub(super) fn look_at_all(&mut self, world: &mut World, bodies: &dyn Poses) {
-        let shown = world.view_mut::<&Body>();
-        self.map.take_if(|key, entity| {
-            let has = shown.get(entity).and_then(|body| body.0.of(&self.shared));
-            has != Some(key) || bodies.pose(key).is_none()
-        });
-        let is_astray = |entity: Entity, link: &Link<BodyKey>| {
-            let key = link.of(&self.shared);
-            key.is_some_and(|key| self.map.entity(key) != Some(entity))
-        };
+    /// Checks every entity that is not in line with the record, because components were moved by hand.
+    pub(super) fn check_all(&mut self, world: &mut World, picture: Picture<'_>) {
         let mut changed = Vec::new();
-        for (entity, body) in world.query_mut::<(Entity, &Body)>() {
-            if is_astray(entity, &body.0) {
+        for (entity, body, pose) in world.query_mut::<(Entity, &Body, Option<&RenderPose>)>() {
+            let key = body.key_of(&self.dropped);
+            if key.is_some_and(|key| pose.is_none() || self.entity(key) != Some(entity)) {
                 changed.push(entity);
             }
         }
-        for (entity, noted) in world.query_mut::<(Entity, &Noted)>() {
-            if is_astray(entity, &noted.0) {
-                changed.push(entity);
-            }
-        }
+        self.check_each(world, picture, changed);
+        let bodies = world.view_mut::<&Body>();
+        let lost = self.map.take_if(|key, entity| {
+            let body = bodies.get(entity);
+            body.and_then(|body| body.key_of(&self.dropped)) != Some(key)
+        });
+        self.held.extend(lost.iter().map(|(key, _)| (*key, false)));
+        let lost = lost.into_iter().map(|(_, entity)| entity);
+        self.check_each(world, picture, lost.collect());
+        self.others = self.count_others(world);
+    }
+
+    /// Checks entities, and those whose body has another entity since.
+    fn check_each(&mut self, world: &mut World, picture: Picture<'_>, changed: Vec<Entity>) {
         for entity in changed {
-            self.look_at(world, bodies, entity);
+            self.check(world, picture, entity);
+        }
+        for entity in self.map.take_replaced() {
+            self.check(world, picture, entity);
         }
     }
 
-    fn look_at(&mut self, world: &mut World, bodies: &dyn Poses, entity: Entity) {
-        let noted = self.release_noted(world, entity);
-        if noted.is_some() {
-            let _ = world.remove_one::<Noted>(entity);
-        }
-        if let Some(key) = self.key_on(world, entity) {
-            self.take_up(world, bodies, entity, key);
-        } else if noted.is_some() && !world.satisfies::<&Body>(entity) {
-            let _ = world.remove_one::<RenderPose>(entity);
-        }
-    }
-
-    fn take_up(&mut self, world: &mut World, bodies: &dyn Poses, entity: Entity, key: BodyKey) {
+    /// Brings an entity and its record in line with its components.
+    fn check(&mut self, world: &mut World, picture: Picture<'_>, entity: Entity) {
+        let Some(key) = self.key_on(world, entity) else {
+            if !world.satisfies::<&Body>(entity) {
+                let _ = world.remove_one::<RenderPose>(entity);
+            }
+            return;
+        };
         let owner = self.owner(world, key);
         let is_elsewhere = owner.is_some_and(|owner| owner != entity);
-        match bodies.pose(key).filter(|_| !is_elsewhere) {
-            Some(pose) => {
-                let components = (RenderPose(pose), Noted(Link::new(key, &self.shared)));
-                world.insert(entity, components).expect("it has a body");
-                self.map.insert(key, entity);
-            }
-            None => {
-                self.detach(world, entity);
-            }
+        if !is_elsewhere && self.held.remove(&key) == Some(false) {
+            self.map.insert(key, entity);
         }
+        if is_elsewhere || self.map.is_removed(key, picture) {
+            self.detach(world, entity);
+            return;
+        }
+        if let Some(pose) = self.pose(world, picture, key) {
+            (world.insert_one(entity, RenderPose(pose))).expect("it has a body");
+        }
+        let sent = self.map.sent(key, picture);
+        self.map.insert_sent(key, entity, sent);
     }
 
-    /// Removes the components from entities whose body was removed. Returns whether every body was found where it was
-    /// recorded.
-    fn detach_removed(
-        &mut self,
-        world: &mut World,
-        host: &impl Picture,
-        since: Option<u64>,
-    ) -> bool {
-        let mut are_found = true;
-        for (key, entity) in self.map.take_removed_since(host, since) {
-            if self.key_on(world, entity) == Some(key) {
-                self.detach(world, entity);
-            } else {
-                are_found = false;
-            }
-        }
-        are_found
+    /// Writes the poses that changed. Returns whether every body was found where it was recorded.
+    fn write(&mut self, world: &mut World, picture: Picture<'_>) -> bool {
+        let moved = self.map.moved_in(picture);
+        // A view is nearly as fast as a loop over the archetypes. It is moved into the closure: if the closure borrowed
+        // it, it would be read from memory again for each body.
+        let are_found = DRAWN.with_borrow_mut(|drawn| {
+            let mut drawn = drawn.view_mut(world);
+            moved.fold(true, move |are_found, (entity, pose)| {
+                let written = drawn.get_mut(entity).map(|it| *it = RenderPose(pose));
+                are_found & written.is_some()
+            })
+        });
+        are_found && self.count_others(world) == self.others
     }
 
-    /// Writes the poses of bodies that moved, and of those with an entity that is `new`. Returns whether every body was
-    /// found where it was recorded. A view is nearly as fast as a loop over the archetypes, and only looks up these.
-    fn write_poses(
-        &self,
-        world: &mut World,
-        host: &impl Picture,
-        since: Option<u64>,
-        new: &[(BodyKey, Pose)],
-    ) -> bool {
-        let moved = self.map.moved_since(host, since);
-        QUERIES.with_borrow_mut(|queries| {
-            let mut write = |poses| self.write(queries.shown.view_mut(world), poses);
-            let are_found = write(new);
-            write(&moved) && are_found
-        })
-    }
-
-    /// The view is passed by value: if a closure borrows it, it is read from memory again for each body.
-    fn write(&self, mut shown: PreparedView<Shown>, moved: &[(BodyKey, Pose)]) -> bool {
-        let mut are_found = true;
-        for (key, pose) in moved {
-            if let Some(entity) = self.map.entity(*key) {
-                match shown.get_mut(entity) {
-                    Some(render_pose) => *render_pose = RenderPose(*pose),
-                    None => are_found = false,
-                }
-            }
-        }
-        are_found
+    /// Returns how many components are not on recorded entities, as those of other [`Entities`]. It changes when a
+    /// component is moved by hand.
+    fn count_others(&self, world: &World) -> usize {
+        let count =
+            |it: &Archetype| (it.len() as usize) * (1 + usize::from(it.has::<RenderPose>()));
+        let with_body = world.archetypes().filter(|it| it.has::<Body>());
+        with_body
+            .map(count)
+            .sum::<usize>()
+            .wrapping_sub(2 * self.map.len())
     }
 }

@@ -141,6 +141,13 @@ impl Model {
         parts.get(n % parts.len().max(1)).copied()
     }
 
+    /// Returns whether no other `Entities` have bodies in the world of a part. Otherwise a component that is moved by
+    /// hand may go undetected, as the docs say.
+    fn is_alone(&self, part: usize) -> bool {
+        let world = SIDES[self.parts[part].side].0;
+        SIDES.iter().filter(|side| side.0 == world).count() == 1
+    }
+
     fn body_dies(&mut self, body: (usize, BodyKey)) {
         self.bodies.remove(&body);
         self.parts
@@ -178,7 +185,8 @@ impl Model {
     /// Returns whether the game inserted the pose, instead of the sync. The game removes such a pose before a sync.
     fn has_own_pose(&self, part: usize) -> bool {
         let Part { side, key, .. } = self.parts[part];
-        self.put_on.contains(&(side, key))
+        let on = self.parts[part].on().map(|(_, entity)| entity);
+        self.put_on.contains(&(side, key)) || self.entities[side].entity(key) != on
     }
 
     fn put_on(&mut self, part: Part, entity: Entity) {
@@ -246,7 +254,25 @@ impl Model {
         }
     }
 
-    fn check(&self) {
+    /// Moves bodies whose components were both moved to another entity, because only that reveals it.
+    fn move_those_at_rest(&mut self) {
+        for part in &self.parts {
+            let entity = self.entities[part.side].entity(part.key);
+            let physics = &mut self.simulations[SIDES[part.side].1].physics;
+            if entity.is_some()
+                && part.on().map(|(_, on)| on) != entity
+                && let Some(body) = physics.body(part.key)
+            {
+                let mut there = *body.position();
+                there.translation += Vector::Y;
+                physics.teleport(part.key, there).unwrap();
+            }
+        }
+        self.sync_all(0);
+    }
+
+    fn check(&mut self) {
+        self.move_those_at_rest();
         for part in &self.parts {
             let (world, simulation) = SIDES[part.side];
             let (world, simulation) = (&self.worlds[world], &self.simulations[simulation]);
@@ -348,6 +374,7 @@ impl Model {
             }
             Operation::TakeOff(n, with_body, with_pose) => {
                 let part = self.part(n, true)?;
+                let with_pose = with_pose && (with_body || self.is_alone(part));
                 let (world, entity) = self.parts[part].on()?;
                 if with_pose || self.has_own_pose(part) {
                     let _ = self.worlds[world].remove_one::<RenderPose>(entity);
@@ -358,7 +385,7 @@ impl Model {
                 }
             }
             Operation::Hold(n, with_pose) => {
-                let part = self.part(n, true)?;
+                let part = self.part(n, true).filter(|part| self.is_alone(*part))?;
                 let part = self.hold(part, with_pose)?;
                 self.parts.push(part);
             }
@@ -369,7 +396,7 @@ impl Model {
                 self.put_on(part, entity);
             }
             Operation::Move(n, to, with_pose) => {
-                let part = self.part(n, true)?;
+                let part = self.part(n, true).filter(|part| self.is_alone(*part))?;
                 let entity = self.entity_to_put_on(SIDES[self.parts[part].side].0, to)?;
                 let part = self.hold(part, with_pose)?;
                 self.put_on(part, entity);
@@ -377,7 +404,7 @@ impl Model {
             Operation::Attach(side, n, to, as_in_a_hook) => {
                 let (world, simulation) = SIDES[side];
                 let (_, key) = self.body(n).filter(|body| body.0 == simulation)?;
-                let entity = self.entity(world, to)?;
+                let entity = self.entity_to_put_on(world, to)?;
                 self.attach(side, key, entity, as_in_a_hook);
             }
             Operation::Detach(n) => {

@@ -135,7 +135,6 @@ fn a_body_component_moved_to_another_entity_continues_there() {
         (false, true, false),
         (false, false, true),
         (true, false, false),
-        (true, true, false),
         (true, true, true),
     ] {
         let mut game = Game::new();
@@ -162,6 +161,27 @@ fn a_body_component_moved_to_another_entity_continues_there() {
             assert_eq!(game.simulation().physics.rapier().bodies.len(), 1);
         }
     }
+}
+
+/// Nothing distinguishes the world, until the body moves.
+#[test]
+fn both_components_of_a_body_at_rest_moved_to_another_entity_are_found_when_it_moves() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic().sleeping(true));
+    let key = key(&game.world, entity);
+    game.frame(20);
+    let both = game.world.remove::<(Body, RenderPose)>(entity).unwrap();
+    let other = game.world.spawn(both);
+    game.frame(20);
+    assert_eq!(Some(game.pose(other)), game.simulation().pose(key));
+    let there = translation(0.0, 7.0, 0.0);
+    game.simulation().physics.teleport(key, there).unwrap();
+    for _ in 0..3 {
+        game.frame(20);
+        game.check();
+    }
+    assert_eq!(game.entities.entity(key), Some(other));
+    assert!(game.pose(other).translation.y > 6.0);
 }
 
 #[test]
@@ -215,17 +235,6 @@ fn dropping_a_body_component_removes_its_render_pose_and_no_other() {
     assert_eq!(game.simulation().physics.rapier().bodies.len(), 0);
     assert!(!game.world.satisfies::<&RenderPose>(entity));
     assert!(game.world.satisfies::<&RenderPose>(own));
-}
-
-#[test]
-fn an_entity_spawned_over_another_keeps_its_custom_render_pose() {
-    let mut game = Game::new();
-    let entity = game.spawn(RigidBodyBuilder::dynamic());
-    let own = translation(1.0, 2.0, 3.0);
-    game.world.spawn_at(entity, (RenderPose(own),));
-    game.frame(10);
-    assert_eq!(game.pose(entity), own);
-    assert_eq!(game.simulation().physics.rapier().bodies.len(), 0);
 }
 
 #[test]

@@ -105,9 +105,10 @@ impl Picture {
         self.has_stepped = false;
     }
 
-    /// Expects another simulation.
+    /// Expects another simulation, while the last one exists. A copy of the map is not tied to the last one.
     pub fn replace(&mut self) {
         self.jump();
+        self.entities = self.entities.clone();
         self.is_other = true;
     }
 
