@@ -1,41 +1,60 @@
-//! Laws that hold for all features together. The games of each suite find defects that those of the others would miss.
+//! Laws that hold for all features together.
 //!
-//! - `model`: every displayed pose and list of random games equals those of a plain map, in one thread.
-//! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
-//! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
-//!   through every rollback.
-//! - `exchange`: loops that exchange, copy, save and restore their states display exactly the bodies of their states.
-//! - `events`: each event is displayed once, in the first picture after its step.
+//! One random game plays in every host: a loop with a closure, with hooks or in the pull form, an overlap, and a runner
+//! in time or late. [`every`] judges each run by every law:
+//!
+//! - `steps`: each step equals that of a plain loop that does the same, however the game copies, saves, assigns, rolls
+//!   back or corrects its state.
+//! - `lists`: a renderer and an ECS that follow the lists of moved and removed bodies draw what `pose` returns.
+//! - `moments`: the displayed time never goes back, and no time is lost.
+//! - `display`: each body is displayed on the path of its step, plus an error that decays as set.
+//! - `occurrences`: each event is displayed once, in the first picture after its step.
+//!
+//! `alike` compares games that differ only in what must not matter: the frame rate, and what is kept. To add an action to
+//! all of this, add it to [`game::action`].
+//!
+//! Other laws have games of their own kind:
+//!
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
-//! - `displayed`: the displayed time never goes back, and bodies are on their paths at that time.
-//! - `errors`: visual errors of random games begin, add up and decay as computed in f64.
+//! - `model`: every displayed pose and list of random games equals those of a plain map, in one thread.
+//! - `displayed`: the displayed time never goes back, and bodies are on their paths at that time, at all rates.
+//! - `errors`: visual errors begin, add up and decay as computed in f64.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
-//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` scales
-//! the number of random games (256 is usual), and `PROPTEST_RNG_SEED` selects them.
+//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws every::`. `PROPTEST_CASES` scales
+//! the number of random games (256 is usual), and `PROPTEST_RNG_SEED` selects them. A failed game prints as Rust.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-// Random games, compared with a plain map.
-mod model;
-// Random games in every loop.
-mod loops;
-// Random games with everything, at every frame rate.
-mod random;
-// Random games that exchange states between loops.
-#[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
-mod exchange;
+// The random game.
+mod game;
+// A displayed pose, in f64.
+mod reference;
+// Every law in every host.
+mod every;
+// Games that are alike.
+mod alike;
+// Steps, compared with those of a plain loop.
+mod steps;
+// Lists of moved and removed bodies, and entities.
+mod lists;
+// The displayed time.
+mod moments;
+// Displayed poses and visual errors.
+mod display;
+// Displayed events, and the rules that say which they are.
+mod occurrences;
 // Comparison with bare Rapier.
 mod conformance;
 // The same bits on every platform.
 mod golden;
+// Random games, compared with a plain map.
+mod model;
 // The displayed time and the displayed motion.
 mod displayed;
-// Displayed events.
-mod events;
 // Visual errors, compared with arithmetic in f64.
 mod errors;
 // All methods in all states.

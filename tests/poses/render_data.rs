@@ -1,6 +1,6 @@
 //! The data of a frame for renderers: pairs for the GPU, and the motion since the last frame.
 //!
-//! The random games of `laws/model`, `laws/loops` and of the tests of `Runner` in src draw from these data alone.
+//! The random games of `laws/model` draw from these data alone.
 
 use crate::scenes::renderer::Renderer;
 use crate::scenes::testing::{pose, spin, translation};

@@ -1,31 +1,17 @@
-//! Programs of calls in every loop, compared with models.
+//! Programs of calls: random games in every host, judged by the laws, and a clock that is compared with a model.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{Rate, Simulation};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use crate::every::judge;
+use crate::game::script::{ALL, script};
+use crate::game::Kind;
 use crate::scenes;
 use crate::tally::Tally;
-
-// Shared with the tests of evenstep.
-#[path = "../../../tests/laws/model/frames.rs"]
-mod frames;
-#[path = "../../../tests/laws/random/game/mod.rs"]
-#[expect(dead_code, reason = "the tests also use other games")]
-mod game;
-#[path = "../../../tests/laws/model/plain/mod.rs"]
-mod plain;
-#[path = "../../../tests/laws/model/reference.rs"]
-mod reference;
-#[path = "../../../tests/laws/model/script.rs"]
-mod script;
-
-use game::{Deeds, Game, Run, TICKS, game};
 
 /// Runs a program. The bytes are its seed.
 pub fn run(input: &[u8], tally: &mut Tally) {
@@ -34,20 +20,14 @@ pub fn run(input: &[u8], tally: &mut Tally) {
     seed[..len].copy_from_slice(&input[..len]);
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    match seed[0] % 8 {
-        0..3 => {
-            let script = one(prop::collection::vec(script::frame(), 1..40), &mut runner);
-            tally.operations += frames::play(&script, seed[1] % 2 == 0);
-        }
-        3..6 => clock(
-            &one(prop::collection::vec(call(), 1..200), &mut runner),
-            tally,
-        ),
-        kind => loops(
-            &one(game(Deeds::All), &mut runner),
-            kind == 6 && seed[1] < 16,
-            tally,
-        ),
+    if seed[0] % 8 < 3 {
+        let calls = one(prop::collection::vec(call(), 1..200), &mut runner);
+        clock(&calls, tally);
+    } else {
+        let game = one(script(ALL), &mut runner);
+        let kind = Kind::ALL[usize::from(seed[1]) % Kind::ALL.len()];
+        tally.operations += game.frames.len() as u64;
+        judge(&game, kind);
     }
 }
 
@@ -258,91 +238,4 @@ fn frame(
         (model.cut, model.dropped, model.aborted),
         "{before:?}"
     );
-}
-
-// The same game in every loop.
-
-/// The game's part in the steps. It works with every owner of the simulation.
-struct Player(Run);
-
-impl Player {
-    fn act(&mut self, physics: &mut Physics, step: Step) {
-        std::mem::swap(&mut self.0.simulation.physics, physics);
-        self.0.act(step);
-        std::mem::swap(&mut self.0.simulation.physics, physics);
-    }
-
-    /// Returns the result: the bits before each step, and the keys of all bodies that have existed.
-    fn outcome(mut self) -> (Vec<u64>, Vec<BodyKey>) {
-        self.0.before.truncate(TICKS as usize);
-        (self.0.before, self.0.keys)
-    }
-}
-
-impl Hooks for Player {
-    type Error = Infallible;
-
-    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
-        self.act(physics, step);
-        Ok(())
-    }
-}
-
-const FRAME: Duration = Duration::from_millis(23);
-
-fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
-    let begin = || {
-        let mut run = game.run();
-        // A high rate keeps the run on the wall clock short.
-        let rate = Rate::hz(if by_wall_clock { 2_000 } else { 60 });
-        run.simulation.clock_settings_mut().set_rate(rate);
-        let simulation = run.simulation.clone();
-        (simulation, Player(run))
-    };
-    // Rapier may panic in this game. Then it panics in every loop.
-    let Some(expected) = tally.guard(|_| {
-        let (mut simulation, mut player) = begin();
-        while simulation.physics.tick() < TICKS {
-            simulation.advance(FRAME, |physics, step| player.act(physics, step));
-        }
-        player.outcome()
-    }) else {
-        return;
-    };
-    let check =
-        |player: Player, name: &str| assert!(player.outcome() == expected, "{name} differs");
-    let (simulation, mut player) = begin();
-    player.0.simulation = simulation;
-    while player.0.simulation.physics.tick() < TICKS {
-        player.0.simulation.begin_frame(FRAME / 3);
-        player.0.run_steps();
-        player.0.simulation.end_frame();
-    }
-    check(player, "pull");
-    let (simulation, mut player) = begin();
-    let mut overlap = Overlap::new(simulation).unwrap();
-    while player.0.before.len() < TICKS as usize {
-        let Ok(view) = overlap.frame(FRAME / 2, &mut player);
-        let _ = view.moved().len();
-    }
-    let _ = overlap.stop(&mut player);
-    check(player, "Overlap");
-    tally.operations += 3 * TICKS;
-    if by_wall_clock {
-        let (simulation, player) = begin();
-        let mut runner = Runner::new(simulation, player, RunnerSettings::default()).unwrap();
-        // The question is answered after a step.
-        let tick = || runner.ask(|_| ()).ok()?.wait(Duration::from_secs(60));
-        while tick().is_some_and(|(tick, ())| tick < TICKS + 2) {
-            tally.operations += 1;
-        }
-        let _ = (
-            runner.frame().tick(),
-            runner.view().events(),
-            runner.failures().is_empty(),
-        );
-        let (_, player) = runner.stop();
-        check(player, "Runner");
-        tally.operations += TICKS;
-    }
 }

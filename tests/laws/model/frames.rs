@@ -6,8 +6,8 @@ use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Ste
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plain::{Body, Model, Reach, Shown, at_previous};
-use super::reference::are_near;
 use super::script::{Action, Cut, Drive, FrameScript};
+use crate::reference::are_near;
 use crate::scenes::renderer::Renderer;
 use crate::scenes::testing::exact;
 use crate::scenes::{MS, collider_pose, with_floor};

@@ -2,7 +2,6 @@
 
 mod frames;
 mod plain;
-mod reference;
 mod script;
 
 use frames::play;

@@ -2,8 +2,8 @@
 
 mod actions;
 
-use super::reference::{Velocity, Way};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
+use crate::reference::{Velocity, Way};
 use crate::scenes::STEPPINGS;
 use crate::scenes::testing::{pose, spin, translation, vector};
 use evenstep::rapier::prelude::*;

@@ -1,10 +1,8 @@
 //! The rules: which events the next picture displays.
 
+use crate::game::log::Id;
 use evenstep::Step;
 use std::collections::BTreeMap;
-
-/// The step of an event, its colliders, and whether it is a start.
-pub type Id = (u64, [u32; 2], bool);
 
 /// An event that was not displayed yet.
 #[derive(Debug)]
@@ -106,15 +104,6 @@ impl Model {
             void.extend(runs.values().flatten().map(|id| (*id, false)));
         }
         self.runs = runs;
-    }
-
-    /// Steps have other ticks from now on.
-    pub fn renumber(&mut self) {
-        self.runs.clear();
-        self.retracted.clear();
-        for event in &mut self.pending {
-            (event.earliest, event.latest) = (0, 0);
-        }
     }
 
     /// Checks the events that a picture with this tick displays.

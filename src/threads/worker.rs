@@ -1,8 +1,5 @@
 //! The work of the physics thread, without thread and clock.
 
-#[cfg(test)]
-mod tests;
-
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,0 +1,131 @@
+//! Games that differ only in what must not matter are alike: bits at every frame rate, and pictures whatever is kept.
+
+use crate::game::action::{Action, Reach, Shelf, act};
+use crate::game::log::Bits;
+use crate::game::player::{Player, begin_step};
+use crate::game::script::{FrameScript, PLAIN, When, script};
+use crate::game::{Entry, Kind, Picture, Script, hosts, play};
+use evenstep::{Hooks, Physics, Smoothing, Step};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// How many steps a game at a frame rate has.
+const STEPS: u64 = 40;
+
+/// Hooks that do in each step what a script does in the steps of the frame of that number.
+struct ByTick<'a> {
+    frames: &'a [FrameScript],
+    shelf: Shelf,
+    bits: BTreeMap<u64, Bits>,
+}
+
+impl ByTick<'_> {
+    fn act(&mut self, physics: &mut Physics, tick: u64, is_after: bool) {
+        let Some(frame) = self.frames.get(tick as usize) else {
+            return;
+        };
+        for (when, action) in &frame.acts {
+            let is_now = match when {
+                When::Before(_) => !is_after,
+                When::After(_) => is_after,
+                _ => false,
+            };
+            if is_now && action.is_edit() {
+                let mut reach = Reach::Physics(physics);
+                act(*action, &mut reach, &mut self.shelf, &mut Player::default());
+            }
+        }
+    }
+}
+
+impl Hooks for ByTick<'_> {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.bits.insert(step.tick, Bits::of(physics));
+        self.act(physics, step.tick, false);
+        begin_step(physics, Smoothing::default());
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.act(physics, step.tick, true);
+        Ok(())
+    }
+}
+
+/// Returns the bits before each step, at a frame rate, or `None` if Rapier panics.
+fn at_fps(script: &Script, fps: u32) -> Option<BTreeMap<u64, Bits>> {
+    let mut simulation = hosts::start(&script.setup);
+    let mut hooks = ByTick {
+        frames: &script.frames,
+        shelf: Shelf::default(),
+        bits: BTreeMap::new(),
+    };
+    let play = || {
+        while simulation.physics.tick() < STEPS {
+            let Ok(_) = simulation.advance_with(Duration::from_secs(1) / fps, &mut hooks);
+        }
+    };
+    catch_unwind(AssertUnwindSafe(play)).ok()?;
+    hooks.bits.split_off(&STEPS);
+    Some(hooks.bits)
+}
+
+fn pictures(script: &Script, kind: Kind) -> Vec<Picture> {
+    let pictures = play(script, kind).log.into_iter();
+    let pictures = pictures.filter_map(|entry| match entry {
+        Entry::Picture(picture) => Some(*picture),
+        _ => None,
+    });
+    pictures.collect()
+}
+
+/// Returns the script with other settings of what is kept.
+fn keeping(script: &Script, keep: u8, interval: u8) -> Script {
+    let mut script = script.clone();
+    (script.setup.keep, script.setup.interval) = (keep, interval);
+    for frame in &mut script.frames {
+        let is_other = |action: &Action| {
+            !matches!(
+                action,
+                Action::Keep(_) | Action::Interval(_) | Action::KeepPoses(_)
+            )
+        };
+        frame.acts.retain(|(_, action)| is_other(action));
+    }
+    script
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(64)))]
+
+    #[test]
+    fn bits_are_equal_at_every_frame_rate(script in script(PLAIN)) {
+        let at_60 = at_fps(&script, 60);
+        for fps in [7, 15, 144, 1000] {
+            prop_assert_eq!(&at_fps(&script, fps), &at_60, "at {} frames per second", fps);
+        }
+    }
+
+    #[test]
+    fn pictures_are_equal_whatever_is_kept(script in script(PLAIN), kind in Kind::any()) {
+        let nothing = pictures(&keeping(&script, 0, 0), kind);
+        for (keep, interval) in [(3, 1), (30, 1), (30, 4)] {
+            let kept = pictures(&keeping(&script, keep, interval), kind);
+            prop_assert_eq!(kept.len(), nothing.len());
+            for (kept, nothing) in kept.iter().zip(&nothing) {
+                prop_assert_eq!(&kept.moved, &nothing.moved);
+                // Removals are found earlier if states are kept.
+                let removed = |it: &Picture| it.removed.iter().copied().collect::<BTreeSet<_>>();
+                prop_assert_eq!(removed(kept), removed(nothing));
+                prop_assert_eq!(&kept.poses, &nothing.poses);
+                prop_assert_eq!(&kept.events, &nothing.events);
+                prop_assert_eq!((kept.time, kept.alpha), (nothing.time, nothing.alpha));
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Every law, judged by what a random game leaves, in each host.
+
+use crate::game::{Entry, Kind, Run, Script, play};
+use crate::{display, lists, moments, occurrences, steps};
+use std::collections::BTreeSet;
+
+/// Plays a game in a host, and judges what it leaves.
+pub fn judge(script: &Script, kind: Kind) {
+    let run = play(script, kind);
+    steps::check(&script.setup, &run.log);
+    lists::check(&run.log);
+    moments::check(&run.log);
+    display::check(&script.setup, &run.log);
+    occurrences::check(&run.log, kind);
+    check_presses(&run);
+}
+
+/// Each press counts in exactly one step, or still waits for it.
+fn check_presses(run: &Run) {
+    let mut numbers = BTreeSet::new();
+    for entry in &run.log {
+        if let Entry::Pressed { number, tick } = entry {
+            assert!(
+                numbers.insert(number),
+                "press {number} counts again at tick {tick}"
+            );
+        }
+    }
+    let pressed = numbers.len() + run.waiting;
+    assert_eq!(pressed as u64, run.pushed, "a press is lost");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::script::{ALL, script};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(256)))]
+
+        #[test]
+        fn laws_hold_in_the_closure_form(script in script(ALL)) {
+            judge(&script, Kind::Closure);
+        }
+
+        #[test]
+        fn laws_hold_with_hooks(script in script(ALL)) {
+            judge(&script, Kind::Hooks);
+        }
+
+        #[test]
+        fn laws_hold_in_the_pull_form(script in script(ALL)) {
+            judge(&script, Kind::Pull);
+        }
+
+        #[test]
+        fn laws_hold_in_an_overlap(script in script(ALL)) {
+            judge(&script, Kind::Overlap);
+        }
+
+        #[test]
+        fn laws_hold_in_a_runner_in_time(script in script(ALL)) {
+            judge(&script, Kind::InTime);
+        }
+
+        #[test]
+        fn laws_hold_in_a_runner_that_is_late(script in script(ALL)) {
+            judge(&script, Kind::Late);
+        }
+    }
+}

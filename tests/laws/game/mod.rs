@@ -1,0 +1,38 @@
+//! The one random game. Every law plays it, in every host.
+//!
+//! A [`Script`] is a list of frames, each with the [`Action`]s of the game between frames and in hooks. A [`Host`] plays
+//! it: a loop in one thread, an overlap, or a runner. What happens is written into a list of [`Entry`]s, and the laws
+//! judge that list. They don't know which actions there are: an action reports its effect on paths, events and time as
+//! an [`Effect`], and everything else is read from the state.
+//!
+//! To add an action, add it to [`Action`], to [`act`](action::act) and to one of the strategies beside it.
+
+// The list of actions.
+pub mod action;
+// Frames, and when the game acts in them.
+pub mod script;
+// What happened in a run.
+pub mod log;
+// The hooks, which carry out a script.
+pub mod player;
+// The loops.
+pub mod hosts;
+// The state's own record of paths.
+pub mod paths;
+
+pub use action::{Action, Effect};
+pub use hosts::{Kind, Run, play};
+pub use log::{Entry, Picture};
+pub use script::Script;
+
+// What does not hold yet. Each constant switches off the games that show it.
+
+/// A body that is removed through `rapier_mut_for` stays on the screen.
+pub const A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS: bool = true;
+
+/// A disabled link of a multibody is displayed where it was, while Rapier moves it.
+pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = true;
+
+/// If the game goes back in time between a frame that a panic has interrupted and the next one, the steps of the first
+/// are in no report.
+pub const A_ROLLBACK_LOSES_THE_REPORT_OF_AN_INTERRUPTED_FRAME: bool = true;

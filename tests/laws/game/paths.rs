@@ -1,0 +1,227 @@
+//! The paths of all bodies in the last step, as a game can know them: a resource of the state, so it is copied, saved,
+//! exchanged and rolled back with the state.
+
+use super::action::Effect;
+use crate::reference::{Velocity, Way};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Smoothing};
+use std::collections::BTreeMap;
+
+/// What is known of a body.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub way: Way,
+    /// The pose and velocity before the next step, once it has begun.
+    begun: Option<(Pose, Velocity)>,
+    /// Whether the velocity before the step is uncertain: the body slept, so that waking may have set it in motion, or a
+    /// kinematic body was moved.
+    is_unsure: bool,
+    /// Whether the velocity before the last step, and before the next one, is unknown because of a push.
+    pub is_pushed: bool,
+    pushes: bool,
+    /// Whether the body's position was not finite since its last whole step, so that only the displayed pose is known.
+    pub is_lost: bool,
+    /// Whether a pose of the path needed arithmetic.
+    pub is_rounded: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Paths {
+    pub bodies: BTreeMap<BodyKey, Known>,
+    /// The tick of the state that they lead to.
+    tick: u64,
+    /// The length of the step that has begun, and the smoothing of bodies that have none themselves.
+    dt: f32,
+    smoothing: Smoothing,
+    /// The links of multibodies, and whether one of them was moved since the last step, and all others with it.
+    links: Vec<BodyKey>,
+    are_links_moved: bool,
+    /// Whether that was so before the last step, so that nobody knows where its paths begin.
+    were_links_moved: bool,
+    /// Whether a link is disabled, in this state.
+    has_disabled_link: bool,
+}
+
+impl Paths {
+    /// Returns the paths of this state, brought up to date with it.
+    pub fn of(physics: &mut Physics) -> &mut Self {
+        let resources = physics.resources_mut();
+        if resources.get::<Self>().is_none() {
+            resources.insert(Self::default());
+        }
+        resources.get_mut().expect("it was inserted")
+    }
+
+    /// Reads the state before the next step, after all that the game has done.
+    pub fn begin_step(physics: &mut Physics, smoothing: Smoothing) {
+        Self::observe(physics, &[]);
+        let dt = physics.current_step().map_or(0.0, |step| step.dt);
+        let begun = physics.bodies().map(|(key, body)| {
+            let velocity = Velocity::capped(body, physics, dt);
+            (key, *body.position(), velocity, body.is_sleeping())
+        });
+        let begun: Vec<_> = begun.collect();
+        let paths = Self::of(physics);
+        (paths.dt, paths.smoothing) = (dt, smoothing);
+        for (key, pose, velocity, is_sleeping) in begun {
+            if let Some(known) = paths.bodies.get_mut(&key) {
+                known.begun = Some((pose, velocity));
+                known.is_unsure |= is_sleeping;
+            }
+        }
+    }
+
+    /// Follows the state after a step or an action with these effects.
+    pub fn observe(physics: &mut Physics, effects: &[Effect]) {
+        let mut paths = std::mem::take(Self::of(physics));
+        if physics.tick() > paths.tick
+            && physics.current_step().is_none_or(|it| it.tick > paths.tick)
+        {
+            paths.end_step(physics);
+        }
+        paths.tick = physics.tick();
+        paths.follow(physics, effects);
+        *Self::of(physics) = paths;
+    }
+
+    fn end_step(&mut self, physics: &Physics) {
+        let dt = self.dt;
+        self.were_links_moved = std::mem::take(&mut self.are_links_moved);
+        for (key, body) in physics.bodies() {
+            let Some(known) = self.bodies.get_mut(&key) else {
+                continue;
+            };
+            let Some((previous, before)) = known.begun.take() else {
+                continue;
+            };
+            let current = *body.position();
+            let smoothing = physics.body_smoothing(key).unwrap_or(self.smoothing);
+            let is_led = body.body_type() == RigidBodyType::KinematicPositionBased;
+            let center = if is_led && smoothing == Smoothing::Interpolate {
+                Vector::ZERO
+            } else {
+                body.mass_properties().local_mprops.local_com
+            };
+            // A kinematic body that stays is at rest, regardless of rounding.
+            let has_stayed = is_led && previous == current;
+            let after = if has_stayed {
+                Velocity::default()
+            } else {
+                Velocity::of(body)
+            };
+            // A body that comes to rest does not swing past its pose.
+            let rests = body.is_sleeping() || !body.is_enabled() || has_stayed;
+            let before = if rests { after } else { before };
+            known.way = Way {
+                previous,
+                current,
+                before,
+                before_waking: known.is_unsure.then_some(after),
+                after,
+                center,
+                smoothing,
+                dt,
+            };
+            known.is_unsure = body.is_sleeping();
+            known.is_pushed = std::mem::take(&mut known.pushes);
+            known.is_rounded = false;
+            known.is_lost = !(previous.is_finite() && current.is_finite());
+        }
+    }
+
+    /// Returns whether the body is a link, whose pose evenstep computes from other links.
+    pub fn is_link(&self, key: BodyKey) -> bool {
+        self.links.contains(&key)
+    }
+
+    /// Returns whether the body may have moved with other links, outside of a step.
+    pub fn moves_with_others(&self, key: BodyKey) -> bool {
+        let is_stuck = super::A_DISABLED_LINK_STAYS_ON_THE_SCREEN && self.has_disabled_link;
+        (self.are_links_moved || self.were_links_moved || is_stuck) && self.links.contains(&key)
+    }
+
+    fn follow(&mut self, physics: &Physics, effects: &[Effect]) {
+        let rapier = physics.rapier();
+        let is_link = |key: &BodyKey| {
+            let handle = physics.handle(*key).expect("it is alive");
+            rapier.multibody_joints.rigid_body_link(handle).is_some()
+        };
+        let links = super::action::keys(physics)
+            .into_iter()
+            .filter(is_link)
+            .collect();
+        self.are_links_moved |= self.links != links;
+        self.links = links;
+        let is_disabled = |key: &BodyKey| {
+            let body = physics.body(*key).expect("it is alive");
+            !body.is_enabled() || !body.position().is_finite()
+        };
+        // The others may have moved before one was removed.
+        self.has_disabled_link |= self.links.iter().any(is_disabled);
+        for effect in effects {
+            match *effect {
+                Effect::Shifted(by) => {
+                    let by = Pose::from_translation(by);
+                    self.bodies.values_mut().for_each(|it| it.transform(&by));
+                }
+                Effect::Pushed(key) => {
+                    if let Some(known) = self.bodies.get_mut(&key) {
+                        known.pushes = true;
+                    }
+                }
+                Effect::Turned(key, by) => {
+                    self.are_links_moved |= self.links.contains(&key);
+                    if let Some(known) = self.bodies.get_mut(&key) {
+                        known.transform(&by);
+                        known.is_unsure = true;
+                    }
+                }
+                _ => (),
+            }
+        }
+        self.bodies.retain(|key, _| physics.handle(*key).is_some());
+        for (key, body) in physics.bodies() {
+            let pose = *body.position();
+            let known = self
+                .bodies
+                .entry(key)
+                .or_insert_with(|| Known::at_rest(pose));
+            known.is_lost |= !pose.is_finite();
+            let is_cut = effects.contains(&Effect::Cut(key));
+            if is_cut || pose != known.way.current {
+                self.are_links_moved |= self.links.contains(&key);
+            }
+            if is_cut {
+                let smoothing = known.way.smoothing;
+                *known = Known {
+                    begun: known.begun,
+                    is_unsure: true,
+                    ..Known::at_rest(pose)
+                };
+                known.way.smoothing = smoothing;
+            } else if pose.is_finite() && pose != known.way.current {
+                known.is_rounded |= known.way.put(pose);
+                known.is_unsure = true;
+            }
+        }
+    }
+}
+
+impl Known {
+    fn at_rest(pose: Pose) -> Self {
+        Self {
+            way: Way::at_rest(pose),
+            begun: None,
+            is_unsure: true,
+            is_pushed: false,
+            pushes: false,
+            is_lost: !pose.is_finite(),
+            is_rounded: false,
+        }
+    }
+
+    fn transform(&mut self, by: &Pose) {
+        self.way.transform(by);
+        self.is_rounded = true;
+    }
+}

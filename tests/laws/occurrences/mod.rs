@@ -1,0 +1,111 @@
+//! Each event is displayed once, in the first picture whose tick is greater than its step, whatever the game does to
+//! time. A model with the plain rules says which events these are.
+
+// The rules.
+mod model;
+
+use crate::game::log::Id;
+use crate::game::{Action, Effect, Entry, Kind, Picture};
+use model::Model;
+
+#[derive(Default)]
+struct Judge {
+    model: Model,
+    /// The clock's tick, while steps run again.
+    present: Option<u64>,
+    is_view: bool,
+}
+
+pub fn check(log: &[Entry], kind: Kind) {
+    let mut judge = Judge {
+        is_view: !kind.is_one_thread(),
+        ..Judge::default()
+    };
+    judge.model.void = judge.is_view.then(Vec::new);
+    for entry in log {
+        let is_known = match entry {
+            Entry::Ran { step, events, .. } => {
+                judge.model.end_step(*step, events.clone());
+                if judge.present == Some(step.tick + 1) {
+                    judge.settle(step.tick + 1);
+                }
+                true
+            }
+            Entry::Acted {
+                action,
+                effects,
+                tick,
+                rollback,
+            } => judge.act(*action, effects, *tick, *rollback),
+            Entry::HandedOver(_) => false,
+            Entry::Picture(picture) => {
+                judge.display(picture);
+                true
+            }
+            _ => true,
+        };
+        if !is_known {
+            return;
+        }
+    }
+}
+
+impl Judge {
+    fn settle(&mut self, present: u64) {
+        self.model.settle(present);
+        self.present = None;
+    }
+
+    /// Returns whether the model knows what happens next.
+    fn act(
+        &mut self,
+        action: Action,
+        effects: &[Effect],
+        tick: u64,
+        rollback: Option<(u64, u64)>,
+    ) -> bool {
+        if let Some((clock, 0)) = rollback {
+            self.settle(clock);
+        }
+        for effect in effects {
+            match effect {
+                Effect::Back(first) => {
+                    self.model.roll_back(*first);
+                    self.present = rollback.map(|(clock, _)| clock);
+                }
+                Effect::Other if matches!(action, Action::Rewind(_)) => {
+                    if let Some((clock, _)) = rollback {
+                        self.settle(clock);
+                    }
+                    self.model.go_back(tick);
+                }
+                Effect::Other if matches!(action, Action::Assign(_) | Action::Exchange(_)) => {
+                    self.present = None;
+                    self.model.roll_back(0);
+                    self.model.go_back(0);
+                }
+                Effect::Replaced if self.is_view => self.model.forget(),
+                Effect::Replaced => (),
+                Effect::Other | Effect::Loaded | Effect::Renumbered | Effect::Corrected(_) => {
+                    return false;
+                }
+                _ => (),
+            }
+        }
+        true
+    }
+
+    fn display(&mut self, picture: &Picture) {
+        let displayed: &[Id] = &picture.events;
+        let Some(state) = &picture.state else {
+            self.model.display(picture.tick, displayed);
+            return;
+        };
+        if state.steps_to_resimulate > 0 {
+            assert_eq!(displayed, []);
+            return;
+        }
+        self.settle(state.tick);
+        self.model.display(u64::MAX, displayed);
+    }
+}
