@@ -8,8 +8,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::every::judge;
-use crate::game::script::{ALL, script};
 use crate::game::Kind;
+use crate::game::script::{ALL, script};
 use crate::scenes;
 use crate::tally::Tally;
 
