@@ -182,10 +182,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
 /// # For a host that detects removals itself
 impl<E: Copy + PartialEq> EntityMap<E> {
+    #[cfg(feature = "hecs")]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
+    #[cfg(feature = "hecs")]
     /// Returns a state after which every state has a body until it is removed, if one is known. A body that is displayed
     /// is in every later state.
     pub(crate) fn sent(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
