@@ -118,8 +118,9 @@ proptest! {
             let kept = pictures(&keeping(&script, keep, interval), kind);
             prop_assert_eq!(kept.len(), nothing.len());
             for (kept, nothing) in kept.iter().zip(&nothing) {
-                prop_assert_eq!(&kept.moved, &nothing.moved);
-                // Removals are found earlier if states are kept.
+                // Edits and removals are found earlier if states are kept, so the lists may have another order.
+                let moved = |it: &Picture| it.moved.iter().copied().collect::<BTreeMap<_, _>>();
+                prop_assert_eq!(moved(kept), moved(nothing));
                 let removed = |it: &Picture| it.removed.iter().copied().collect::<BTreeSet<_>>();
                 prop_assert_eq!(removed(kept), removed(nothing));
                 prop_assert_eq!(&kept.poses, &nothing.poses);
