@@ -1,7 +1,7 @@
 //! Physics alongside the game or on its own thread: the bits are the same, no frame waits, and panics are reported.
 //!
 //! Compares `Overlap` and `Runner` with a single thread, in 3D and in 2D. `tests/handover` tests the hand-over between
-//! two threads, and `src/threads/worker/tests` has random games of a `Runner`.
+//! two threads, and `tests/laws` (every) has random games of both.
 //! To run one case: `cargo test --all-features --test threads overlap::picture::`.
 
 #[path = "../scenes/mod.rs"]
