@@ -187,9 +187,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.len
     }
 
-    #[cfg(feature = "hecs")]
     /// Returns a state after which every state has a body until it is removed, if one is known. A body that is displayed
     /// is in every later state.
+    #[cfg(feature = "hecs")]
     pub(crate) fn sent(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
         let displayed = picture.displays(key).then(StateNumber::default);
         displayed.or_else(|| self.unseen.get(&key).copied().flatten())

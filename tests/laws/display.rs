@@ -16,11 +16,11 @@ use std::time::Duration;
 const LATE: [u32; 2] = [8, 15];
 
 #[derive(Default)]
-struct Judge {
+struct Judge<'a> {
     /// The paths of the steps, by the tick at their end, in the present run.
-    run: BTreeMap<u64, Paths>,
+    run: BTreeMap<u64, &'a Paths>,
     /// The last few steps, in all runs.
-    recent: Vec<(u64, Paths)>,
+    recent: Vec<(u64, &'a Paths)>,
     /// Bodies that are to be displayed at a pose.
     from: BTreeMap<BodyKey, Pose>,
     /// Bodies whose error has another cause than time, and whether all have.
@@ -28,7 +28,7 @@ struct Judge {
     all_touched: bool,
     /// Real time since the last picture, without pauses.
     passed: Duration,
-    last: Option<Picture>,
+    last: Option<&'a Picture>,
     /// Whether a step is running again, which does not begin at a pose again.
     runs_again: bool,
     /// For how many steps, and in how many pictures, a view may display something else.
@@ -68,8 +68,8 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                     judge.unsure[0] = judge.unsure[0].saturating_sub(1);
                 }
                 judge.run.split_off(&(step.tick + 1));
-                judge.run.insert(step.tick + 1, paths.clone());
-                judge.recent.push((step.tick + 1, paths.clone()));
+                judge.run.insert(step.tick + 1, paths);
+                judge.recent.push((step.tick + 1, paths));
                 let first = judge.recent.len().saturating_sub(24);
                 judge.recent.drain(..first);
             }
@@ -79,7 +79,7 @@ pub fn check(setup: &Setup, log: &[Entry]) {
     }
 }
 
-impl Judge {
+impl<'a> Judge<'a> {
     fn act(&mut self, action: Action, effects: &[Effect], tick: u64) {
         let is_harmless = matches!(action, Action::Score(_) | Action::Copy | Action::KeepAll);
         if !is_harmless {
@@ -140,7 +140,7 @@ impl Judge {
         self.run.remove(&tick);
     }
 
-    fn show(&mut self, picture: &Picture) {
+    fn show(&mut self, picture: &'a Picture) {
         self.runs_again = false;
         match &picture.state {
             Some(state) if state.steps_to_resimulate > 0 => {
@@ -163,7 +163,7 @@ impl Judge {
         self.touched.clear();
         self.all_touched = false;
         self.passed = Duration::ZERO;
-        self.last = Some(picture.clone());
+        self.last = Some(picture);
     }
 
     /// Checks that bodies are displayed where the game has asked for.
@@ -194,7 +194,6 @@ impl Judge {
     fn check_decay(&self, picture: &Picture, state: &State) {
         let Some((last, before)) = self
             .last
-            .as_ref()
             .and_then(|last| Some((last, last.state.as_ref()?)))
         else {
             return;

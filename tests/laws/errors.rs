@@ -1,6 +1,7 @@
 //! Visual errors in random games: bodies are displayed where arithmetic in f64 says, after changes of the smoothing,
 //! `show_from`, corrections of all kinds, rollbacks, pauses, copies and shifts of the origin.
 
+use crate::game::action::smoothing;
 use crate::scenes::cases::scaled;
 use crate::scenes::testing::{translation, vector};
 use crate::scenes::{MS, ball, space};
@@ -480,15 +481,6 @@ fn play_overlap(frames: &[Frame]) {
         model.draw(view.moved());
         model.check(&|key| view.pose(key));
     }
-}
-
-fn smoothing() -> impl Strategy<Value = Smoothing> {
-    prop::sample::select(vec![
-        Smoothing::Interpolate,
-        Smoothing::Hermite,
-        Smoothing::Extrapolate,
-        Smoothing::Latest,
-    ])
 }
 
 fn fade() -> impl Strategy<Value = Fade> {

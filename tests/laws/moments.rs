@@ -11,8 +11,8 @@ const ROUNDED: Duration = Duration::from_nanos(2);
 const LATE: u32 = 12;
 
 #[derive(Default)]
-struct Moments {
-    last: Option<Picture>,
+struct Moments<'a> {
+    last: Option<&'a Picture>,
     /// In how many of the next pictures the displayed time may go back.
     free: u32,
     /// How many steps have run since something other than a step has changed time.
@@ -81,7 +81,7 @@ pub fn check(log: &[Entry]) {
     }
 }
 
-impl Moments {
+impl<'a> Moments<'a> {
     fn disturb(&mut self) {
         // A setting takes effect in the next frame.
         (self.calm_steps, self.unknown, self.is_set) = (0, 2, true);
@@ -104,14 +104,14 @@ impl Moments {
         }
     }
 
-    fn show(&mut self, picture: &Picture) {
+    fn show(&mut self, picture: &'a Picture) {
         assert!((0.0..=1.0).contains(&picture.alpha));
-        let last = self.last.replace(picture.clone());
+        let last = self.last.replace(picture);
         let passed = std::mem::take(&mut self.passed);
         let is_known = self.unknown == 0;
         self.unknown = self.unknown.saturating_sub(1);
         let Some(state) = &picture.state else {
-            self.check_order(last.as_ref(), picture);
+            self.check_order(last, picture);
             return;
         };
         let frame = picture.frame.expect("in one thread");
@@ -128,11 +128,11 @@ impl Moments {
             self.disturb();
             if let Some(last) = last.filter(|it| it.state.is_some()) {
                 let moment = |it: &Picture| (it.tick, it.alpha.to_bits(), it.time);
-                assert_eq!(moment(picture), moment(&last), "a rollback is unfinished");
+                assert_eq!(moment(picture), moment(last), "a rollback is unfinished");
             }
             return;
         }
-        self.check_order(last.as_ref(), picture);
+        self.check_order(last, picture);
         self.free = self.free.min(1);
         assert_eq!(picture.tick, state.tick);
         assert!(picture.time <= state.time, "later than the state");
@@ -151,7 +151,7 @@ impl Moments {
         }
         if is_known
             && self.unknown == 0
-            && let Some(before) = last.and_then(|last| last.state)
+            && let Some(before) = last.and_then(|last| last.state.as_ref())
         {
             let off = (state.now - before.now).abs_diff(passed);
             assert!(

@@ -148,7 +148,7 @@ impl Plain {
                 if effects.is_empty() || is_here && (stays || !is_rewind) {
                     return Ok(());
                 }
-                if matches!(action, A::Rewind(_)) {
+                if is_rewind {
                     let (here, state) = (self.physics().tick(), self.simulation.physics.clone());
                     if self.states.range(here..).next().is_none() {
                         self.states.insert(here, state);

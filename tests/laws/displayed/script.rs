@@ -1,5 +1,6 @@
 //! The commands of each frame.
 
+use crate::game::action::smoothing;
 use evenstep::{Correction, Rate, Smoothing, Stepping};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -111,15 +112,6 @@ pub fn rate() -> impl Strategy<Value = Rate> {
         1 => (500_000..200_000_000u64)
             .prop_map(|nanos| Rate::from_step(Duration::from_nanos(nanos))),
     ]
-}
-
-pub fn smoothing() -> impl Strategy<Value = Smoothing> {
-    prop::sample::select(vec![
-        Smoothing::Interpolate,
-        Smoothing::Hermite,
-        Smoothing::Extrapolate,
-        Smoothing::Latest,
-    ])
 }
 
 fn deed() -> impl Strategy<Value = Deed> {

@@ -207,13 +207,12 @@ fn is_panic<E: std::fmt::Debug>(failure: &evenstep::threads::Failure<E>) -> bool
 }
 
 impl Game {
-    fn new(simulation: Simulation, kind: Kind, setup: &Setup) -> Self {
+    fn new(mut simulation: Simulation, kind: Kind, setup: &Setup) -> Self {
         let mut player = Player::default();
         let seen: BTreeSet<_> = keys(&simulation.physics).into_iter().collect();
         for key in &seen {
             player.parts().entities.insert(*key, *key);
         }
-        let mut simulation = simulation;
         player.see(&mut simulation, Duration::ZERO);
         Paths::observe(&mut simulation.physics, &[]);
         Self {
