@@ -1,6 +1,7 @@
-//! Games that differ only in what must not matter are alike: bits at every frame rate, and pictures whatever is kept.
+//! Games that differ only in what must not matter are alike: bits at every frame rate and in a replay, and pictures
+//! whatever is kept.
 
-use crate::game::action::{Action, Reach, Shelf, act};
+use crate::game::action::{Action, Reach, Setting, Shelf, act};
 use crate::game::log::Bits;
 use crate::game::player::{Player, begin_step};
 use crate::game::script::{FrameScript, PLAIN, When, script};
@@ -75,6 +76,70 @@ fn at_fps(script: &Script, fps: u32) -> Option<BTreeMap<u64, Bits>> {
     Some(hooks.bits)
 }
 
+/// Records a game, and plays the recording. Returns the bits before each step of both, or `None` if Rapier panics.
+#[cfg(feature = "enhanced-determinism")]
+fn replayed(script: &Script) -> Option<[BTreeMap<u64, Bits>; 2]> {
+    use evenstep::recording::{Recorder, RecorderSettings, Recording};
+
+    let mut simulation = hosts::start(&script.setup);
+    let hooks = || ByTick {
+        frames: &script.frames,
+        shelf: Shelf::default(),
+        bits: BTreeMap::new(),
+    };
+    let (mut player, mut again) = (hooks(), hooks());
+    // Joints that no step has seen cannot be saved.
+    simulation.pause();
+    simulation.step_once();
+    simulation.advance(Duration::ZERO, |_, _| ());
+    simulation.resume();
+    let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default()).expect("memory");
+    let mut record = || {
+        for micros in script.frames.iter().map(|frame| frame.micros).cycle() {
+            let time = Duration::from_micros(micros.clamp(1_000, 40_000).into());
+            let begun = recorder.begin_frame(&mut simulation, &(), time);
+            begun.expect("the state can be saved");
+            simulation.begin_frame(time);
+            while let Some(step) = simulation.next_step() {
+                recorder.input(step, &step.tick).expect("memory");
+                let Ok(()) = player.before_step(&mut simulation.physics, step);
+                simulation.run_step();
+                let Ok(()) = player.after_step(&mut simulation.physics, step);
+                recorder.end_step(&simulation.physics).expect("memory");
+            }
+            simulation.end_frame();
+            if simulation.physics.tick() >= STEPS {
+                break;
+            }
+        }
+    };
+    catch_unwind(AssertUnwindSafe(&mut record)).ok()?;
+    let recording = Recording::read(recorder.finish().expect("memory")).expect("it is whole");
+    let mut replay = recording.replay();
+    while let Some((mut simulation, ())) = replay.next_run().expect("it is whole") {
+        while let Some(time) = replay.begin_frame(&mut simulation).expect("it is whole") {
+            simulation.begin_frame(time);
+            while let Some(step) = simulation.next_step() {
+                let input = replay.input(step).expect("it is whole");
+                assert_eq!(input, Some(step.tick));
+                let Ok(()) = again.before_step(&mut simulation.physics, step);
+                simulation.run_step();
+                let Ok(()) = again.after_step(&mut simulation.physics, step);
+                replay
+                    .end_step(&mut simulation.physics)
+                    .expect("it is whole");
+            }
+            simulation.end_frame();
+        }
+    }
+    assert_eq!(replay.differences(), []);
+    let mut runs = [player.bits, again.bits];
+    // The game's values are not saved.
+    let bits = runs.iter_mut().flat_map(BTreeMap::values_mut);
+    bits.for_each(|bits| bits.score = Default::default());
+    Some(runs)
+}
+
 fn pictures(script: &Script, kind: Kind) -> Vec<Picture> {
     let pictures = play(script, kind).log.into_iter();
     let pictures = pictures.filter_map(|entry| match entry {
@@ -92,7 +157,7 @@ fn keeping(script: &Script, keep: u8, interval: u8) -> Script {
         let is_other = |action: &Action| {
             !matches!(
                 action,
-                Action::Keep(_) | Action::Interval(_) | Action::KeepPoses(_)
+                Action::Setting(Setting::Keep(_) | Setting::Interval(_) | Setting::KeepPoses(_))
             )
         };
         frame.acts.retain(|(_, action)| is_other(action));
@@ -108,6 +173,17 @@ proptest! {
         let at_60 = at_fps(&script, 60);
         for fps in [7, 15, 144, 1000] {
             prop_assert_eq!(&at_fps(&script, fps), &at_60, "at {} frames per second", fps);
+        }
+    }
+
+    #[cfg(feature = "enhanced-determinism")]
+    #[test]
+    fn a_replay_repeats_every_step(script in script(PLAIN)) {
+        if let Some([played, again]) = replayed(&script) {
+            prop_assert!(again.len() >= STEPS as usize - 1);
+            for (tick, played) in &played {
+                prop_assert_eq!(again.get(tick), Some(played), "before tick {}", tick);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //! the game says, and decay as set. Earlier poses are on the paths of their steps.
 
 use crate::game::action::Fade;
+use crate::game::action::{OnBody, OnWorld, Setting, Value, Whole};
 use crate::game::log::State;
 use crate::game::paths::{Known, Paths};
 use crate::game::script::Setup;
@@ -81,14 +82,24 @@ pub fn check(setup: &Setup, log: &[Entry]) {
 
 impl<'a> Judge<'a> {
     fn act(&mut self, action: Action, effects: &[Effect], tick: u64) {
-        let is_harmless = matches!(action, Action::Score(_) | Action::Copy | Action::KeepAll);
+        let is_harmless = matches!(
+            action,
+            Action::World(OnWorld::Score(_))
+                | Action::Value(Value::Copy)
+                | Action::Whole(Whole::Keep)
+        );
         if !is_harmless {
             self.unsure = LATE;
         }
-        self.has_corrections |=
-            matches!(action, Action::Correction(_) | Action::BodyCorrection(..));
+        self.has_corrections |= matches!(
+            action,
+            Action::Setting(Setting::Correction(_)) | Action::Body(_, OnBody::Correction(_))
+        );
         let begins_error = |it: &Effect| !matches!(it, Effect::Pushed(_) | Effect::Cut(_));
-        let is_smoothing = matches!(action, Action::Smoothing(_) | Action::BodySmoothing(..));
+        let is_smoothing = matches!(
+            action,
+            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
+        );
         let begins = is_smoothing || effects.iter().any(begins_error);
         self.has_errors |= self.has_corrections && begins;
         if !action.is_edit() {
@@ -125,14 +136,17 @@ impl<'a> Judge<'a> {
                 self.touched.insert(key);
             }
         }
-        if let Action::Put(..)
-        | Action::PutNowhere(_)
-        | Action::BodySmoothing(..)
-        | Action::SetType(..)
-        | Action::Toggle(_) = action
+        if let Action::Body(
+            _,
+            OnBody::Put(..)
+            | OnBody::PutNowhere
+            | OnBody::Smoothing(_)
+            | OnBody::SetType(_)
+            | OnBody::Toggle,
+        ) = action
         {
             self.all_touched = true;
-            if !matches!(action, Action::BodySmoothing(..)) {
+            if !matches!(action, Action::Body(_, OnBody::Smoothing(_))) {
                 self.from.clear();
             }
         }

@@ -1,6 +1,7 @@
 //! The lists of each picture: a renderer that knows only `moved` and `removed` draws exactly what `pose` returns, and
 //! entities are where their bodies are drawn.
 
+use crate::game::owners::Rendered;
 use crate::game::{Effect, Entry, Picture};
 use evenstep::BodyKey;
 use evenstep::rapier::prelude::*;
@@ -79,7 +80,8 @@ impl Renderer {
         for (key, drawn) in &self.drawn {
             assert_eq!(Some(drawn), picture.poses.get(key), "{key:?} is drawn");
         }
-        if held.is_some() || self.has_state {
+        // A body that a rollback has brought back waits for the next picture.
+        if held == Some(false) || held.is_none() && self.has_state {
             for key in picture.poses.keys() {
                 assert!(self.drawn.contains_key(key), "{key:?} is not drawn");
             }
@@ -93,7 +95,14 @@ impl Renderer {
             // A body that was removed after the picture has no entity.
             expected.retain(|key, _| state.keys.contains(key));
         }
-        assert_eq!(picture.entities, expected, "the entities are elsewhere");
+        let mut entities = picture.entities.clone();
+        if held == Some(true) {
+            entities.retain(|key, _| expected.contains_key(key));
+        }
+        assert_eq!(entities, expected, "the entities are elsewhere");
+        if let Some(rendered) = &picture.rendered {
+            check_rendered(picture, rendered, &expected);
+        }
         self.check_since(picture);
     }
 
@@ -131,6 +140,25 @@ impl Renderer {
                 );
             }
             assert!(removed.iter().all(|key| !picture.poses.contains_key(key)));
+        }
+    }
+}
+
+/// Checks the poses of a hecs world, where bodies have an entity from their birth on.
+fn check_rendered(picture: &Picture, rendered: &Rendered, expected: &Rendered) {
+    for (key, pose) in rendered {
+        if let Some(displayed) = picture.poses.get(key) {
+            assert_eq!(pose, displayed, "the entity of {key:?} is elsewhere");
+        } else if let Some(state) = &picture.state {
+            let waits = state.steps_to_resimulate > 0 && state.keys.contains(key);
+            assert!(waits, "{key:?} is removed, and has an entity");
+        }
+    }
+    // A view may display bodies of a state that the game has left.
+    if picture.state.is_some() {
+        for key in expected.keys() {
+            let is_there = rendered.contains_key(key) || picture.left == Some(*key);
+            assert!(is_there, "{key:?} has no entity");
         }
     }
 }

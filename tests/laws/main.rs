@@ -5,12 +5,13 @@
 //!
 //! - `steps`: each step equals that of a plain loop that does the same, however the game copies, saves, assigns, rolls
 //!   back or corrects its state.
-//! - `lists`: a renderer and an ECS that follow the lists of moved and removed bodies draw what `pose` returns.
+//! - `lists`: a renderer, an `EntityMap` and a hecs world that follow the lists of moved and removed bodies draw what
+//!   `pose` returns.
 //! - `moments`: the displayed time never goes back, and no time is lost.
 //! - `display`: each body is displayed on the path of its step, plus an error that decays as set.
 //! - `occurrences`: each event is displayed once, in the first picture after its step.
 //!
-//! `alike` compares games that differ only in what must not matter: the frame rate, and what is kept. To add an action to
+//! `alike` compares games that differ only in what must not matter: the frame rate, a replay, and what is kept. To add an action to
 //! all of this, add it to [`game::action`].
 //!
 //! Other laws have games of their own kind:
@@ -18,9 +19,6 @@
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
-//! - `model`: every displayed pose and list of random games equals those of a plain map, in one thread.
-//! - `displayed`: the displayed time never goes back, and bodies are on their paths at that time, at all rates.
-//! - `errors`: visual errors begin, add up and decay as computed in f64.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
 //! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws every::`. `PROPTEST_CASES` scales
@@ -51,11 +49,5 @@ mod occurrences;
 mod conformance;
 // The same bits on every platform.
 mod golden;
-// Random games, compared with a plain map.
-mod model;
-// The displayed time and the displayed motion.
-mod displayed;
-// Visual errors, compared with arithmetic in f64.
-mod errors;
 // All methods in all states.
 mod states;

@@ -63,7 +63,7 @@ pub fn check(log: &[Entry]) {
                 moments.steps = None;
                 if moments.stands_still {
                     // A view may be later than the state at which time stands still.
-                    moments.free = 1;
+                    moments.free = moments.free.max(1);
                 }
             }
             Entry::Ran { step, .. } => {

@@ -55,11 +55,6 @@ pub struct Way {
 }
 
 impl Way {
-    /// Returns whether a frame can display the pose before the last step.
-    pub fn shows_previous(&self) -> bool {
-        matches!(self.smoothing, Smoothing::Interpolate | Smoothing::Hermite)
-    }
-
     pub fn at_rest(pose: Pose) -> Self {
         Self {
             previous: pose,

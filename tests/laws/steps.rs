@@ -2,7 +2,7 @@
 //! steps, keeps a copy before each, and goes back by assigning it. A simulation that is copied, or saved and loaded,
 //! continues as one that is not.
 
-use crate::game::action::{Action, Reach, Shelf, act};
+use crate::game::action::{Action, Past, Reach, Setting, Shelf, Value, Whole, act};
 use crate::game::log::{Bits, Id, ids};
 use crate::game::player::{Planned, Player, begin_step};
 use crate::game::script::Setup;
@@ -20,8 +20,6 @@ struct Plain {
     rates: Vec<u32>,
     /// The tick from which the next frame numbers the steps.
     new_tick: Option<u64>,
-    /// Whether the game has gone back in time before the step at hand has run.
-    is_in_step: bool,
 }
 
 /// A step, as the log has it.
@@ -47,7 +45,6 @@ pub fn check(setup: &Setup, log: &[Entry]) {
         shelf: Shelf::default(),
         rates: vec![setup.hz],
         new_tick: None,
-        is_in_step: false,
     };
     plain.simulation.keep(Default::default());
     plain.simulation.pause();
@@ -69,7 +66,6 @@ pub fn check(setup: &Setup, log: &[Entry]) {
             } => plain.act(*action, effects, *tick),
             Entry::Frame { .. } => {
                 plain.renumber();
-                plain.is_in_step = false;
                 Ok(())
             }
             Entry::Picture(picture) => {
@@ -122,11 +118,7 @@ impl<'a> Hook<'a> {
 
 /// Returns whether the action needs the simulation, and replaces its state.
 fn is_jump(action: &Action) -> bool {
-    use Action as A;
-    matches!(
-        action,
-        A::RollBack(_) | A::LateInput(..) | A::Rewind(_) | A::Correct(_) | A::CorrectHere(..)
-    )
+    matches!(action, Action::Past(past) if !matches!(past, Past::Resimulate(_) | Past::Confirm(_)))
 }
 
 impl Plain {
@@ -136,37 +128,28 @@ impl Plain {
 
     /// Acts as the game did.
     fn act(&mut self, action: Action, effects: &[Effect], tick: u64) -> Result<(), Unknown> {
-        use Action as A;
+        use Past as P;
         self.note(action);
         match action {
-            A::RollBack(_) | A::LateInput(..) | A::Rewind(_) | A::Resimulate(_) => {
-                let is_in_step = std::mem::take(&mut self.is_in_step);
-                let is_here = tick == self.physics().tick() && !is_in_step;
-                let is_rewind = matches!(action, A::Rewind(_));
-                let stays = effects.contains(&Effect::Stayed);
-                // The steps from here on are due already.
-                if effects.is_empty() || is_here && (stays || !is_rewind) {
+            Action::Past(P::Confirm(_)) => (),
+            Action::Past(P::Correct(_) | P::CorrectHere(..)) if effects.is_empty() => (),
+            Action::Past(P::Correct(_) | P::CorrectHere(..)) => self.run(action),
+            Action::Past(past) => {
+                if effects.is_empty() || effects.contains(&Effect::Stayed) {
                     return Ok(());
                 }
-                if is_rewind {
-                    let (here, state) = (self.physics().tick(), self.simulation.physics.clone());
-                    if self.states.range(here..).next().is_none() {
-                        self.states.insert(here, state);
-                    }
+                let is_rewind = matches!(past, P::Rewind(_));
+                let state = self.states.get(&tick).ok_or(Unknown)?.clone();
+                let left = std::mem::replace(&mut self.simulation.physics, state);
+                // A rewind can go forward again.
+                if is_rewind && self.states.range(left.tick() + 1..).next().is_none() {
+                    self.states.insert(left.tick(), left);
                 }
-                self.simulation.physics = self.states.get(&tick).ok_or(Unknown)?.clone();
             }
-            A::Correct(_) | A::CorrectHere(..) if effects.is_empty() => (),
-            A::Correct(_) | A::CorrectHere(..) => self.run(action),
-            // A copy continues as the original.
-            A::Clone | A::Load => (),
             // Its states before earlier steps are not known.
-            A::ExchangeAll(_) => return Err(Unknown),
-            _ if action.is_edit() => self.run(action),
-            A::Copy | A::Assign(_) | A::Exchange(_) | A::TakeAndReturn(..) | A::Lend(_) => {
-                self.run(action);
-            }
-            // These are of time and of the picture.
+            Action::Whole(Whole::Exchange(_)) => return Err(Unknown),
+            _ if action.is_of_state() => self.run(action),
+            // A copy continues as the original, and the others are of time and of the picture.
             _ => (),
         }
         Ok(())
@@ -175,8 +158,8 @@ impl Plain {
     /// Notes settings of later steps.
     fn note(&mut self, action: Action) {
         match action {
-            Action::Hz(hz) => self.rates.push(hz),
-            Action::Tick(tick) => self.new_tick = Some(tick.into()),
+            Action::Setting(Setting::Hz(hz)) => self.rates.push(hz),
+            Action::Setting(Setting::Tick(tick)) => self.new_tick = Some(tick.into()),
             _ => (),
         }
     }
@@ -223,15 +206,16 @@ impl Plain {
             // The step does not run, and drops its forces. Everything else happens between two steps.
             let mut is_at_hand = true;
             for action in &hook.before {
-                use Action as A;
-                if !(is_at_hand && action.is_push()) {
-                    self.note(*action);
+                self.note(*action);
+                if !(is_at_hand && action.is_push()) && action.is_of_state() {
                     self.run(*action);
                 }
                 // Another state has no step at hand.
-                is_at_hand &= !matches!(action, A::Assign(_) | A::Exchange(_) | A::Lend(_));
+                is_at_hand &= !matches!(
+                    action,
+                    Action::Value(Value::Assign(_) | Value::Exchange(_) | Value::Lend(_))
+                );
             }
-            self.is_in_step = !hook.fails;
             return Ok(());
         }
         self.simulation.step_once();
@@ -247,7 +231,6 @@ impl Plain {
             .iter()
             .chain(after)
             .for_each(|action| self.note(*action));
-        self.is_in_step = false;
         Ok(())
     }
 }

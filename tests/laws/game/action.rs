@@ -1,9 +1,10 @@
 //! Everything that a game can do to a simulation.
 
+use super::owners::Despawn;
 use super::paths::Paths;
 use super::player::Player;
 use crate::scenes::testing::{ball_joint, hinge, pose, spin, translation, vector};
-use crate::scenes::{MS, STEPPINGS, hash};
+use crate::scenes::{MS, STEPPINGS};
 use evenstep::forces::{ForceGenerator, ForceGeneratorKey};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -13,51 +14,90 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// An action. A number `body` picks one of the living bodies, and a number `state` one of the kept values, so every
-/// action is possible at any moment. Coordinates are in metres.
+/// An action, at any moment. Coordinates are in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    // Bodies that come and go.
+    /// Edits one of the living bodies, which the number picks.
+    Body(u8, OnBody),
+    /// Edits anything else in the state.
+    World(OnWorld),
+    /// Copies or exchanges the state.
+    Value(Value),
+    Setting(Setting),
+    Past(Past),
+    /// Copies or exchanges the simulation.
+    Whole(Whole),
+    /// Ends a frame early.
+    Cut(Cut),
+    /// Asks for no frame for this many tenths of a second, as in a hidden window. Only a thread runs meanwhile.
+    Hide(u8),
+    /// Hands the simulation over to another host. All later actions between these frames happen in between.
+    HandOver(super::hosts::Kind),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnBody {
+    Remove,
+    RemoveThroughRapier(Access),
+    /// Despawns the entity, and removes the body.
+    Despawn(Despawn),
+    /// Despawns the entity. A sync or a later hook removes the body.
+    Leave,
+    // Positions.
+    Teleport(i8),
+    TeleportBy(i8),
+    Put(Part, i8, Access),
+    PutNowhere,
+    ShowFrom(i8, i8),
+    Target(i8, u8),
+    SetNext(i8),
+    // Forces and velocities.
+    Push(i8),
+    AddForce(i8),
+    SetVelocity(i8, Access),
+    SetVelocityToNan,
+    Generator(i8),
+    // What the body is.
+    Sleep(Access),
+    Wake,
+    Toggle,
+    SetType(u8),
+    AddCollider(i8),
+    RemoveCollider,
+    Smoothing(Option<Smoothing>),
+    Correction(Option<Fade>),
+    Join(u8, Joint),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnWorld {
     Spawn(Body, i8),
     Track(i8),
-    Remove(u8),
-    RemoveThroughRapier(u8, Access),
     /// Inserts a body, and removes it at once.
     Flash(i8),
-    // Positions.
-    Teleport(u8, i8),
-    TeleportBy(u8, i8),
-    Put(u8, Part, i8, Access),
-    PutNowhere(u8),
-    ShowFrom(u8, i8, i8),
-    Target(u8, i8, u8),
-    SetNext(u8, i8),
     ShiftOrigin(i8),
-    // Forces and velocities.
-    Push(u8, i8),
-    AddForce(u8, i8),
-    SetVelocity(u8, i8, Access),
-    SetVelocityToNan(u8),
-    Generator(u8, i8),
-    RemoveGenerator(u8),
     Gravity(i8),
-    // What a body is.
-    Sleep(u8, Access),
-    Wake(u8),
+    RemoveGenerator(u8),
     WakeAll,
-    Toggle(u8),
-    SetType(u8, u8),
-    AddCollider(u8, i8),
-    RemoveCollider(u8),
-    BodySmoothing(u8, Option<Smoothing>),
-    BodyCorrection(u8, Option<Fade>),
-    // Joints.
-    Join(u8, u8, Joint),
     RemoveJoint(u8),
-    // The game's value in the state.
+    /// Changes the game's value in the state.
     Score(u8),
-    PauseAfterStep,
-    // Settings.
+}
+
+/// A number picks one of the states that the game keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    Copy,
+    Assign(u8),
+    Exchange(u8),
+    /// Takes the state out, teleports a body, and puts the state back.
+    TakeAndReturn(u8, i8),
+    /// Lends the state to another loop, which runs a frame of this many milliseconds with it.
+    Lend(u8),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
     Pause,
     Resume,
     StepOnce,
@@ -79,42 +119,44 @@ pub enum Action {
     Keep(u8),
     Interval(u8),
     KeepPoses(u8),
-    // Back in time, by a number of ticks.
+}
+
+/// Goes back in time, by a number of ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Past {
     RollBack(u8),
     Resimulate(u8),
     /// An input of an earlier tick arrives, and the steps since then run again.
     LateInput(u8, i8),
     Rewind(u8),
-    /// A kept state corrects the state of its tick.
+    /// A state that the game keeps corrects the state of its tick.
     Correct(u8),
     /// The state corrects itself, with a body that moves differently.
     CorrectHere(u8, i8),
     Confirm(u8),
-    // Values that are copied and exchanged.
-    Copy,
-    Assign(u8),
-    Exchange(u8),
-    /// Takes the state out and puts it back.
-    TakeAndReturn(u8, i8),
-    /// Lends the state to another loop, which runs a frame of this many milliseconds with it.
-    Lend(u8),
-    /// Continues with a copy of the simulation.
+}
+
+/// A number picks one of the simulations that the game keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Whole {
+    /// Continues with a copy.
     Clone,
     /// Continues with a simulation that was saved and loaded.
     Load,
-    KeepAll,
-    ExchangeAll(u8),
-    // The hooks.
+    Keep,
+    Exchange(u8),
+}
+
+/// The hooks carry these out, and the pull form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cut {
     Fail,
     Panic,
-    // The frame, which the pull form alone can act on.
-    /// Begins another frame of this many milliseconds.
+    PauseAfterStep,
+    /// Begins another frame of this many milliseconds. The pull form alone can do this.
     Again(u8),
-    /// Leaves the frame open.
+    /// Leaves the frame open. The pull form alone can do this.
     Leave,
-    // The host.
-    /// Hands the simulation over to another host. All later actions between these frames happen in between.
-    HandOver(super::hosts::Kind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,53 +227,17 @@ impl Fade {
 impl Action {
     /// Returns whether the action adds a force for the next step.
     pub fn is_push(&self) -> bool {
-        matches!(self, Self::Push(..) | Self::AddForce(..))
+        matches!(self, Self::Body(_, OnBody::Push(_) | OnBody::AddForce(_)))
     }
 
     /// Returns whether a step that runs again repeats the action.
     pub fn is_edit(&self) -> bool {
-        use Action as A;
-        !matches!(
-            self,
-            A::PauseAfterStep
-                | A::Pause
-                | A::Resume
-                | A::StepOnce
-                | A::Speed(_)
-                | A::Hz(_)
-                | A::Stepping(_)
-                | A::MaxSteps(_)
-                | A::MaxFrameTime(_)
-                | A::Budget(_)
-                | A::Tick(_)
-                | A::Overstep(_)
-                | A::Smoothing(_)
-                | A::Correction(_)
-                | A::Keep(_)
-                | A::Interval(_)
-                | A::KeepPoses(_)
-                | A::RollBack(_)
-                | A::Resimulate(_)
-                | A::LateInput(..)
-                | A::Rewind(_)
-                | A::Correct(_)
-                | A::CorrectHere(..)
-                | A::Confirm(_)
-                | A::Copy
-                | A::Assign(_)
-                | A::Exchange(_)
-                | A::TakeAndReturn(..)
-                | A::Lend(_)
-                | A::Clone
-                | A::Load
-                | A::KeepAll
-                | A::ExchangeAll(_)
-                | A::Fail
-                | A::Panic
-                | A::Again(_)
-                | A::Leave
-                | A::HandOver(_)
-        )
+        matches!(self, Self::Body(..) | Self::World(_))
+    }
+
+    /// Returns whether the action needs only the state.
+    pub fn is_of_state(&self) -> bool {
+        self.is_edit() || matches!(self, Self::Value(_))
     }
 }
 
@@ -254,7 +260,7 @@ pub enum Effect {
     Corrected(u64),
     /// Another state: its steps and events are new.
     Other,
-    /// That state is the present one, with all edits.
+    /// The state is still the present one, with all edits.
     Stayed,
     /// The simulation was replaced by an equal one, whose changes a view may not know.
     Replaced,
@@ -395,47 +401,34 @@ pub fn act(
     shelf: &mut Shelf,
     player: &mut Player,
 ) -> Option<Vec<Effect>> {
-    if let Some(effects) = act_on_physics(action, on.physics(), shelf) {
-        return Some(effects);
+    let mut effects = Vec::new();
+    match action {
+        Action::Body(body, edit) => {
+            let key = any(on.physics(), body)?;
+            let is_left = player.parts().left == Some(key);
+            if is_left && matches!(edit, OnBody::RemoveThroughRapier(_)) {
+                // The sync would still remove the key, which no step could repeat.
+                return None;
+            }
+            edit_body(edit, on.physics(), key, shelf, player, &mut effects);
+        }
+        Action::World(edit) => edit_world(edit, on.physics(), shelf, &mut effects),
+        Action::Value(value) => exchange(value, on.physics(), shelf, player, &mut effects)?,
+        Action::Cut(Cut::PauseAfterStep) => {
+            on.physics().pause_after_step();
+            effects.push(Effect::Retimed);
+        }
+        Action::Setting(setting) => set(setting, on.simulation()?, &mut effects),
+        Action::Past(past) => go_back(past, on.simulation()?, shelf, player, &mut effects)?,
+        Action::Whole(whole) => exchange_whole(whole, on.simulation()?, shelf, &mut effects)?,
+        Action::Cut(_) | Action::Hide(_) | Action::HandOver(_) => return None,
     }
-    act_on_simulation(action, on.simulation()?, shelf, player)
+    Some(effects)
 }
 
-/// Carries out an action that needs only the state.
-fn act_on_physics(action: Action, physics: &mut Physics, shelf: &mut Shelf) -> Option<Vec<Effect>> {
-    use Action as A;
-    let mut effects = Vec::new();
-    let body = match action {
-        A::Remove(body)
-        | A::RemoveThroughRapier(body, _)
-        | A::Teleport(body, _)
-        | A::TeleportBy(body, _)
-        | A::Put(body, ..)
-        | A::PutNowhere(body)
-        | A::ShowFrom(body, ..)
-        | A::Target(body, ..)
-        | A::SetNext(body, _)
-        | A::Push(body, _)
-        | A::AddForce(body, _)
-        | A::SetVelocity(body, ..)
-        | A::SetVelocityToNan(body)
-        | A::Generator(body, _)
-        | A::Sleep(body, _)
-        | A::Wake(body)
-        | A::Toggle(body)
-        | A::SetType(body, _)
-        | A::AddCollider(body, _)
-        | A::RemoveCollider(body)
-        | A::BodySmoothing(body, _)
-        | A::BodyCorrection(body, _)
-        | A::Join(body, ..) => Some(any(physics, body)?),
-        _ => None,
-    };
-    if let Some(key) = body {
-        act_on_body(action, physics, key, shelf, &mut effects);
-        return Some(effects);
-    }
-    match action {
+fn edit_world(edit: OnWorld, physics: &mut Physics, shelf: &mut Shelf, effects: &mut Vec<Effect>) {
+    use OnWorld as A;
+    match edit {
         A::Spawn(kind, x) => drop(spawn(physics, kind, x)),
         A::Track(x) => {
             let body = RigidBodyBuilder::dynamic().pose(translation(metres(x), 8.0, 0.0));
@@ -472,10 +465,18 @@ fn act_on_physics(action: Action, physics: &mut Physics, shelf: &mut Shelf) -> O
             }
         }
         A::Score(points) => score(physics).points += u64::from(points),
-        A::PauseAfterStep => {
-            physics.pause_after_step();
-            effects.push(Effect::Retimed);
-        }
+    }
+}
+
+fn exchange(
+    value: Value,
+    physics: &mut Physics,
+    shelf: &mut Shelf,
+    player: &Player,
+    effects: &mut Vec<Effect>,
+) -> Option<()> {
+    use Value as A;
+    match value {
         A::Copy => add(&mut shelf.states, physics.clone()),
         A::Assign(state) => {
             *physics = pick(&mut shelf.states, state)?.clone();
@@ -487,9 +488,11 @@ fn act_on_physics(action: Action, physics: &mut Physics, shelf: &mut Shelf) -> O
         }
         A::TakeAndReturn(body, x) => {
             let mut taken = std::mem::take(physics);
-            let inner = act_on_physics(A::Teleport(body, x), &mut taken, shelf);
+            let key = any(&taken, body);
+            if let Some(key) = key {
+                edit_body(OnBody::Teleport(x), &mut taken, key, shelf, player, effects);
+            }
             *physics = taken;
-            return Some(inner.unwrap_or_default());
         }
         A::Lend(ms) => {
             let mut other = Simulation::new(Rate::hz(100));
@@ -502,25 +505,25 @@ fn act_on_physics(action: Action, physics: &mut Physics, shelf: &mut Shelf) -> O
             std::mem::swap(physics, &mut other.physics);
             effects.push(Effect::Other);
         }
-        _ => return None,
     }
-    Some(effects)
+    Some(())
 }
 
-fn act_on_body(
-    action: Action,
+fn edit_body(
+    edit: OnBody,
     physics: &mut Physics,
     key: BodyKey,
     shelf: &mut Shelf,
+    player: &Player,
     effects: &mut Vec<Effect>,
 ) {
-    use Action as A;
+    use OnBody as A;
     let handle = physics.handle(key).expect("it is alive");
-    match action {
-        A::Remove(_) => {
+    match edit {
+        A::Remove => {
             physics.remove(key).expect("it is alive");
         }
-        A::RemoveThroughRapier(_, access) => {
+        A::RemoveThroughRapier(access) => {
             let rapier = match access {
                 Access::PhysicsMutFor if !super::A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS => {
                     physics.rapier_mut_for(&[key])
@@ -529,19 +532,21 @@ fn act_on_body(
             };
             rapier.remove_body(handle);
         }
-        A::Teleport(_, x) => {
+        A::Despawn(how) => player.parts().owners.despawn(key, how, physics),
+        A::Leave => player.leave(key),
+        A::Teleport(x) => {
             // This fails for a link that depends on others.
             if physics.teleport(key, to(x)).is_ok() {
                 effects.push(Effect::Cut(key));
             }
         }
-        A::TeleportBy(_, x) => {
+        A::TeleportBy(x) => {
             let by = pose(vector(metres(x), 1.0, 0.0), spin(0.0, 0.1, 0.2 * metres(x)));
             if physics.teleport_by(key, by).is_ok() {
                 effects.push(Effect::Turned(key, by));
             }
         }
-        A::Put(_, part, x, access) => {
+        A::Put(part, x, access) => {
             // Half of these edits do not wake the body, so only the loop's own check can detect them.
             let body = reach(physics, key, access);
             match part {
@@ -550,45 +555,45 @@ fn act_on_body(
                 Part::Rotation => body.set_rotation(to(x).rotation, x > 0),
             }
         }
-        A::PutNowhere(_) => {
+        A::PutNowhere => {
             let body = physics.body_mut(key).expect("it is alive");
             body.set_position(Pose::from_translation(Vector::NAN), true);
         }
-        A::ShowFrom(_, x, y) => {
+        A::ShowFrom(x, y) => {
             let from = translation(metres(x), metres(y), 0.0);
             physics.show_from(key, from).expect("it is alive");
             effects.push(Effect::From(key, from));
         }
-        A::Target(_, x, ms) => {
+        A::Target(x, ms) => {
             let time = physics.time() + MS(ms.into());
             // This fails for a body of another type.
             let _ = physics.set_kinematic_target(key, to(x), time);
         }
-        A::SetNext(_, x) => {
+        A::SetNext(x) => {
             let body = physics.body_mut(key).expect("it is alive");
             body.set_next_kinematic_position(to(x));
         }
-        A::Push(_, x) => {
+        A::Push(x) => {
             let by = vector(metres(x), 2.0, 0.5);
             physics.apply_impulse(key, by).expect("it is finite");
             effects.push(Effect::Pushed(key));
         }
-        A::AddForce(_, x) => {
+        A::AddForce(x) => {
             let force = vector(metres(x), 9.0, 0.0);
             physics.add_force(key, force).expect("it is finite");
             let torque = spin(0.0, 0.0, metres(x));
             physics.add_torque(key, torque).expect("it is finite");
         }
-        A::SetVelocity(_, x, access) => {
+        A::SetVelocity(x, access) => {
             let body = reach(physics, key, access);
             body.set_linvel(vector(metres(x), 2.0, 0.5), true);
             body.set_angvel(spin(0.5, metres(x), 3.0), true);
         }
-        A::SetVelocityToNan(_) => {
+        A::SetVelocityToNan => {
             let body = physics.body_mut(key).expect("it is alive");
             body.set_linvel(Vector::NAN, true);
         }
-        A::Generator(_, x) => {
+        A::Generator(x) => {
             let generator = ForceGenerator::Wind {
                 velocity: Vector::X * metres(x),
                 drag: 2.0,
@@ -596,13 +601,13 @@ fn act_on_body(
             let generator = physics.insert_force_generator(key, generator);
             add(&mut shelf.generators, generator.expect("it is alive"));
         }
-        A::Sleep(_, access) => reach(physics, key, access).sleep(),
-        A::Wake(_) => reach(physics, key, Access::BodyMut).wake_up(true),
-        A::Toggle(_) => {
+        A::Sleep(access) => reach(physics, key, access).sleep(),
+        A::Wake => reach(physics, key, Access::BodyMut).wake_up(true),
+        A::Toggle => {
             let body = physics.body_mut(key).expect("it is alive");
             body.set_enabled(!body.is_enabled());
         }
-        A::SetType(_, kind) => {
+        A::SetType(kind) => {
             let types = [
                 RigidBodyType::Dynamic,
                 RigidBodyType::Fixed,
@@ -617,28 +622,27 @@ fn act_on_body(
             let body = physics.body_mut(key).expect("it is alive");
             body.set_body_type(types[usize::from(kind) % types.len()], true);
         }
-        A::AddCollider(_, x) => {
+        A::AddCollider(x) => {
             let ball = ColliderBuilder::ball(0.2).translation(vector(0.0, 0.0, 0.1 * metres(x)));
             physics.insert_collider(key, ball).expect("it is alive");
         }
-        A::RemoveCollider(_) => {
+        A::RemoveCollider => {
             let colliders = physics.rapier().bodies[handle].colliders();
             if let Some(collider) = colliders.first().copied() {
                 physics.remove_collider(collider).expect("it is there");
             }
         }
-        A::BodySmoothing(_, smoothing) => {
+        A::Smoothing(smoothing) => {
             let set = physics.set_body_smoothing(key, smoothing);
             set.expect("it is alive");
             assert_eq!(physics.body_smoothing(key), smoothing);
         }
-        A::BodyCorrection(_, fade) => {
+        A::Correction(fade) => {
             let correction = fade.map(Fade::correction);
             let set = physics.set_body_correction(key, correction);
             set.expect("it is alive");
         }
-        A::Join(_, other, joint) => join(physics, handle, other, joint),
-        _ => unreachable!("it acts on no body"),
+        A::Join(other, joint) => join(physics, handle, other, joint),
     }
 }
 
@@ -668,20 +672,10 @@ fn join(physics: &mut Physics, one: RigidBodyHandle, other: u8, joint: Joint) {
     }
 }
 
-/// Carries out an action that needs the simulation.
-fn act_on_simulation(
-    action: Action,
-    simulation: &mut Simulation,
-    shelf: &mut Shelf,
-    player: &mut Player,
-) -> Option<Vec<Effect>> {
-    use Action as A;
-    let mut effects = Vec::new();
-    let here = simulation.physics.tick();
-    let back = |back: u8| here.saturating_sub(back.into());
-    let rollback = Some((simulation.clock().tick(), simulation.steps_to_resimulate()));
+fn set(setting: Setting, simulation: &mut Simulation, effects: &mut Vec<Effect>) {
+    use Setting as A;
     let settings = simulation.clock_settings_mut();
-    match action {
+    match setting {
         A::Pause => simulation.pause(),
         A::Resume => simulation.resume(),
         A::StepOnce => simulation.step_once(),
@@ -724,25 +718,37 @@ fn act_on_simulation(
             poses: poses.into(),
             ..simulation.kept()
         }),
-        A::RollBack(by) => {
-            if simulation.roll_back(back(by)).is_ok() {
-                effects.push(Effect::Back(simulation.physics.tick()));
-            }
-        }
+    }
+}
+
+fn go_back(
+    past: Past,
+    simulation: &mut Simulation,
+    shelf: &mut Shelf,
+    player: &mut Player,
+    effects: &mut Vec<Effect>,
+) -> Option<()> {
+    use Past as A;
+    let here = simulation.physics.tick();
+    let back = |back: u8| here.saturating_sub(back.into());
+    let rollback = Some((simulation.clock().tick(), simulation.steps_to_resimulate()));
+    match past {
+        A::RollBack(by) => go_to(back(by), simulation, player, effects),
         A::LateInput(by, x) => {
-            if simulation.roll_back(back(by)).is_ok() {
+            go_to(back(by), simulation, player, effects);
+            if !effects.is_empty() {
                 player.late_input(back(by), x);
-                effects.push(Effect::Back(simulation.physics.tick()));
             }
         }
         A::Resimulate(by) => {
-            // The entries of its steps follow this one.
-            if simulation.roll_back(back(by)).is_ok() {
+            go_to(back(by), simulation, player, effects);
+            if !effects.is_empty() {
+                // The entries of its steps follow this one.
                 let tick = simulation.physics.tick();
-                player.match_entities(&simulation.physics);
+                player.match_entities(&mut simulation.physics);
                 player.log(super::Entry::Acted {
-                    action: A::RollBack(by),
-                    effects: vec![Effect::Back(tick)],
+                    action: Action::Past(A::RollBack(by)),
+                    effects: std::mem::take(effects),
                     tick,
                     rollback,
                 });
@@ -751,11 +757,11 @@ fn act_on_simulation(
             }
         }
         A::Rewind(by) => {
-            let before = hash(simulation.physics.rapier());
+            player.mark(&mut simulation.physics);
             if simulation.rewind(back(by)).is_ok() {
                 effects.push(Effect::Other);
-                let is_same = hash(simulation.physics.rapier()) == before;
-                effects.extend((back(by) == here && is_same).then_some(Effect::Stayed));
+                let stays = player.is_marked(&simulation.physics);
+                effects.extend(stays.then_some(Effect::Stayed));
             }
         }
         A::Correct(state) => {
@@ -776,6 +782,28 @@ fn act_on_simulation(
             }
         }
         A::Confirm(by) => simulation.confirm(back(by)),
+    }
+    Some(())
+}
+
+/// Rolls back, if that state is kept or its step is due already.
+fn go_to(tick: u64, simulation: &mut Simulation, player: &Player, effects: &mut Vec<Effect>) {
+    player.mark(&mut simulation.physics);
+    if simulation.roll_back(tick).is_ok() {
+        effects.push(Effect::Back(simulation.physics.tick()));
+        let stays = player.is_marked(&simulation.physics);
+        effects.extend(stays.then_some(Effect::Stayed));
+    }
+}
+
+fn exchange_whole(
+    whole: Whole,
+    simulation: &mut Simulation,
+    shelf: &mut Shelf,
+    effects: &mut Vec<Effect>,
+) -> Option<()> {
+    use Whole as A;
+    match whole {
         A::Clone => {
             *simulation = simulation.clone();
             effects.push(Effect::Replaced);
@@ -784,14 +812,13 @@ fn act_on_simulation(
             *simulation = loaded(simulation)?;
             effects.push(Effect::Loaded);
         }
-        A::KeepAll => add(&mut shelf.simulations, simulation.clone()),
-        A::ExchangeAll(number) => {
+        A::Keep => add(&mut shelf.simulations, simulation.clone()),
+        A::Exchange(number) => {
             std::mem::swap(simulation, pick(&mut shelf.simulations, number)?);
             effects.extend([Effect::Other, Effect::Replaced]);
         }
-        _ => return None,
     }
-    Some(effects)
+    Some(())
 }
 
 /// Returns a copy that was written as bytes and read again, or `None` where nothing can be saved. A game writes its own
@@ -834,6 +861,10 @@ fn access() -> impl Strategy<Value = Access> {
     ]
 }
 
+fn despawn() -> impl Strategy<Value = Despawn> {
+    prop::sample::select(vec![Despawn::Entities, Despawn::World, Despawn::Drop])
+}
+
 fn part() -> impl Strategy<Value = Part> {
     prop::sample::select(vec![Part::Whole, Part::Translation, Part::Rotation])
 }
@@ -869,57 +900,70 @@ fn x() -> std::ops::Range<i8> {
     -60..60
 }
 
-/// Actions on bodies, which every hook can do.
+fn on(edit: impl Strategy<Value = OnBody> + 'static) -> BoxedStrategy<Action> {
+    (body(), edit)
+        .prop_map(|(body, edit)| Action::Body(body, edit))
+        .boxed()
+}
+
+fn all(edit: impl Strategy<Value = OnWorld> + 'static) -> BoxedStrategy<Action> {
+    edit.prop_map(Action::World).boxed()
+}
+
+/// Edits, which every hook can do.
 pub fn edit() -> BoxedStrategy<Action> {
-    use Action as A;
+    use OnBody as B;
+    use OnWorld as W;
     let lives = prop_oneof![
-        6 => (kind(), x()).prop_map(|(kind, x)| A::Spawn(kind, x)),
-        1 => x().prop_map(A::Track),
-        4 => body().prop_map(A::Remove),
-        2 => (body(), access()).prop_map(|(body, access)| A::RemoveThroughRapier(body, access)),
-        1 => x().prop_map(A::Flash),
+        6 => all((kind(), x()).prop_map(|(kind, x)| W::Spawn(kind, x))),
+        1 => all(x().prop_map(W::Track)),
+        4 => on(Just(B::Remove)),
+        2 => on(access().prop_map(B::RemoveThroughRapier)),
+        2 => on(despawn().prop_map(B::Despawn)),
+        1 => on(Just(B::Leave)),
+        1 => all(x().prop_map(W::Flash)),
     ];
     let positions = prop_oneof![
-        3 => (body(), x()).prop_map(|(body, x)| A::Teleport(body, x)),
-        2 => (body(), x()).prop_map(|(body, x)| A::TeleportBy(body, x)),
-        4 => (body(), part(), x(), access()).prop_map(|(body, part, x, access)| A::Put(body, part, x, access)),
-        1 => body().prop_map(A::PutNowhere),
-        3 => (body(), x(), x()).prop_map(|(body, x, y)| A::ShowFrom(body, x, y)),
-        3 => (body(), x(), 0..100u8).prop_map(|(body, x, ms)| A::Target(body, x, ms)),
-        1 => (body(), x()).prop_map(|(body, x)| A::SetNext(body, x)),
-        1 => x().prop_map(A::ShiftOrigin),
+        3 => on(x().prop_map(B::Teleport)),
+        2 => on(x().prop_map(B::TeleportBy)),
+        4 => on((part(), x(), access()).prop_map(|(part, x, access)| B::Put(part, x, access))),
+        1 => on(Just(B::PutNowhere)),
+        3 => on((x(), x()).prop_map(|(x, y)| B::ShowFrom(x, y))),
+        3 => on((x(), 0..100u8).prop_map(|(x, ms)| B::Target(x, ms))),
+        1 => on(x().prop_map(B::SetNext)),
+        1 => all(x().prop_map(W::ShiftOrigin)),
     ];
     let motions = prop_oneof![
-        2 => (body(), x()).prop_map(|(body, x)| A::Push(body, x)),
-        2 => (body(), x()).prop_map(|(body, x)| A::AddForce(body, x)),
-        2 => (body(), x(), access()).prop_map(|(body, x, access)| A::SetVelocity(body, x, access)),
-        1 => body().prop_map(A::SetVelocityToNan),
-        1 => (body(), x()).prop_map(|(body, x)| A::Generator(body, x)),
-        1 => (0..3u8).prop_map(A::RemoveGenerator),
-        1 => x().prop_map(A::Gravity),
+        2 => on(x().prop_map(B::Push)),
+        2 => on(x().prop_map(B::AddForce)),
+        2 => on((x(), access()).prop_map(|(x, access)| B::SetVelocity(x, access))),
+        1 => on(Just(B::SetVelocityToNan)),
+        1 => on(x().prop_map(B::Generator)),
+        1 => all((0..3u8).prop_map(W::RemoveGenerator)),
+        1 => all(x().prop_map(W::Gravity)),
     ];
     let kinds = prop_oneof![
-        2 => (body(), access()).prop_map(|(body, access)| A::Sleep(body, access)),
-        1 => body().prop_map(A::Wake),
-        1 => Just(A::WakeAll),
-        1 => body().prop_map(A::Toggle),
-        2 => (body(), 0..4u8).prop_map(|(body, kind)| A::SetType(body, kind)),
-        1 => (body(), x()).prop_map(|(body, x)| A::AddCollider(body, x)),
-        1 => body().prop_map(A::RemoveCollider),
-        3 => (body(), prop::option::of(smoothing())).prop_map(|(body, it)| A::BodySmoothing(body, it)),
-        1 => (body(), prop::option::of(fade())).prop_map(|(body, it)| A::BodyCorrection(body, it)),
-        1 => (0..9u8).prop_map(A::Score),
+        2 => on(access().prop_map(B::Sleep)),
+        1 => on(Just(B::Wake)),
+        1 => all(Just(W::WakeAll)),
+        1 => on(Just(B::Toggle)),
+        2 => on((0..4u8).prop_map(B::SetType)),
+        1 => on(x().prop_map(B::AddCollider)),
+        1 => on(Just(B::RemoveCollider)),
+        3 => on(prop::option::of(smoothing()).prop_map(B::Smoothing)),
+        1 => on(prop::option::of(fade()).prop_map(B::Correction)),
+        1 => all((0..9u8).prop_map(W::Score)),
     ];
     let joints = prop_oneof![
-        2 => (body(), body(), joint()).prop_map(|(one, other, joint)| A::Join(one, other, joint)),
-        1 => (0..8u8).prop_map(A::RemoveJoint),
+        2 => on((body(), joint()).prop_map(|(other, joint)| B::Join(other, joint))),
+        1 => all((0..8u8).prop_map(W::RemoveJoint)),
     ];
     prop_oneof![6 => lives, 8 => positions, 4 => motions, 5 => kinds, 1 => joints].boxed()
 }
 
 /// Actions on values, which every hook can do.
 pub fn value() -> BoxedStrategy<Action> {
-    use Action as A;
+    use Value as A;
     let state = || 0..4u8;
     prop_oneof![
         3 => Just(A::Copy),
@@ -928,11 +972,12 @@ pub fn value() -> BoxedStrategy<Action> {
         1 => (body(), x()).prop_map(|(body, x)| A::TakeAndReturn(body, x)),
         1 => (0..30u8).prop_map(A::Lend),
     ]
+    .prop_map(Action::Value)
     .boxed()
 }
 
 pub fn setting() -> BoxedStrategy<Action> {
-    use Action as A;
+    use Setting as A;
     let often = prop_oneof![
         2 => Just(A::Pause),
         6 => Just(A::Resume),
@@ -953,11 +998,13 @@ pub fn setting() -> BoxedStrategy<Action> {
         1 => (0..5u8).prop_map(A::Interval),
         1 => (0..12u8).prop_map(A::KeepPoses),
     ];
-    prop_oneof![3 => often, 2 => rarely].boxed()
+    prop_oneof![3 => often, 2 => rarely]
+        .prop_map(Action::Setting)
+        .boxed()
 }
 
 pub fn past() -> BoxedStrategy<Action> {
-    use Action as A;
+    use Past as A;
     let back = || prop_oneof![1 => Just(0), 4 => 0..12u8];
     prop_oneof![
         4 => back().prop_map(A::RollBack),
@@ -968,24 +1015,24 @@ pub fn past() -> BoxedStrategy<Action> {
         2 => (body(), x()).prop_map(|(body, x)| A::CorrectHere(body, x)),
         1 => back().prop_map(A::Confirm),
     ]
+    .prop_map(Action::Past)
     .boxed()
 }
 
-/// Actions on whole simulations.
-pub fn copy() -> BoxedStrategy<Action> {
-    use Action as A;
+pub fn whole() -> BoxedStrategy<Action> {
+    use Whole as A;
     prop_oneof![
         2 => Just(A::Clone),
         1 => Just(A::Load),
-        1 => Just(A::KeepAll),
-        1 => (0..4u8).prop_map(A::ExchangeAll),
+        1 => Just(A::Keep),
+        1 => (0..4u8).prop_map(A::Exchange),
     ]
+    .prop_map(Action::Whole)
     .boxed()
 }
 
-/// Actions that end a frame early.
 pub fn cut() -> BoxedStrategy<Action> {
-    use Action as A;
+    use Cut as A;
     prop_oneof![
         3 => Just(A::Fail),
         2 => Just(A::Panic),
@@ -993,5 +1040,6 @@ pub fn cut() -> BoxedStrategy<Action> {
         1 => Just(A::Leave),
         2 => Just(A::PauseAfterStep),
     ]
+    .prop_map(Action::Cut)
     .boxed()
 }

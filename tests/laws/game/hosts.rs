@@ -1,10 +1,10 @@
 //! The loops that play a game.
 
-use super::action::{Action, Body, Joint, Reach, keys, score, spawn};
+use super::action::{Action, Body, Joint, OnBody, Past, Reach, keys, score, spawn};
 use super::log::{Entry, Picture, State, ids};
 use super::paths::Paths;
 use super::player::{Planned, Player};
-use super::script::{FrameScript, Scene, Script, Setup, When};
+use super::script::{self, FrameScript, Scene, Script, Setup, When};
 use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::ecs::Host as Bodies;
@@ -177,18 +177,21 @@ impl Thread {
             }
         }
         if self.runner.failures().iter().any(is_panic) {
-            // Without a kept state it continues from the present one.
-            let is_kept = !self.worker.simulation().rewindable().is_empty();
-            let stays = (!is_kept).then_some(super::Effect::Stayed);
             self.runner.recover().expect("the queue has room");
             self.runner
                 .call(move |simulation, player| {
+                    // Without a kept state it continues from the present one.
+                    let stays = player.is_marked(&simulation.physics);
+                    let stays = stays.then_some(super::Effect::Stayed);
                     player.log(Entry::Acted {
-                        action: Action::Rewind(0),
+                        action: Action::Past(Past::Rewind(0)),
                         effects: [super::Effect::Other].into_iter().chain(stays).collect(),
                         tick: simulation.physics.tick(),
                         rollback: None,
                     });
+                    // The recovered state may have had bodies that the game has removed since.
+                    player.notice_removals(&mut simulation.physics);
+                    player.match_entities(&mut simulation.physics);
                 })
                 .expect("the queue has room");
         }
@@ -213,6 +216,10 @@ impl Game {
         for key in &seen {
             player.parts().entities.insert(*key, *key);
         }
+        {
+            let physics = &mut simulation.physics;
+            (player.parts().owners).adopt(physics, seen.iter().copied());
+        }
         player.see(&mut simulation, Duration::ZERO);
         Paths::observe(&mut simulation.physics, &[]);
         Self {
@@ -229,8 +236,13 @@ impl Game {
     /// Plays a frame. Returns `None` if Rapier has panicked, so that the game is over.
     fn play(&mut self, script: &FrameScript) -> Option<()> {
         let play = || {
+            let is_handed_over = |(_, action): &(_, Action)| matches!(action, Action::HandOver(_));
+            let stays = !script.acts.iter().any(is_handed_over);
             for action in script.acts(When::Between) {
-                self.act(action);
+                // Nobody sees whether a frame of a thread, in a pause, forgets a force.
+                if stays && matches!(self.host, Host::One(..)) || !action.is_push() {
+                    self.act(action);
+                }
             }
             self.frame(script);
         };
@@ -251,12 +263,10 @@ impl Game {
 
     /// Acts between two frames.
     fn act(&mut self, action: Action) {
-        if let Action::HandOver(kind) = action {
-            return self.hand_over(kind);
-        }
-        if action.is_push() && !matches!(self.host, Host::One(..)) {
-            // Nobody sees whether a frame in a pause forgets the force.
-            return;
+        match action {
+            Action::HandOver(kind) => return self.hand_over(kind),
+            Action::Hide(tenths) => return self.hide(tenths),
+            _ => (),
         }
         let player = &mut self.player;
         match &mut self.host {
@@ -286,6 +296,15 @@ impl Game {
         self.number = simulation.frame().number;
         self.host = Host::new(simulation, kind, &self.player, &self.setup);
         self.player.log(Entry::HandedOver(kind));
+    }
+
+    /// Lets a thread run while the game asks for no frame.
+    fn hide(&mut self, tenths: u8) {
+        if let Host::Runner(thread) = &mut self.host {
+            for _ in 0..tenths {
+                thread.work(thread.now + self.player.plan(&script::frame(100_000, []), thread.now));
+            }
+        }
     }
 
     fn frame(&mut self, script: &FrameScript) {
@@ -385,7 +404,7 @@ impl Game {
         let poses = seen
             .filter_map(|key| Some((key, simulation.pose(key)?)))
             .collect();
-        let picture = Picture {
+        let mut picture = Picture {
             frame: Some(frame),
             tick: frame.tick,
             alpha: frame.alpha,
@@ -395,28 +414,39 @@ impl Game {
             removed: simulation.removed().to_vec(),
             events: ids(&simulation.events()),
             entities: write(&self.player, &mut self.written, simulation, &poses),
+            rendered: None,
+            left: None,
             poses,
             state: Some(state),
         };
+        {
+            let mut parts = self.player.parts();
+            (picture.left, picture.rendered) = (parts.left, parts.owners.sync(simulation));
+        }
         self.player.log(Entry::Picture(picture.into()));
+        self.player.notice_removals(&mut simulation.physics);
     }
 
     fn draw_view(&mut self) {
         self.see();
         let (player, written) = (&self.player, &mut self.written);
-        let picture = match &self.host {
+        let left = player.parts().left;
+        let mut picture = match &mut self.host {
             Host::Overlap(overlap) => {
                 let mut picture = of_view(overlap.view(), &self.seen);
                 picture.entities = write(player, written, &**overlap, &picture.poses);
+                picture.rendered = player.parts().owners.sync(&mut **overlap);
                 picture
             }
             Host::Runner(thread) => {
                 let mut picture = of_view(thread.runner.view(), &self.seen);
                 picture.entities = write(player, written, &thread.runner, &picture.poses);
+                picture.rendered = player.parts().owners.sync(&mut thread.runner);
                 picture
             }
             Host::One(..) => return,
         };
+        picture.left = left;
         player.log(Entry::Picture(picture.into()));
     }
 }
@@ -434,6 +464,8 @@ fn of_view<E>(view: &View<E>, seen: &BTreeSet<BodyKey>) -> Picture {
         poses: poses.collect(),
         events: ids(&view.events()),
         entities: BTreeMap::new(),
+        rendered: None,
+        left: None,
         state: None,
     }
 }
@@ -565,7 +597,7 @@ pub fn start(setup: &Setup) -> Simulation {
             let mut player = Player::default();
             for i in 1..5 {
                 let joint = if i < 3 { Joint::Link } else { Joint::Ball };
-                let join = Action::Join(i, i + 1, joint);
+                let join = Action::Body(i, OnBody::Join(i + 1, joint));
                 super::action::act(join, &mut Reach::Physics(physics), &mut shelf, &mut player);
             }
         }

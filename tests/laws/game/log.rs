@@ -99,6 +99,9 @@ pub struct Picture {
     pub events: Vec<Id>,
     /// The entities, and where they were written to.
     pub entities: BTreeMap<BodyKey, Pose>,
+    /// The same in a hecs world, and the body whose entity was despawned there before the body is removed.
+    pub rendered: Option<super::owners::Rendered>,
+    pub left: Option<BodyKey>,
     /// The state, where the loop's thread is the game's.
     pub state: Option<State>,
 }

@@ -17,6 +17,8 @@ pub mod log;
 pub mod player;
 // The loops.
 pub mod hosts;
+// Entities of bodies.
+pub mod owners;
 // The state's own record of paths.
 pub mod paths;
 

@@ -1,14 +1,15 @@
 //! The game's part in the loop: it carries out the actions of a script, and writes down what happens.
 
-use super::action::{Action, Effect, Reach, Shelf, act, keys, score};
+use super::action::{Access, Action, Cut, Effect, OnBody, Reach, Shelf, act, keys, score};
 use super::log::{Bits, Entry, ids};
+use super::owners::Owners;
 use super::paths::Paths;
 use super::script::{FrameScript, When};
 use evenstep::ecs::EntityMap;
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Smoothing, Step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -52,7 +53,17 @@ pub struct Parts {
     /// Entities that have lost their body to another state.
     pub despawned: Vec<BodyKey>,
     born: Vec<BodyKey>,
+    pub owners: Owners,
+    /// The body whose entity was despawned, until it is removed.
+    pub left: Option<BodyKey>,
+    /// All bodies that were ever left, in order.
+    dropped: Vec<BodyKey>,
+    marks: u64,
 }
+
+/// Tells a state from others with the same tick.
+#[derive(Clone, Copy, PartialEq)]
+struct Mark(u64);
 
 impl Default for Parts {
     fn default() -> Self {
@@ -76,6 +87,10 @@ impl Default for Parts {
             entities: EntityMap::default(),
             despawned: Vec::new(),
             born: Vec::new(),
+            owners: Owners::default(),
+            left: None,
+            dropped: Vec::new(),
+            marks: 0,
         }
     }
 }
@@ -108,7 +123,7 @@ impl Player {
         parts.script = script.clone();
         parts.index = 0;
         for (when, action) in &script.acts {
-            if let (When::Press(at), Action::Push(_, x)) = (when, action) {
+            if let (When::Press(at), Action::Body(_, OnBody::Push(x))) = (when, action) {
                 let time = real_time + length * u32::from(*at) / 256;
                 let number = parts.pressed;
                 parts.pressed += 1;
@@ -133,6 +148,45 @@ impl Player {
         (parts.pressed, parts.queue.len())
     }
 
+    /// Despawns the entity of a body, unless another one is still to be removed.
+    pub fn leave(&self, key: BodyKey) {
+        let mut parts = self.parts();
+        if parts.left.is_none() && parts.owners.leave(key) {
+            parts.left = Some(key);
+            parts.dropped.retain(|other| *other != key);
+            parts.dropped.push(key);
+        }
+    }
+
+    /// Writes down the removal of bodies whose entities were despawned, if that has happened.
+    pub fn notice_removals(&self, physics: &mut Physics) {
+        let was_alive = Paths::of(physics).bodies.keys().copied();
+        let was_alive: BTreeSet<_> = was_alive.collect();
+        let is_removed =
+            |key: &&BodyKey| was_alive.contains(*key) && physics.handle(**key).is_none();
+        let mut alive: BTreeSet<_> = keys(physics).into_iter().collect();
+        let removed: Vec<BodyKey> = {
+            let parts = self.parts();
+            parts.dropped.iter().filter(is_removed).copied().collect()
+        };
+        alive.extend(&removed);
+        for key in removed {
+            let index = alive.iter().position(|other| *other == key);
+            let index = index.and_then(|index| u8::try_from(index).ok());
+            alive.remove(&key);
+            self.log(Entry::Acted {
+                action: Action::Body(index.expect("there are few bodies"), OnBody::Remove),
+                effects: Vec::new(),
+                tick: physics.tick(),
+                rollback: None,
+            });
+        }
+        let mut parts = self.parts();
+        parts.left = parts.left.filter(|key| physics.handle(*key).is_some());
+        drop(parts);
+        Paths::observe(physics, &[]);
+    }
+
     pub fn late_input(&self, tick: u64, x: i8) {
         self.parts().inputs.entry(tick).or_default().push(x);
     }
@@ -145,8 +199,10 @@ impl Player {
         };
         let is_view = self.parts().is_view;
         for action in actions {
-            // Nobody sees whether a frame in a pause forgets a force.
-            if !(is_view && action.is_push()) {
+            // Nobody sees whether a frame in a pause forgets a force. If a panic has left a step at hand, the frame drops
+            // it with its forces.
+            let drops = is_view || simulation.physics.current_step().is_some();
+            if !(drops && action.is_push()) {
                 self.perform(action, &mut Reach::Simulation(simulation));
             }
         }
@@ -161,6 +217,7 @@ impl Player {
     /// Reads the settings of a frame that is about to begin.
     pub fn see(&mut self, simulation: &mut Simulation, time: Duration) {
         self.end_step(&mut simulation.physics);
+        self.notice_removals(&mut simulation.physics);
         let settings = simulation.clock().settings();
         let speed = if settings.is_paused() {
             0.0
@@ -174,6 +231,11 @@ impl Player {
     /// Carries out an action.
     pub fn perform(&mut self, action: Action, on: &mut Reach) {
         self.end_step(on.physics());
+        if let Action::Body(_, OnBody::Despawn(_)) = action {
+            // This removes all that were dropped.
+            self.parts().owners.remove_dropped(on.physics());
+        }
+        self.notice_removals(on.physics());
         Paths::observe(on.physics(), &[]);
         let before = keys(on.physics());
         let rollback = on
@@ -188,11 +250,10 @@ impl Player {
         let physics = on.physics();
         Paths::observe(physics, &effects);
         let mut parts = self.parts();
-        parts.born.extend(
-            keys(physics)
-                .into_iter()
-                .filter(|key| !before.contains(key)),
-        );
+        let is_born = |key: &BodyKey| !before.contains(key);
+        let born: Vec<_> = keys(physics).into_iter().filter(is_born).collect();
+        parts.owners.adopt(physics, born.iter().copied());
+        parts.born.extend(born);
         if effects.contains(&Effect::Other) {
             parts.running = None;
         }
@@ -217,8 +278,10 @@ impl Player {
     }
 
     /// Gives each body of another state its entity, because keys may be equal to those of other bodies.
-    pub fn match_entities(&self, physics: &Physics) {
+    pub fn match_entities(&self, physics: &mut Physics) {
         let mut parts = self.parts();
+        parts.owners.restore(physics);
+        parts.left = parts.left.filter(|key| physics.handle(*key).is_some());
         let unmatched = parts.entities.unmatched(physics);
         parts.despawned.extend(unmatched.entities);
         parts.born.extend(unmatched.bodies);
@@ -269,21 +332,33 @@ impl Player {
         for action in actions {
             match action {
                 // A closure cannot fail.
-                Action::Fail if self.parts().is_closure => (),
-                Action::Fail => {
+                Action::Cut(Cut::Fail) if self.parts().is_closure => (),
+                Action::Cut(Cut::Fail) => {
                     self.fail();
                     return Err(Planned);
                 }
-                Action::Panic => {
+                Action::Cut(Cut::Panic) => {
                     self.fail();
+                    self.mark(on.physics());
                     resume_unwind(Box::new(Planned));
                 }
-                Action::Leave => self.parts().leaves = true,
-                Action::Again(ms) => self.parts().again = Some(*ms),
+                Action::Cut(Cut::Leave) => self.parts().leaves = true,
+                Action::Cut(Cut::Again(ms)) => self.parts().again = Some(*ms),
                 action => self.perform(*action, on),
             }
         }
         Ok(())
+    }
+
+    pub fn mark(&self, physics: &mut Physics) {
+        let mut parts = self.parts();
+        parts.marks += 1;
+        physics.resources_mut().insert(Mark(parts.marks));
+    }
+
+    /// Returns whether this state was marked last.
+    pub fn is_marked(&self, physics: &Physics) -> bool {
+        physics.resources().get() == Some(&Mark(self.parts().marks))
     }
 
     pub fn leaves(&self) -> bool {
@@ -302,10 +377,13 @@ impl Player {
 
     pub fn before(&mut self, on: &mut Reach, step: Step) -> Result<(), Planned> {
         self.end_step(on.physics());
+        self.notice_removals(on.physics());
         assert_eq!(on.physics().tick(), step.tick);
         assert_eq!(on.physics().time(), step.start_time);
         let bits = Bits::of(on.physics());
         self.log(Entry::Begin { step, bits });
+        self.parts().owners.remove_dropped(on.physics());
+        self.notice_removals(on.physics());
         let mut inputs = Vec::new();
         {
             let mut parts = self.parts();
@@ -323,10 +401,7 @@ impl Player {
             inputs.extend(parts.inputs.get(&step.tick).cloned().unwrap_or_default());
         }
         for x in inputs {
-            self.perform(
-                Action::SetVelocity(0, x, super::action::Access::BodyMut),
-                on,
-            );
+            self.perform(Action::Body(0, OnBody::SetVelocity(x, Access::BodyMut)), on);
         }
         let actions = self.actions(step, false);
         self.perform_all(&actions, on)?;

@@ -1,6 +1,6 @@
 //! The frames of a game. A script prints as Rust, so that a failed case can be read and pasted into a test.
 
-use super::action::{self, Action, Fade};
+use super::action::{self, Action, Fade, OnBody, OnWorld};
 use super::hosts::Kind;
 use evenstep::Smoothing;
 use proptest::prelude::*;
@@ -139,16 +139,17 @@ pub const PLAIN: Weights = Weights {
     ..ALL
 };
 
-/// Returns one of the actions, or `Score(0)` if the weights allow none.
+/// Returns one of the actions, or a useless one if the weights allow none.
 fn between(of: Weights) -> BoxedStrategy<Action> {
     prop_oneof![
-        1 => Just(Action::Score(0)),
+        1 => Just(Action::World(OnWorld::Score(0))),
         8 * of.edits => action::edit(),
         8 * of.values => action::value(),
         8 * of.settings => action::setting(),
         8 * of.past => action::past(),
-        8 * of.copies => action::copy(),
+        8 * of.copies => action::whole(),
         8 * of.hand_overs => Kind::any().prop_map(Action::HandOver),
+        of.hand_overs => (1..100u8).prop_map(Action::Hide),
     ]
     .boxed()
 }
@@ -156,10 +157,9 @@ fn between(of: Weights) -> BoxedStrategy<Action> {
 /// Returns an action in a hook of a step.
 fn within(of: Weights) -> BoxedStrategy<Action> {
     prop_oneof![
-        1 => Just(Action::Score(1)),
+        1 => Just(Action::World(OnWorld::Score(1))),
         8 * of.edits => action::edit(),
         4 * of.values => action::value(),
-        8 * of.cuts => action::cut(),
         // The pull form alone can reach these there.
         2 * of.past => action::past(),
         2 * of.settings => action::setting(),
@@ -167,20 +167,38 @@ fn within(of: Weights) -> BoxedStrategy<Action> {
     .boxed()
 }
 
-fn act(of: Weights) -> BoxedStrategy<(When, Action)> {
+/// Returns some actions at the same moment, because many faults need two there, or one and a failure.
+fn burst(of: Weights) -> BoxedStrategy<Vec<(When, Action)>> {
     let hook = prop_oneof![
         3 => (0..4u8).prop_map(When::Before),
         2 => (0..4u8).prop_map(When::After),
     ];
+    let some = |action: BoxedStrategy<Action>| {
+        let several = prop::collection::vec(action.clone(), 2..4);
+        prop_oneof![2 => action.prop_map(|action| vec![action]), 1 => several]
+    };
+    let before = between(of).prop_filter("a host has no hook for it", |action| {
+        !matches!(action, Action::HandOver(_) | Action::Hide(_))
+    });
+    let end = prop_oneof![
+        3 => Just(None),
+        of.cuts => action::cut().prop_map(Some),
+    ];
+    let edits = (some(within(of)), end).prop_map(|(mut actions, end)| {
+        actions.extend(end);
+        actions
+    });
+    let press = (any::<u8>(), -60..60i8).prop_map(|(at, x)| {
+        let push = Action::Body(0, OnBody::Push(x));
+        (When::Press(at), vec![push])
+    });
     prop_oneof![
-        5 => between(of).prop_map(|action| (When::Between, action)),
-        1 => between(of).prop_filter("a host has no hook for it", |action| {
-            !matches!(action, Action::HandOver(_))
-        }).prop_map(|action| (When::BeforeFrame, action)),
-        1 => Just((When::BeforeFrame, Action::Score(2))),
-        5 => (hook, within(of)),
-        2 => (any::<u8>(), -60..60i8).prop_map(|(at, x)| (When::Press(at), Action::Push(0, x))),
+        5 => some(between(of)).prop_map(|actions| (When::Between, actions)),
+        2 => some(before.boxed()).prop_map(|actions| (When::BeforeFrame, actions)),
+        5 => (hook, edits),
+        2 => press,
     ]
+    .prop_map(|(when, actions)| actions.into_iter().map(|action| (when, action)).collect())
     .boxed()
 }
 
@@ -198,8 +216,8 @@ fn micros() -> BoxedStrategy<u32> {
 fn frames(of: Weights) -> BoxedStrategy<Vec<FrameScript>> {
     let acts = prop_oneof![
         2 => Just(Vec::new()),
-        3 => prop::collection::vec(act(of), 0..3),
-        1 => prop::collection::vec(act(of), 0..7),
+        3 => burst(of),
+        1 => prop::collection::vec(burst(of), 2..5).prop_map(|bursts| bursts.concat()),
     ];
     let frame = (micros(), acts).prop_map(|(micros, acts)| FrameScript { micros, acts });
     prop::collection::vec(frame, 1..40).boxed()

@@ -4,6 +4,7 @@
 // The rules.
 mod model;
 
+use crate::game::action::{Past, Value};
 use crate::game::log::Id;
 use crate::game::{Action, Effect, Entry, Kind, Picture};
 use model::Model;
@@ -73,13 +74,15 @@ impl Judge {
                     self.model.roll_back(*first);
                     self.present = rollback.map(|(clock, _)| clock);
                 }
-                Effect::Other if matches!(action, Action::Rewind(_)) => {
+                Effect::Other if matches!(action, Action::Past(Past::Rewind(_))) => {
                     if let Some((clock, _)) = rollback {
                         self.settle(clock);
                     }
                     self.model.go_back(tick);
                 }
-                Effect::Other if matches!(action, Action::Assign(_) | Action::Exchange(_)) => {
+                Effect::Other
+                    if matches!(action, Action::Value(Value::Assign(_) | Value::Exchange(_))) =>
+                {
                     self.present = None;
                     self.model.roll_back(0);
                     self.model.go_back(0);
