@@ -81,7 +81,7 @@ impl<'a> Picture<'a> {
             // While steps are resimulated, and after an assignment, the picture is of another state. On a thread, where
             // a view displays the simulation, it has no picture.
             Self::Simulation(it) => {
-                it.steps_to_resimulate() == 0 && it.knows_physics() && screen.epoch().is_some()
+                it.steps_to_resimulate() == 0 && it.knows_physics() && screen.has_picture()
             }
             _ => true,
         })

@@ -1,7 +1,7 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{ErrorChange, PoseLog};
+use crate::pose::{Change, Changes, Scope};
 use rapier::dynamics::RigidBodyHandle;
 
 use super::Physics;
@@ -85,13 +85,11 @@ impl Physics {
         self.pairs.remove(key);
         self.targets.remove(key);
         self.forget_smoothing(key);
-        self.log.smoothings.remove(&key);
-        self.log.removed.push(key);
+        self.changes.removed.push(key);
     }
 
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
-        self.log.errors.push(ErrorChange::Clear(key));
-        self.log.drop_path(key);
+        self.changes.list.push(Change::Cut(key));
     }
 
     /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step.
@@ -105,54 +103,37 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    pub(crate) fn take_log(&mut self, displayed: Option<u64>) -> PoseLog {
-        let mut log = std::mem::take(&mut self.log);
-        for (key, change) in std::mem::take(&mut log.smoothings) {
-            let Some(path) = change.path else {
-                self.log.change_smoothing(key, change.before);
-                continue;
-            };
-            log.errors.push(ErrorChange::Smooth(key, Box::new(path)));
-            // The game may have set another smoothing since that step.
-            self.expect_smoothing(key);
+    /// Takes the changes since they were last taken, or, for another reader, as changes of all bodies.
+    pub(crate) fn take_changes(&mut self, is_other_reader: bool) -> Changes {
+        let mut changes = std::mem::take(&mut self.changes);
+        if is_other_reader {
+            changes.widen(Scope::All);
         }
-        log.epoch = Some(self.epoch.number());
-        if log.epoch == displayed {
+        if changes.scope == Scope::Listed {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
-            let removed = std::mem::take(&mut log.removed);
-            log.drop_rest_of(&removed);
-            log.removed = removed;
+            let removed = std::mem::take(&mut changes.removed);
+            changes.drop_rest_of(&removed);
+            changes.removed = removed;
         } else {
-            log.rest = self.pairs.resting().collect();
+            changes.rest = self.pairs.resting().collect();
         }
-        log
+        changes
     }
 
     pub(crate) fn unlist_resting(&mut self) {
-        self.pairs.unlist_resting(&self.world, &mut self.log);
+        self.pairs.unlist_resting(&self.world, &mut self.changes);
     }
 
-    /// Begins the log of a state, from the visual errors and removals of the state that it replaces, and its own later
-    /// requests.
-    pub(crate) fn continue_log(
+    /// Continues the changes of the state that this one replaces with its own later requests.
+    pub(crate) fn continue_changes(
         &mut self,
-        left: PoseLog,
-        errors: impl IntoIterator<Item = ErrorChange>,
+        left: Changes,
+        scope: Scope,
+        list: impl IntoIterator<Item = Change>,
     ) {
-        let left = PoseLog {
-            rest: Vec::new(),
-            ..left
-        };
-        let own = std::mem::replace(&mut self.log, left);
-        // The old log knows which changes no picture has displayed.
-        self.log
-            .smoothings
-            .retain(|_, change| change.path.is_some());
-        let waiting = own.smoothings.iter().filter(|(_, it)| it.path.is_none());
-        for (key, change) in waiting {
-            self.log.change_smoothing(*key, change.before);
-        }
-        self.log.errors.extend(errors);
-        self.log.errors.extend(own.into_beginnings());
+        let own = std::mem::replace(&mut self.changes, left);
+        self.changes.widen(own.scope.max(scope));
+        self.changes.list.extend(list);
+        self.changes.list.extend(own.into_froms());
     }
 }

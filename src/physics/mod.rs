@@ -31,7 +31,7 @@ use crate::events::{EventLog, Events, SharedEvents};
 use crate::forces::Forces;
 use crate::key::BodyKey;
 use crate::key::Id;
-use crate::pose::{Origin, Pairs, PoseLog, SmoothingSettings};
+use crate::pose::{Changes, Origin, Pairs, SmoothingSettings};
 use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
@@ -111,9 +111,9 @@ pub struct Physics {
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
     smoothing: Arc<SmoothingSettings>,
-    pub(crate) log: PoseLog,
+    pub(crate) changes: Changes,
     pub(crate) past_edits: PastEdits,
-    /// A copy has another epoch, so its display compares all bodies.
+    /// A copy has another epoch, so loops and recorders detect another state.
     pub(crate) epoch: Id,
     edits: Edits,
     pub(crate) resources: Resources,
@@ -191,7 +191,7 @@ impl Physics {
             pairs: Pairs::default(),
             origin: Origin::default(),
             smoothing: Arc::default(),
-            log: PoseLog::default(),
+            changes: Changes::default(),
             past_edits: PastEdits::default(),
             epoch: Id::default(),
             edits: Edits::default(),
@@ -202,7 +202,7 @@ impl Physics {
     pub(crate) fn clone_in_step(&self) -> Self {
         Self {
             stage: self.stage,
-            log: self.log.clone(),
+            changes: self.changes.clone(),
             forces: self.forces.clone(),
             world: self.world.clone(),
             past_edits: self.past_edits.clone(),
@@ -234,7 +234,7 @@ impl Clone for Physics {
     fn clone(&self) -> Self {
         let mut copy = self.clone_in_step();
         copy.leave_step();
-        copy.log = PoseLog::default();
+        copy.changes = Changes::default();
         copy.past_edits = PastEdits::default();
         copy
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::dim::normalized;
 use crate::key::{BodyError, BodyKey};
-use crate::pose::ErrorChange;
+use crate::pose::Change;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 
@@ -74,17 +74,6 @@ impl Physics {
         }
     }
 
-    /// Turns the visual error of a body that was turned together with its motion.
-    fn turn_error(&mut self, key: BodyKey, by: &Pose) {
-        self.log
-            .errors
-            .push(ErrorChange::Turn(key, *by, self.origin));
-        let change = self.log.smoothings.get_mut(&key);
-        if let Some(path) = change.and_then(|change| change.path.as_mut()) {
-            path.turn(by.rotation);
-        }
-    }
-
     /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the edge of a world that
     /// wraps around.
     ///
@@ -111,7 +100,8 @@ impl Physics {
         let tick = self.tick;
         for (key, handle) in all {
             if self.pairs.transport(key, handle, &by, tick) {
-                self.turn_error(key, &by);
+                let change = Change::Turned(key, by, self.origin);
+                self.changes.list.push(change);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::key::{BodyError, BodyKey};
-use crate::pose::{Correction, ErrorChange, GeneralSmoothing, Smoothing, SmoothingSettings};
+use crate::pose::{Change, Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
 use rapier::math::Pose;
 
 use super::placing::checked;
@@ -23,8 +23,9 @@ impl Physics {
     /// Sets how a frame between two steps displays a body. With `None` it follows the [general
     /// setting](crate::Simulation::smoothing) again.
     ///
-    /// The change takes effect with the next step. If the body is then displayed at another time, the difference
-    /// [decays](Self::set_body_correction).
+    /// The next picture displays the change. If the body is then displayed at another time, it does not jump: the
+    /// difference [decays](Self::set_body_correction), whatever its size. A change between `Interpolate` and `Hermite`
+    /// takes effect with the next step.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -34,13 +35,10 @@ impl Physics {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
-        let displayed = self.displayed_smoothing(key);
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
-        if let Some(displayed) = displayed {
-            self.log.change_smoothing(key, displayed);
-        }
         self.pairs.recheck(key, handle);
+        self.retime(key);
         Ok(())
     }
 
@@ -96,8 +94,8 @@ impl Physics {
             Stage::Before(at_hand) | Stage::After(at_hand) if at_hand.step.is_resimulated
         );
         if !is_resimulated {
-            let change = ErrorChange::ShowFrom(key, pose, self.origin);
-            self.log.errors.push(change);
+            let change = Change::From(key, pose, self.origin);
+            self.changes.list.push(change);
         }
         Ok(())
     }
@@ -109,35 +107,20 @@ impl Physics {
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         if self.smoothing.general != general {
             let before = self.smoothing.general.smoothing;
+            Arc::make_mut(&mut self.smoothing).general = general;
             if before != general.smoothing {
                 self.pairs.recheck_all();
-            }
-            if before.has_other_time(general.smoothing) {
-                for key in self.pairs.movers().keys() {
-                    let is_its = self.smoothing.body(*key).smoothing.is_none();
-                    if let Some(displayed) = self.displayed_smoothing(*key).filter(|_| is_its) {
-                        self.log.change_smoothing(*key, displayed);
-                    }
+                for key in self.pairs.movers().keys().to_vec() {
+                    self.retime(key);
                 }
             }
-            Arc::make_mut(&mut self.smoothing).general = general;
         }
     }
 
-    /// Returns the smoothing with which a moving body is displayed until the next step. A new body has none that could
-    /// change.
-    fn displayed_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
-        let birth = self.world.keys.birth(key)?;
-        let is_old = birth < self.pairs.tick();
-        (self.pairs.smoothing(key, self.smoothing.of(key))).filter(|_| is_old)
-    }
-
-    /// Expects that the next step displays a body with another smoothing, if it has another one by now.
-    pub(super) fn expect_smoothing(&mut self, key: BodyKey) {
-        let setting = self.smoothing.of(key);
-        let displayed = self.displayed_smoothing(key);
-        if let Some(displayed) = displayed.filter(|it| it.has_other_time(setting)) {
-            self.log.change_smoothing(key, displayed);
+    fn retime(&mut self, key: BodyKey) {
+        let (smoothing, dt) = (self.smoothing.of(key), self.dt());
+        if let Some(before) = self.pairs.retime(key, smoothing, &self.world, dt) {
+            self.changes.list.push(Change::Retimed(key, before));
         }
     }
 

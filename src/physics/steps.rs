@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::events::clear_events;
-use crate::pose::PoseLog;
+use crate::pose::Changes;
 use crate::step::World;
 use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
@@ -48,8 +48,7 @@ impl Physics {
         {
             span!("take_poses");
             self.list_movers();
-            let Self { world, log, .. } = self;
-            (self.pairs).begin_step(world, step.tick, step.dt, &self.smoothing, log);
+            (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         self.stage = Stage::Poisoned;
         clear_events(&mut self.events);
@@ -60,8 +59,7 @@ impl Physics {
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
-        let Self { world, log, .. } = self;
-        (self.pairs).end_step(world, self.tick, step.dt, &self.smoothing, log);
+        (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
         Some(rejected)
     }
 
@@ -130,7 +128,7 @@ impl Physics {
         copy.leave_step();
         copy.assert_sound();
         copy.unlist_resting();
-        copy.log = PoseLog::default();
+        copy.changes = Changes::default();
         copy.past_edits = PastEdits::default();
         copy
     }

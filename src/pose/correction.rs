@@ -33,7 +33,8 @@ pub struct ErrorDecay {
     pub min: f32,
     /// The size, 2 m or a quarter turn by default, above which a correction makes the body jump. Smaller corrections
     /// add up to at most this limit. `f32::MAX` is no limit. With zero, or if `min` or `max` is NaN, no error is
-    /// displayed. [`Physics::show_from`](crate::Physics::show_from) begins with an error of any size.
+    /// displayed. [`Physics::show_from`](crate::Physics::show_from) and another [`Smoothing`](crate::Smoothing) begin
+    /// with an error of any size.
     pub max: f32,
 }
 

@@ -11,19 +11,19 @@ mod correction;
 mod origin;
 // The lists of bodies that move.
 mod movers;
-// The log of bodies that do not move.
-mod log;
+// Changes of other bodies and of visual errors.
+mod changes;
 // Pairs of poses of all bodies, by key: a part of the state.
 mod pairs;
 // Interpolated values of the game.
 mod interpolated;
 
+pub(crate) use changes::{Change, Changes, Scope};
 pub use correction::{Correction, DecayCurve, ErrorDecay};
 pub(crate) use correction::{VisualError, difference, turned, with_error};
 pub use interpolated::Interpolated;
-pub(crate) use log::{ErrorChange, PoseLog};
 pub use motion::Smoothing;
-pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings, Trajectory};
+pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings};
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;

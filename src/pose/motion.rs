@@ -7,8 +7,8 @@ use crate::key::BodyKey;
 use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
-use super::correction::Correction;
-use super::paths::{Weights, about_centers, all_extrapolated, extrapolated, hermite};
+use super::correction::{Correction, difference, with_error};
+use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// Sets how a frame between two steps displays bodies, for all bodies with
 /// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
@@ -69,6 +69,10 @@ impl Smoothing {
     pub(crate) fn has_other_time(self, other: Self) -> bool {
         let is_between = |it| matches!(it, Self::Interpolate | Self::Hermite);
         self != other && !(is_between(self) && is_between(other))
+    }
+
+    fn displays_last_state(self, weights: &Weights) -> bool {
+        weights.alpha >= 1.0 && (self != Self::Extrapolate || weights.lead.is_none())
     }
 }
 
@@ -138,25 +142,36 @@ impl Pair {
         (self.trajectory).map_or(Smoothing::Interpolate, |it| it.smoothing)
     }
 
-    /// Returns the pair with another smoothing. The last step, of length `dt`, has left the body as it is.
-    pub fn with_smoothing(self, smoothing: Smoothing, body: &RigidBody, dt: Real) -> Self {
-        if self.previous == self.current || !self.smoothing().has_other_time(smoothing) {
-            return self;
+    /// Returns the pose that another smoothing would display, on the same path.
+    pub fn weighted_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
+        if !self.changes_with(smoothing) {
+            return self.weighted(weights);
         }
-        let trajectory = self.trajectory.unwrap_or_else(|| Trajectory {
-            after: finite_velocity(body),
-            dt,
-            ..Trajectory::default()
-        });
-        let trajectory = Trajectory {
-            smoothing,
-            center: center_of(body, smoothing),
-            ..trajectory
-        };
-        Self {
-            trajectory: Some(trajectory),
-            ..self
+        if let Some(trajectory) = self.trajectory.filter(Trajectory::is_read) {
+            let trajectory = Some(Trajectory {
+                smoothing,
+                ..trajectory
+            });
+            return Self {
+                trajectory,
+                ..*self
+            }
+            .weighted(weights);
         }
+        let plain = weights.blend.one(&self.previous, &self.current);
+        match smoothing {
+            // One step ahead, on the straight extension.
+            Smoothing::Extrapolate if !smoothing.displays_last_state(weights) => {
+                with_error(&difference(&self.current, &self.previous), &plain)
+            }
+            Smoothing::Extrapolate | Smoothing::Latest => self.current,
+            Smoothing::Interpolate | Smoothing::Hermite => plain,
+        }
+    }
+
+    /// Returns whether another smoothing displays the body at another time, at which it has another pose.
+    pub fn changes_with(&self, smoothing: Smoothing) -> bool {
+        self.previous != self.current && self.smoothing().has_other_time(smoothing)
     }
 
     pub fn is_finite(&self) -> bool {
@@ -192,6 +207,23 @@ impl Trajectory {
         self.before.get_or_insert(self.after);
         self.smoothing = smoothing;
         self.dt = dt;
+    }
+
+    /// Displays the path of the last step, of length `dt`, with another smoothing.
+    pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
+        if !self.is_read() || is_led(body) {
+            self.center = center_of(body, smoothing);
+        }
+        if !self.is_read() {
+            self.after = finite_velocity(body);
+            self.dt = dt;
+        }
+        self.smoothing = smoothing;
+    }
+
+    /// Returns whether a step has read the body's velocity, which a plain path does not need.
+    fn is_read(&self) -> bool {
+        self.dt > 0.0
     }
 
     pub fn center(&self) -> Vector {
@@ -241,12 +273,6 @@ impl Trajectory {
         end.is_plain()
     }
 
-    /// Returns the pose of an extrapolated body a number of seconds after its last state.
-    pub fn extrapolated(&self, current: &Pose, seconds: f32) -> Option<Pose> {
-        let is_extrapolated = self.smoothing == Smoothing::Extrapolate;
-        is_extrapolated.then(|| extrapolated(current, &self.after, self.center, seconds))
-    }
-
     /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.
     pub fn leads_on(&self) -> bool {
         self.smoothing == Smoothing::Extrapolate && self.after != RigidBodyVelocity::default()
@@ -274,7 +300,7 @@ pub(super) struct Motions<'a> {
 
 impl Motions<'_> {
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
-        if weights.alpha >= 1.0 && (smoothing != Smoothing::Extrapolate || weights.lead.is_none()) {
+        if smoothing.displays_last_state(weights) {
             return *self.current;
         }
         let centers = || self.trajectories.each_ref().map(|it| it.center);

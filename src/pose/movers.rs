@@ -1,16 +1,14 @@
 //! The bodies that move, or may have moved: their last two states, and the interpolation between them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
-use rapier::math::{Pose, Rotation, Vector};
+use rapier::math::{Pose, Real, Rotation};
 
 use crate::dim::LANES;
 use crate::key::{BodyKey, Id};
 use crate::step::World;
 
-use super::log::SmoothingChange;
 use super::motion::{Motions, Pair, Smoothing, Trajectory};
 use super::paths::Weights;
 
@@ -182,13 +180,7 @@ impl Movers {
         }
     }
 
-    pub fn end_step(
-        &mut self,
-        world: &World,
-        smoothing: impl Fn(BodyKey) -> Smoothing,
-        changes: &mut BTreeMap<BodyKey, SmoothingChange>,
-        dt: f32,
-    ) {
+    pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
         for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
@@ -211,18 +203,14 @@ impl Movers {
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
                 let trajectory = &mut self.trajectories[index];
-                let has_moved = || self.previous[index] != self.current[index];
-                if let Some(change) = changes.get_mut(&self.keys[index]) {
-                    let path = change.path.insert(*trajectory);
-                    path.end(body, change.before, dt, has_moved());
-                }
                 let smoothing = smoothing(self.keys[index]);
                 if Trajectory::ends_plain(body, smoothing) {
                     self.use_trajectory[index] = false;
                     // A later edit reads the centre, which is zero now.
                     *trajectory = Trajectory::default();
                 } else {
-                    trajectory.end(body, smoothing, dt, has_moved());
+                    let has_moved = self.previous[index] != self.current[index];
+                    trajectory.end(body, smoothing, dt, has_moved);
                 }
             }
         }
@@ -290,31 +278,11 @@ impl Movers {
         self.current[index] = current;
     }
 
-    /// Sets a straight path from `from` to the pose at which the body is displayed when its step begins, or lets it
-    /// rest there. Extrapolated bodies are then `ahead` seconds ahead of their last state.
-    pub fn start_from(&mut self, index: usize, from: Option<Pose>, ahead: f32) {
-        let pair = self.pair(index);
-        let trajectory = pair.trajectory.as_ref();
-        let beyond = trajectory.and_then(|it| it.extrapolated(&pair.current, ahead));
-        self.current[index] = beyond.unwrap_or(pair.previous);
-        self.previous[index] = from.unwrap_or(self.current[index]);
-        self.use_trajectory[index] = false;
-    }
-
-    /// Returns the bodies that were edited or added since an earlier copy of the same step. The origin of this state is
-    /// `shift` away from that of the earlier one.
-    pub fn edited_since(&self, earlier: &Self, shift: Vector) -> BTreeSet<BodyKey> {
-        let earlier: BTreeMap<_, _> = earlier.keys.iter().zip(earlier.all_poses()).collect();
-        let is_same = |before: &[&Pose; 2], poses: &[&Pose; 2]| {
-            let mut both = before.iter().zip(poses);
-            both.all(|(before, pose)| is_shifted(before, pose, shift))
-        };
-        let later = self.keys.iter().zip(self.all_poses());
-        let edited = later.filter(|(key, poses)| {
-            let before = earlier.get(key);
-            before.is_none_or(|before| !is_same(before, poses))
-        });
-        edited.map(|(key, _)| *key).collect()
+    /// Displays the path of the last step, of length `dt`, with another smoothing.
+    pub fn retime(&mut self, index: usize, smoothing: Smoothing, body: &RigidBody, dt: Real) {
+        self.renew_version();
+        self.use_trajectory[index] = true;
+        self.trajectories[index].retime(smoothing, body, dt);
     }
 
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
@@ -398,16 +366,6 @@ fn unique() -> u64 {
 
 fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
     list[start..].first_chunk().expect("four of the list")
-}
-
-/// Returns whether it is the same pose, seen from an origin that is `shift` away. Positions round with each shift.
-fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
-    if shift == Vector::ZERO {
-        return before == pose;
-    }
-    let off = before.translation - shift - pose.translation;
-    let scale = shift.length() + before.translation.length();
-    before.rotation == pose.rotation && off.length() <= 4.0 * f32::EPSILON * scale
 }
 
 /// Returns whether Rapier will list the body as awake after the next step, or may still move it in that step. It does

@@ -14,10 +14,11 @@ use crate::step::World;
 use rapier::dynamics::RigidBodyHandle;
 use rapier::math::{Pose, Real, Vector};
 
+use super::changes::{Change, Changes};
 use super::correction::difference;
-use super::log::{PoseLog, SmoothingChange};
 use super::motion::{Pair, Smoothing, SmoothingSettings};
 use super::movers::Movers;
+use super::paths::Weights;
 
 /// Pairs of poses by key: a part of the state.
 ///
@@ -38,6 +39,7 @@ use super::movers::Movers;
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     movers: Movers,
+    /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     teleported: BTreeMap<BodyKey, Pair>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
@@ -128,59 +130,23 @@ impl Pairs {
         })
     }
 
-    fn with_smoothing(
-        &self,
-        key: BodyKey,
-        smoothing: Smoothing,
-        world: &World,
-        dt: Real,
-    ) -> Option<Pair> {
+    /// Returns the smoothing with which a moving body is displayed, or `None` if it has not moved.
+    fn smoothing(&self, key: BodyKey) -> Option<Smoothing> {
         let pair = self.movers.pair(self.mover(key)?);
-        Some(pair.with_smoothing(smoothing, world.get(key)?, dt))
+        (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
-    /// Returns the smoothing with which a moving body is displayed, or `None` if it has not moved since it was set to
-    /// `setting`.
-    pub fn smoothing(&self, key: BodyKey, setting: Smoothing) -> Option<Smoothing> {
-        let pair = self.movers.pair(self.mover(key)?);
-        let smoothing = pair.smoothing();
-        let is_known = pair.previous != pair.current || !smoothing.has_other_time(setting);
-        is_known.then_some(smoothing)
-    }
-
-    /// Returns the bodies that another state of the same step displays with a smoothing of another time, and their
-    /// paths in this state with that smoothing. `log` has the changes that no picture has displayed.
-    pub fn smoothings_before(
-        &self,
-        before: &Self,
-        log: &PoseLog,
-        world: &World,
-        dt: Real,
-    ) -> BTreeMap<BodyKey, SmoothingChange> {
-        let changes = self.movers.keys().iter().filter_map(|key| {
-            let now = self.get(*key)?.smoothing();
-            let before = match log.smoothings.get(key).filter(|it| it.path.is_some()) {
-                Some(change) => change.before,
-                None => before.movers.pair(before.mover(*key)?).smoothing(),
-            };
-            let path = self.with_smoothing(*key, before, world, dt)?.trajectory;
-            let is_change = before.has_other_time(now) && path.is_some();
-            is_change.then_some((*key, SmoothingChange { before, path }))
-        });
-        changes.collect()
-    }
-
-    /// Returns the bodies whose pose at `alpha` differs from their pose in another state of the same step, with the
-    /// difference as the other state's smoothing displays it. This origin is `shift` away from the other state's. The
-    /// last step had the length `dt`.
+    /// Returns the changes with which bodies are displayed here as another state of the same step displays them at
+    /// `alpha`. This origin is `shift` away from the other state's. `displayed` has the smoothing of bodies that no
+    /// picture has displayed with another one yet.
     pub fn differences(
         &self,
         before: &Self,
+        displayed: &BTreeMap<BodyKey, Smoothing>,
         alpha: f32,
         shift: Vector,
-        world: &World,
-        dt: Real,
-    ) -> impl Iterator<Item = (BodyKey, Pose)> {
+    ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
+        let weights = Weights::new(alpha, None);
         self.places.iter().filter_map(move |(key, index)| {
             let was = before.places.get(key)?;
             if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (index, was)
@@ -189,16 +155,17 @@ impl Pairs {
             {
                 return None;
             }
-            let is = match before.mover(key) {
-                Some(mover) => {
-                    let smoothing = before.movers.pair(mover).smoothing();
-                    self.with_smoothing(key, smoothing, world, dt)
-                }
-                None => None,
-            };
-            let is = is.or_else(|| self.get(key))?.at(alpha);
-            let was = before.get(key)?.at(alpha).append_translation(-shift);
-            (was != is).then(|| (key, difference(&was, &is)))
+            let (was, is) = (before.get(key)?, self.get(key)?);
+            let smoothing = displayed.get(&key).copied();
+            let smoothing = smoothing.or_else(|| before.smoothing(key));
+            let smoothing = smoothing.unwrap_or_else(|| is.smoothing());
+            let retimed = is.changes_with(smoothing);
+            let retimed = retimed.then_some(Change::Retimed(key, smoothing));
+            let was = was.weighted_as(smoothing, &weights);
+            let was = was.append_translation(-shift);
+            let is = is.weighted_as(smoothing, &weights);
+            let offset = (was != is).then(|| Change::Offset(key, difference(&was, &is)));
+            Some((key, offset.into_iter().chain(retimed)))
         })
     }
 }
@@ -270,34 +237,14 @@ impl Pairs {
     /// Reads the poses of all bodies that are about to move, right before a step, when `tick` steps have run. All bodies
     /// that were awake after the last step are where it left them, except those that were
     /// [detected](Self::detect_edit) in another position.
-    pub fn begin_step(
-        &mut self,
-        world: &World,
-        tick: u64,
-        dt: Real,
-        settings: &SmoothingSettings,
-        log: &PoseLog,
-    ) {
-        self.recheck_changed(&log.smoothings);
-        let is_curved =
-            |key| settings.of(key) != Smoothing::Interpolate || log.smoothings.contains_key(&key);
+    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
+        let is_curved = |key| settings.of(key) != Smoothing::Interpolate;
         self.movers.begin_step(world, is_curved, dt, tick);
     }
 
-    pub fn end_step(
-        &mut self,
-        world: &World,
-        tick: u64,
-        dt: Real,
-        settings: &SmoothingSettings,
-        log: &mut PoseLog,
-    ) {
+    pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         self.align_awake(world);
-        let changes = &mut log.smoothings;
-        changes.retain(|key, change| change.before.has_other_time(settings.of(*key)));
-        (self.movers).end_step(world, |key| settings.of(key), changes, dt);
-        // For all other bodies, which rest, nothing changes.
-        changes.retain(|_, change| change.path.is_some());
+        (self.movers).end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
         self.teleported.clear();
     }
@@ -323,7 +270,7 @@ impl Pairs {
         self.movers.set_awake(index);
     }
 
-    pub fn unlist_resting(&mut self, world: &World, log: &mut PoseLog) {
+    pub fn unlist_resting(&mut self, world: &World, changes: &mut Changes) {
         // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
         for index in (self.movers.awake()..self.movers.len()).rev() {
             if self.movers.is_at_rest(index, world) {
@@ -332,7 +279,7 @@ impl Pairs {
                 let was_teleported = self.teleported.contains_key(&key);
                 let since = self.tick.saturating_add(was_teleported.into());
                 self.places[key] = Place::Resting { pose, since };
-                log.rest.push((key, pose));
+                changes.rest.push((key, pose));
                 self.unlist(index);
             }
         }

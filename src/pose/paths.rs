@@ -129,16 +129,6 @@ pub(crate) fn all_extrapolated(
     moved
 }
 
-pub(crate) fn extrapolated(
-    pose: &Pose,
-    velocity: &RigidBodyVelocity<Real>,
-    center: Vector,
-    seconds: f32,
-) -> Pose {
-    let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
-    all_extrapolated(&poses, velocities, [center; LANES], [seconds; LANES])[0]
-}
-
 fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
     let (translations, rotations) = (translations.to_array(), rotations.to_array());
     std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
@@ -156,6 +146,16 @@ fn ease(t: f32) -> f32 {
 mod tests {
     use super::*;
     use crate::dim::testing::{angle_between, pose, spin, vector};
+
+    fn extrapolated(
+        pose: &Pose,
+        velocity: &RigidBodyVelocity<Real>,
+        center: Vector,
+        seconds: f32,
+    ) -> Pose {
+        let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
+        all_extrapolated(&poses, velocities, [center; LANES], [seconds; LANES])[0]
+    }
 
     #[test]
     fn extrapolating_forward_and_back_returns_to_the_start_pose() {

@@ -1,14 +1,22 @@
 //! The visual errors of bodies: how they begin, grow and decay.
 
+use std::collections::BTreeMap;
+
 use rapier::math::Pose;
 
 use crate::key::BodyKey;
 use crate::pose::{
-    ErrorChange, Movers, Pair, SmoothingSettings, VisualError, Weights, difference, turned,
-    with_error,
+    Change, Movers, Origin, Pair, Smoothing, SmoothingSettings, VisualError, Weights, difference,
+    turned, with_error,
 };
 
-use super::{Beginning, Displayed, Moment, Offset, Screen};
+use super::{Displayed, Moment, Offset, Screen};
+
+/// An error that begins once the body's path is known.
+pub(super) enum Beginning {
+    From(Pose, Origin),
+    Retimed(Smoothing),
+}
 
 impl Screen {
     pub fn error(&self, key: BodyKey) -> Option<&Pose> {
@@ -16,101 +24,77 @@ impl Screen {
         (*error != Pose::IDENTITY).then_some(error)
     }
 
-    pub(crate) fn errors(&self) -> impl Iterator<Item = (BodyKey, VisualError)> {
-        self.errors.iter().map(|(key, offset)| (*key, offset.error))
-    }
-
     pub fn errors_len(&self) -> usize {
         self.errors.len()
     }
 
-    /// Changes an error before the next picture. Until then, the marks do not describe the displayed one.
-    pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
-        self.version = None;
-        match change {
-            ErrorChange::Add(key, by) => {
-                self.add_error(key, &by, settings);
-            }
-            ErrorChange::Set(key, error) => self.set_error(key, error),
-            ErrorChange::ShowFrom(key, pose, origin) => {
-                self.beginnings.insert(key, Beginning::At(pose, origin));
-            }
-            ErrorChange::Smooth(key, path) => {
-                self.beginnings.entry(key).or_insert(Beginning::On(path));
-            }
-            ErrorChange::Turn(key, by, origin) => {
-                self.note_jump(key);
-                match self.beginnings.get_mut(&key) {
-                    Some(Beginning::At(pose, before)) => {
-                        *pose = by * pose.append_translation(-origin.from(before));
-                        *before = origin;
-                    }
-                    Some(Beginning::On(path)) => path.turn(by.rotation),
-                    None => (),
-                }
-                if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
-                    error.pose = turned(&error.pose, by.rotation);
-                    self.set_error(key, error);
-                }
-            }
-            ErrorChange::Clear(key) => {
-                self.note_jump(key);
-                self.beginnings.remove(&key);
-                if self.errors.contains_key(&key) {
-                    self.set_error(key, VisualError::default());
-                }
-            }
-            ErrorChange::Renew(key) => {
-                self.note_jump(key);
-                self.beginnings.remove(&key);
-                if self.bodies.contains_key(key) {
-                    self.set_error(key, VisualError::default());
-                    let index = self.list(key);
-                    self.marks[index].is_unreported = true;
-                }
-            }
-            ErrorChange::ClearAll => {
-                self.has_all_jumped = true;
-                self.beginnings.clear();
-                let keys: Vec<_> = self.errors.keys().copied().collect();
-                for key in keys {
-                    self.set_error(key, VisualError::default());
-                }
-            }
+    /// Ends all errors.
+    pub(super) fn end_errors(&mut self) {
+        let keys: Vec<_> = self.errors.keys().copied().collect();
+        for key in keys {
+            self.set_error(key, VisualError::default());
         }
     }
 
-    pub(super) fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
+    /// Changes errors before the picture. Returns those that begin on the paths that it displays.
+    pub(super) fn change_errors(
+        &mut self,
+        changes: &[Change],
+        settings: &SmoothingSettings,
+    ) -> BTreeMap<BodyKey, Beginning> {
+        let mut beginnings = BTreeMap::new();
+        for change in changes {
+            match *change {
+                Change::Offset(key, by) => self.add_error(key, &by, settings),
+                Change::From(key, pose, origin) => {
+                    beginnings.insert(key, Beginning::From(pose, origin));
+                }
+                Change::Retimed(key, before) => {
+                    let retimed = Beginning::Retimed(before);
+                    beginnings.entry(key).or_insert(retimed);
+                }
+                Change::Turned(key, by, origin) => {
+                    self.jumped.push(key);
+                    if let Some(Beginning::From(pose, before)) = beginnings.get_mut(&key) {
+                        *pose = by * pose.append_translation(-origin.from(before));
+                        *before = origin;
+                    }
+                    if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
+                        error.pose = turned(&error.pose, by.rotation);
+                        self.set_error(key, error);
+                    }
+                }
+                Change::Cut(key) => {
+                    self.jumped.push(key);
+                    beginnings.remove(&key);
+                    if self.errors.contains_key(&key) {
+                        self.set_error(key, VisualError::default());
+                    }
+                }
+            }
+        }
+        beginnings
+    }
+
+    fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
         let before = self.errors.get(&key).map(|it| it.error);
         let correction = settings.correction_of(key);
         let (error, jumps) = correction.added(&before.unwrap_or_default(), by);
         if jumps {
-            self.note_jump(key);
+            self.jumped.push(key);
         }
         self.set_error(key, error);
     }
 
-    /// Changes the errors for the next frame. This is apart from the loops over all bodies, which most frames need
-    /// alone.
     #[inline(never)]
-    pub(super) fn change_errors(
+    pub(super) fn begin_errors(
         &mut self,
-        changes: Vec<ErrorChange>,
-        settings: &SmoothingSettings,
+        beginnings: BTreeMap<BodyKey, Beginning>,
+        movers: &Movers,
+        weights: &Weights,
+        moment: &Moment,
     ) {
-        let is_cut = (changes.iter()).any(|it| matches!(it, ErrorChange::ClearAll));
-        for change in changes {
-            self.change_error(change, settings);
-        }
-        if is_cut {
-            // The picture jumps to another state, whose paths it has not displayed.
-            (self.beginnings).retain(|_, it| matches!(it, Beginning::At(..)));
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn begin_errors(&mut self, movers: &Movers, weights: &Weights, moment: &Moment) {
-        for (key, beginning) in std::mem::take(&mut self.beginnings) {
+        for (key, beginning) in beginnings {
             let (pair, is_new) = match self.bodies.get(key) {
                 Some(Displayed::Moving(index)) => {
                     (movers.pair(*index), self.marks[*index].is_unreported)
@@ -119,20 +103,20 @@ impl Screen {
                 None => continue,
             };
             let own = pair.weighted(weights);
-            match beginning {
-                Beginning::At(pose, origin) => {
+            let error = match beginning {
+                Beginning::From(pose, origin) => {
                     let pose = pose.append_translation(-moment.origin.from(&origin));
-                    let correction = moment.smoothing.correction_of(key);
-                    self.set_error(key, correction.begun(&difference(&pose, &own)));
+                    difference(&pose, &own)
                 }
-                // No frame has displayed a new body on the path before.
-                Beginning::On(_) if is_new => (),
-                Beginning::On(path) => {
-                    let trajectory = Some(*path);
-                    let before = Pair { trajectory, ..pair }.weighted(weights);
-                    self.add_error(key, &difference(&before, &own), moment.smoothing);
+                // No frame has displayed a new body at another time.
+                Beginning::Retimed(_) if is_new => continue,
+                Beginning::Retimed(before) => {
+                    let before = pair.weighted_as(before, weights);
+                    difference(&self.with_error(key, before), &own)
                 }
-            }
+            };
+            let correction = moment.smoothing.correction_of(key);
+            self.set_error(key, correction.begun(&error));
             self.show_error_at_rest(key);
         }
     }

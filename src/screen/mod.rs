@@ -24,7 +24,7 @@ use rapier::math::{Pose, Vector};
 
 use key_log::KeyLog;
 
-use crate::pose::{Origin, SmoothingSettings, Trajectory, VisualError};
+use crate::pose::{Origin, SmoothingSettings, VisualError};
 
 /// The displayed bodies of a simulation, or of its view on another thread. A screen accepts the movers of any state,
 /// and brings its lists into their order.
@@ -40,28 +40,22 @@ pub struct Screen {
     /// The order of the movers that `shown` is in, or `None` if the movers may be different.
     order: Option<u64>,
     errors: BTreeMap<BodyKey, Offset>,
-    beginnings: BTreeMap<BodyKey, Beginning>,
     moved: Moved,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
     pub(crate) events: DisplayedEvents,
-    /// The version of the displayed movers, or `None` if there are none.
-    version: Option<u64>,
+    /// The version of the displayed movers and their alpha, or `None` before the first picture of a simulation, which
+    /// compares all bodies.
+    displayed: Option<(u64, f32)>,
     /// The bodies in `moved` that jumped.
     jumped: Vec<BodyKey>,
-    /// Bodies that jump in the next picture, and whether all do.
-    jumping: Vec<BodyKey>,
-    has_all_jumped: bool,
-    /// The epoch of the last log, or `None` if the next one is compared with all bodies.
-    epoch: Option<u64>,
     origin: Option<Origin>,
     origin_shift: Vector,
     /// The number of the first frame whose changes are complete.
     complete_from: u64,
     number: u64,
-    alpha: f32,
     time: f64,
 }
 
@@ -107,13 +101,6 @@ impl Moved {
 struct Offset {
     error: VisualError,
     shown: Pose,
-}
-
-#[derive(Clone, Debug)]
-enum Beginning {
-    At(Pose, Origin),
-    /// It displays the body on the path that it would have had with its smoothing before.
-    On(Box<Trajectory>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +170,7 @@ impl Screen {
     }
 
     pub fn alpha(&self) -> Option<f32> {
-        self.epoch.map(|_| self.alpha)
+        self.displayed.map(|(_, alpha)| alpha)
     }
 
     pub fn time(&self) -> f64 {
@@ -203,19 +190,12 @@ impl Screen {
         Arc::downgrade(&self.id.0)
     }
 
-    pub fn epoch(&self) -> Option<u64> {
-        self.epoch
-    }
-
-    /// Continues with the copy of a state whose original the screen has displayed.
-    pub fn replace_epoch(&mut self, original: u64, copy: u64) {
-        if self.epoch == Some(original) {
-            self.epoch = Some(copy);
-        }
+    pub fn has_picture(&self) -> bool {
+        self.displayed.is_some()
     }
 
     pub fn expect_another_state(&mut self) {
-        self.epoch = None;
+        self.displayed = None;
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
@@ -286,7 +266,6 @@ impl Screen {
             self.unlist(index);
         }
         self.errors.remove(&key);
-        self.beginnings.remove(&key);
         self.removed.push(key);
         self.removals.grow(self.bodies.len() + 1);
         self.removals.push(self.number, key);
@@ -307,7 +286,7 @@ impl Screen {
             }
             Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
             None => {
-                self.note_jump(key);
+                self.jumped.push(key);
                 Marks::reported_at(0)
             }
         };

@@ -36,6 +36,7 @@ use crate::pose::Movers;
 pub struct RenderData<'a> {
     screen: &'a Screen,
     movers: &'a Movers,
+    alpha: f32,
 }
 
 /// # Pairs of poses
@@ -57,7 +58,7 @@ impl<'a> RenderData<'a> {
     /// Returns the fraction of the displayed step, from 0 to 1, at which to blend the pairs.
     #[must_use]
     pub fn alpha(self) -> f32 {
-        self.screen.alpha
+        self.alpha
     }
 
     /// Returns a number that changes whenever [`pairs`](Self::pairs) change.
@@ -78,7 +79,7 @@ impl<'a> RenderData<'a> {
     /// from their origin, with a visual error, or with a turn by more than 45 degrees in the step, and bodies that came
     /// to rest or whose pose at rest changed. The call compares both poses of every pair.
     pub fn overrides(self) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
-        let Self { screen, movers } = self;
+        let Self { screen, movers, .. } = self;
         let rows = screen.shown.iter().zip(&screen.marks);
         let rows = rows.zip(movers.all_poses()).enumerate();
         let moving = rows.filter(move |(index, ((_, marks), [previous, current]))| {
@@ -103,11 +104,12 @@ impl<'a> RenderData<'a> {
 impl Screen {
     /// Returns the data of this picture, if it displays these movers.
     pub(crate) fn render_data<'a>(&'a self, movers: &'a Movers) -> Option<RenderData<'a>> {
-        let data = RenderData {
+        let (version, alpha) = self.displayed?;
+        (version == movers.version()).then_some(RenderData {
             screen: self,
             movers,
-        };
-        (self.version == Some(movers.version())).then_some(data)
+            alpha,
+        })
     }
 
     /// Returns the bodies in `moved` that are not among the moving ones.
@@ -123,15 +125,10 @@ impl Screen {
             .filter(move |(key, _)| is_at_rest(*key))
     }
 
-    pub(super) fn note_jump(&mut self, key: BodyKey) {
-        self.jumping.push(key);
-    }
-
-    /// Lists the bodies that jumped in this picture.
-    pub(super) fn finish_jumps(&mut self) {
-        std::mem::swap(&mut self.jumped, &mut self.jumping);
+    /// Lists the bodies that jumped in this picture, or all of them.
+    pub(super) fn finish_jumps(&mut self, have_all_jumped: bool) {
         let mut jumped = std::mem::take(&mut self.jumped);
-        if std::mem::take(&mut self.has_all_jumped) {
+        if have_all_jumped {
             jumped.clear();
             jumped.extend(self.moved().iter().map(|(key, _)| *key));
         }

@@ -1,7 +1,5 @@
 //! The displayed poses of a frame, and how they differ from the last one.
 
-use std::collections::BTreeSet;
-
 use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
@@ -10,28 +8,27 @@ use rapier::math::{Pose, Vector};
 
 use super::{Displayed, Marks, Moment, Moved, Screen, as_index};
 use crate::pose::Movers;
-use crate::pose::Origin;
-use crate::pose::PoseLog;
 use crate::pose::Weights;
-use crate::pose::with_error;
+use crate::pose::{Change, Changes, Scope};
 
 /// The number of bodies that are processed at once: so few that the results stay in the L1 cache.
 const CHUNK: usize = 64;
 
 impl Screen {
-    pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) {
+    pub(crate) fn show(&mut self, movers: &Movers, mut changes: Changes, moment: &Moment) {
         self.begin(moment);
-        self.events.show(&mut log.events);
-        if !log.errors.is_empty() {
-            self.change_errors(std::mem::take(&mut log.errors), moment.smoothing);
+        self.events.show(&mut changes.events);
+        if changes.scope == Scope::Other {
+            self.end_errors();
         }
-        self.remove_gone(movers, &mut log);
+        let beginnings = self.change_errors(&changes.list, moment.smoothing);
+        self.remove_gone(movers, &mut changes);
         self.align(movers);
         self.decay(moment);
-        self.let_rest(movers, log.rest);
+        self.let_rest(movers, changes.rest);
         let weights = Weights::new(moment.alpha, moment.lead);
-        if !self.beginnings.is_empty() {
-            self.begin_errors(movers, &weights, moment);
+        if !beginnings.is_empty() {
+            self.begin_errors(beginnings, movers, &weights, moment);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
         if self.moved().is_empty() {
@@ -43,8 +40,8 @@ impl Screen {
             self.add_errors(start, poses);
             self.compare(start, poses);
         }
-        self.finish_jumps();
-        self.version = Some(movers.version());
+        self.finish_jumps(changes.scope == Scope::Other);
+        self.displayed = Some((movers.version(), moment.alpha));
     }
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
@@ -56,29 +53,19 @@ impl Screen {
         }
     }
 
-    /// Lets copies of bodies move from their last displayed poses to where they are displayed when their step begins.
-    /// Edited bodies are there already. Extrapolated bodies are then `ahead` seconds ahead of their last state.
-    pub(crate) fn lead_to(
-        &self,
-        movers: &mut Movers,
-        origin: &Origin,
-        edited: &BTreeSet<BodyKey>,
-        ahead: f32,
-    ) {
-        let shift = self
-            .origin
-            .map_or(Vector::ZERO, |before| origin.from(&before));
-        movers.renew_version();
-        for index in 0..movers.len() {
-            let key = movers.keys()[index];
-            let is_led = self.bodies.contains_key(key) && !edited.contains(&key);
-            let shown = self.pose(key).filter(|_| is_led);
-            let error = self.error(key).copied().unwrap_or_default();
-            let back = Pose::from_parts(-error.translation, error.rotation.inverse());
-            let shown = shown.map(|shown| shown.append_translation(-shift));
-            let from = shown.map(|shown| with_error(&back, &shown));
-            movers.start_from(index, from, ahead);
-        }
+    /// Returns the changes with which a picture of these movers and bodies at rest begins where bodies are displayed now.
+    pub(crate) fn froms<'a>(
+        &'a self,
+        movers: &'a Movers,
+        rest: &'a [(BodyKey, Pose)],
+    ) -> impl Iterator<Item = Change> + 'a {
+        let moving = movers.keys().iter().copied();
+        let rest = rest
+            .iter()
+            .filter(|(key, pose)| self.pose(*key) != Some(*pose));
+        let keys = moving.chain(rest.map(|(key, _)| *key));
+        let displayed = keys.filter(|key| self.bodies.contains_key(*key));
+        displayed.filter_map(|key| Some(Change::From(key, self.pose(key)?, self.origin?)))
     }
 
     pub fn show_same(&mut self, frame: u64, time: f64) {
@@ -95,24 +82,29 @@ impl Screen {
         // Nothing has changed until a body moves or is removed.
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
-        self.alpha = moment.alpha;
         let before = self.origin.replace(moment.origin);
         self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
     }
 
-    fn remove_gone(&mut self, movers: &Movers, log: &mut PoseLog) {
-        if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
+    fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
+        let Changes {
+            scope,
+            rest,
+            removed,
+            ..
+        } = changes;
+        if *scope != Scope::Listed {
             self.order = None;
-            let resting = log.rest.iter().map(|(key, _)| *key);
+            let resting = rest.iter().map(|(key, _)| *key);
             let listed = movers.keys().iter().copied().chain(resting);
             let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
             let gone = self.bodies.keys().filter(|key| !listed.contains_key(*key));
-            log.removed.extend(gone);
-            log.removed.sort_unstable();
-            log.removed.dedup();
-            log.removed.retain(|key| !listed.contains_key(*key));
+            removed.extend(gone);
+            removed.sort_unstable();
+            removed.dedup();
+            removed.retain(|key| !listed.contains_key(*key));
         }
-        for key in log.removed.drain(..) {
+        for key in removed.drain(..) {
             self.remove(key);
         }
     }
@@ -186,7 +178,7 @@ impl Screen {
             None => (None, 0),
         };
         if shown.is_none() {
-            self.note_jump(key);
+            self.jumped.push(key);
         }
         let index = self.shown.len();
         self.shown.push((key, shown.unwrap_or_default()));

@@ -125,7 +125,7 @@ impl Simulation {
         if self.run.redo.is_some() {
             return screen.show_same(self.frame.number, screen.time());
         }
-        let log = self.physics.take_log(screen.epoch());
+        let changes = self.physics.take_changes(!screen.has_picture());
         let elapsed = std::mem::take(&mut self.shown_for);
         let moment = Moment {
             frame: self.frame.number,
@@ -137,7 +137,7 @@ impl Simulation {
             origin: self.physics.origin,
         };
         let movers = self.physics.pairs.movers();
-        screen.show(movers, log, &moment);
+        screen.show(movers, changes, &moment);
         self.frame.origin_shift = screen.origin_shift();
     }
 }

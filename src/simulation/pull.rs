@@ -261,7 +261,7 @@ impl Simulation {
             *made = made.saturating_add(1);
             return;
         }
-        self.physics.log.events.add(&events.shared());
+        self.physics.changes.events.add(&events.shared());
         self.clock.count_step();
         if let Some(open) = &mut self.open {
             open.rejected_forces += rejected;

@@ -136,18 +136,18 @@ impl Simulation {
         self.end_finished_rollback();
         self.open = None;
         self.frame.dropped += self.clock.abort_frame();
-        let log = if let Some(log) = self.end_redo() {
-            log
+        let changes = if let Some(changes) = self.end_redo() {
+            changes
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here + 1 {
                 self.run.past.push_end(&self.physics);
             }
-            std::mem::take(&mut self.physics.log)
+            std::mem::take(&mut self.physics.changes)
         };
         self.replace_physics(state);
         self.follow_tick();
         self.run.past.rewind(tick);
-        self.jump_from(log, tick);
+        self.jump_from(changes, tick);
         Ok(())
     }
 

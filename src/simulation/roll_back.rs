@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::events::{ChangedEvents, Event, EventChanges};
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics, Stage};
-use crate::pose::{Origin, Pairs, PoseLog};
+use crate::pose::{Changes, Origin, Pairs};
 use crate::step::{Birth, World};
 use crate::time::{ExactTime, Step};
 
@@ -232,7 +232,7 @@ pub(super) struct Redo {
 pub(super) struct Former {
     pub pairs: Pairs,
     pub origin: Origin,
-    pub log: PoseLog,
+    pub changes: Changes,
     /// The bodies that were inserted in steps that a rollback can resimulate.
     births: Vec<(BodyKey, Birth)>,
 }
@@ -244,7 +244,7 @@ impl Former {
             births: physics.world.births_after(oldest).collect(),
             pairs: physics.pairs,
             origin: physics.origin,
-            log: physics.log,
+            changes: physics.changes,
         }
     }
 
@@ -308,7 +308,7 @@ impl Redo {
         let changes = EventChanges::between(&then, &self.events);
         let oldest = past.rewindable().start;
         let oldest = self.first_tick().map_or(oldest, |first| first.min(oldest));
-        self.former.log.events.correct(&changes, oldest);
+        self.former.changes.events.correct(&changes, oldest);
         changes
     }
 

@@ -1,9 +1,11 @@
 //! The run of a state in the loop, and how another state replaces it.
 
+use std::collections::BTreeMap;
+
 use crate::events::ChangedEvents;
 use crate::key::Id;
 use crate::physics::{PastEdits, Physics};
-use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog};
+use crate::pose::{Change, Changes, GeneralSmoothing, Scope};
 
 use super::past::Past;
 use super::roll_back::{Former, Redo};
@@ -86,7 +88,7 @@ impl Simulation {
         self.adopt();
         self.physics.leave_step();
         self.physics.past_edits = PastEdits::default();
-        self.jump_from(PoseLog::default(), 0);
+        self.jump_from(Changes::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
         self.physics.forces.end_frame();
         self.follow_tick();
@@ -103,8 +105,9 @@ impl Simulation {
         }
     }
 
-    /// Draws an epoch, so that another loop, screen or recorder detects a new state.
-    pub(crate) fn adopt(&mut self) {
+    /// Draws an epoch, so that another loop or recorder detects a new state, and the next picture compares all bodies.
+    pub(super) fn adopt(&mut self) {
+        self.physics.changes.widen(Scope::All);
         self.physics.epoch = Id::default();
         self.run.adopt(self.physics.epoch.number());
         #[cfg(feature = "parallel")]
@@ -114,9 +117,9 @@ impl Simulation {
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let mut left = std::mem::replace(&mut self.physics, physics);
         if self.run.redo.is_some() {
-            // The log of the present waits in the redo queue, without what the game has asked for since.
-            let log = left.log.take();
-            self.physics.log.errors.extend(log.into_beginnings());
+            // The changes of the present wait in the redo queue, without what the game has asked for since.
+            let changes = std::mem::take(&mut left.changes);
+            self.physics.changes.list.extend(changes.into_froms());
         }
         self.adopt();
         self.pass_settings();
@@ -125,7 +128,7 @@ impl Simulation {
 
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.clock.tick());
-        self.physics.log.events.renumber();
+        self.physics.changes.events.renumber();
         self.run.past.clear();
         self.adopt();
     }
@@ -190,50 +193,55 @@ impl Simulation {
 
     /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
     pub(super) fn drop_redo(&mut self) {
-        if let Some(log) = self.end_redo() {
+        if let Some(changes) = self.end_redo() {
             self.physics.leave_step();
             self.follow_tick();
-            self.jump_from(log, self.physics.tick());
+            self.jump_from(changes, self.physics.tick());
         }
     }
 
-    /// Drops the steps that are still to be resimulated. Returns the log of the state before the rollback.
-    pub(super) fn end_redo(&mut self) -> Option<PoseLog> {
+    /// Drops the steps that are still to be resimulated. Returns the changes before the rollback.
+    pub(super) fn end_redo(&mut self) -> Option<Changes> {
         let mut redo = self.run.redo.take()?;
         self.abort_step();
         redo.correct_events(&self.run.past);
-        Some(redo.former.log)
+        Some(redo.former.changes)
     }
 
-    /// Displays this state without smoothing, with the changes in `log`, except its events from the tick `first` on.
-    pub(super) fn jump_from(&mut self, mut log: PoseLog, first: u64) {
-        log.events.go_back(first);
+    /// Displays this state without smoothing, with these changes, except their events from the tick `first` on.
+    pub(super) fn jump_from(&mut self, mut changes: Changes, first: u64) {
+        changes.events.go_back(first);
         self.physics.detect_edits();
-        self.physics.continue_log(log, [ErrorChange::ClearAll]);
+        self.physics.continue_changes(changes, Scope::Other, []);
     }
 
     /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
-    pub(super) fn correct_picture(&mut self, former: Former, first: u64) {
+    pub(super) fn correct_picture(&mut self, mut former: Former, first: u64) {
         self.physics.detect_edits();
         // The picture of an earlier step, or one on another thread, has only the state in common.
         let is_displayed = self.frame.tick == self.physics.tick();
         let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
         let shift = self.physics.origin.from(&former.origin);
-        let others = former.others(&self.physics.world, first);
-        let (world, dt) = (&self.physics.world, self.physics.dt());
-        let smoothings =
-            (self.physics.pairs).smoothings_before(&former.pairs, &former.log, world, dt);
-        let differences = (self.physics.pairs).differences(&former.pairs, alpha, shift, world, dt);
-        let errors: Vec<_> = differences
-            .filter(|(key, _)| !others.contains(key))
-            .map(|(key, difference)| ErrorChange::Add(key, difference))
-            .collect();
-        let renewed = others.iter().map(|key| ErrorChange::Renew(*key));
-        let errors: Vec<_> = renewed.chain(errors).collect();
-        let log = PoseLog {
-            smoothings,
-            ..former.log
-        };
-        self.physics.continue_log(log, errors);
+        let mut cut = former.others(&self.physics.world, first);
+        let cuts: Vec<_> = cut.iter().map(|key| Change::Cut(*key)).collect();
+        // No picture has displayed these changes yet.
+        let mut retimed = BTreeMap::new();
+        former.changes.list.retain(|change| match *change {
+            Change::Retimed(key, before) => {
+                retimed.entry(key).or_insert(before);
+                false
+            }
+            Change::Cut(key) => {
+                cut.insert(key);
+                true
+            }
+            _ => true,
+        });
+        let pairs = &self.physics.pairs;
+        let differences = pairs.differences(&former.pairs, &retimed, alpha, shift);
+        let differences = differences.filter(|(key, _)| !cut.contains(key));
+        let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
+        let changes = cuts.into_iter().chain(differences);
+        (self.physics).continue_changes(former.changes, Scope::All, changes);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::events::Events;
 use crate::physics::Physics;
 use crate::physics::Resources;
-use crate::pose::{Correction, Smoothing};
+use crate::pose::{Changes, Correction, Smoothing};
 use crate::screen::Screen;
 #[cfg(feature = "serde")]
 use crate::time::Requests;
@@ -67,9 +67,9 @@ pub struct Simulation {
     /// themselves. The default is [`Smoothing::Interpolate`]. With every [`Stepping`](crate::Stepping) except `Fixed`
     /// the last state is displayed, regardless of this setting.
     ///
-    /// A change takes effect in the next call of the loop, and on the screen with the next step. Nothing jumps: if the
-    /// new smoothing displays another time, the difference of up to a step's motion decays by the
-    /// [correction](Self::correction).
+    /// A change takes effect in the next call of the loop. Nothing jumps: if the new smoothing displays another time,
+    /// the difference, about a step's motion, decays by the [correction](Self::correction), whatever its size. A change
+    /// between `Interpolate` and `Hermite` takes effect with the next step.
     ///
     /// A rollback does not change smoothing and [correction](Self::correction), which belong to the picture.
     pub smoothing: Smoothing,
@@ -91,15 +91,11 @@ impl Clone for Simulation {
         let mut physics = self.physics.clone_in_step();
         #[cfg(feature = "parallel")]
         physics.set_pool_if_none(self.physics.pool());
-        let [original, copy] = [&self.physics, &physics].map(|it| it.epoch.number());
         let run = if self.knows_physics() {
-            self.run.copy(copy)
+            self.run.copy(physics.epoch.number())
         } else {
             self.run.another()
         };
-        let mut screen = self.screen.clone();
-        // The log is copied with the state, so it is valid for the copy.
-        screen.replace_epoch(original, copy);
         Self {
             physics,
             run,
@@ -112,7 +108,7 @@ impl Clone for Simulation {
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             correction: self.correction,
-            screen,
+            screen: self.screen.clone(),
         }
     }
 }
@@ -197,8 +193,15 @@ impl Simulation {
         std::mem::take(&mut self.screen)
     }
 
-    pub(crate) fn put_screen(&mut self, mut screen: Screen) {
+    /// Takes a screen over from a view, with the changes that it has not displayed.
+    pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
         screen.expect_another_state();
+        let changes = match &mut self.run.redo {
+            Some(redo) => &mut redo.former.changes,
+            None => &mut self.physics.changes,
+        };
+        waiting.append(std::mem::take(changes));
+        *changes = waiting;
         self.frame.number = self.frame.number.max(screen.number());
         self.screen = screen;
         self.shown_for = Duration::ZERO;

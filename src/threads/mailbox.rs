@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::events::EventQueue;
-use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
+use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
 use crate::time::StepCost;
 
 use super::failure::Failure;
@@ -30,8 +30,6 @@ pub(super) struct Snapshot {
     /// Simulated time at the end of the state's last step.
     pub time: Duration,
     pub dt: f64,
-    /// Whether it was a single step in a pause, or the step after which the clock was paused.
-    pub is_single: bool,
     /// The length of the next step, in seconds. Bodies are extrapolated by up to this time.
     pub next_dt: f32,
 }
@@ -43,9 +41,7 @@ const ROUNDING: f64 = 2e-9;
 #[derive(Debug)]
 pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
-    pub log: PoseLog,
-    /// The state of the same time that this one replaces, if the simulation was edited since.
-    pub replaces: Option<Arc<Snapshot>>,
+    pub changes: Changes,
 }
 
 /// The simulation's time at a moment of real time, and the speed at which it advances.
@@ -118,7 +114,7 @@ impl<E> Mail<E> {
             ..
         } = *state.snapshot;
         let start = time.as_secs_f64() - dt;
-        let rewound = state.log.events.rewound();
+        let rewound = state.changes.events.rewound();
         let is_before = |last: &Update| {
             let last = &*last.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
@@ -136,25 +132,22 @@ impl<E> Mail<E> {
             .iter()
             .rposition(is_before)
             .map_or(0, |last| last + 1);
-        let mut log = PoseLog::default();
+        let mut changes = Changes::default();
         for earlier in self.states.drain(replaced..) {
-            log.append(earlier.log);
-            if (earlier.snapshot.run, earlier.snapshot.time) == (run, time) {
-                state.replaces = earlier.replaces.or(Some(earlier.snapshot));
-            }
+            changes.append(earlier.changes);
         }
-        log.append(state.log);
-        self.retract(&mut log.events);
-        state.log = log;
+        changes.append(state.changes);
+        self.retract(&mut changes.events);
+        state.changes = changes;
         self.states.push_back(state);
     }
 
     fn drop_events(&mut self, most: usize) {
-        let steps = self.states.iter().map(|state| state.log.events.len());
+        let steps = self.states.iter().map(|state| state.changes.events.len());
         let mut steps: usize = steps.sum();
         for state in &mut self.states {
             while steps > most
-                && let Some(lost) = state.log.events.drop_oldest()
+                && let Some(lost) = state.changes.events.drop_oldest()
             {
                 steps -= 1;
                 self.lost_events += lost as u64;
@@ -165,7 +158,7 @@ impl<E> Mail<E> {
     /// Drops the events that a later queue makes void before they are displayed.
     pub fn retract(&mut self, later: &mut EventQueue) {
         for state in self.states.iter_mut().rev() {
-            state.log.events.give_way_to(later);
+            state.changes.events.give_way_to(later);
         }
     }
 
@@ -173,8 +166,8 @@ impl<E> Mail<E> {
         if let Some(oldest) = self.states.pop_front()
             && let Some(next) = self.states.front_mut()
         {
-            let later = std::mem::replace(&mut next.log, oldest.log);
-            next.log.append(later);
+            let later = std::mem::replace(&mut next.changes, oldest.changes);
+            next.changes.append(later);
         }
     }
 }

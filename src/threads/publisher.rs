@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ecs::StateNumber;
-use crate::pose::{ErrorChange, PoseLog, SmoothingSettings};
+use crate::pose::{Changes, Scope, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
 
@@ -12,7 +12,7 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 pub(super) struct Publisher {
     /// The timeline of the simulation, which a call may replace, as a call or a hook may replace its state.
     run: u64,
-    /// Whether the next state is the first one of another simulation, so the view has to drop its visual errors.
+    /// Whether the next state is the first one of another simulation.
     is_other: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
@@ -22,7 +22,6 @@ pub(super) struct Publisher {
 
 /// Everything of a state that a view displays. If it is equal, so is the picture.
 struct Published {
-    epoch: u64,
     version: u64,
     smoothing: Arc<SmoothingSettings>,
 }
@@ -31,15 +30,13 @@ impl Published {
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
-            epoch: physics.epoch.number(),
             version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
         }
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        (self.epoch, self.version) == (other.epoch, other.version)
-            && Arc::ptr_eq(&self.smoothing, &other.smoothing)
+        self.version == other.version && Arc::ptr_eq(&self.smoothing, &other.smoothing)
     }
 }
 
@@ -60,8 +57,6 @@ impl Publisher {
         let is_other = simulation.timeline() != self.run;
         if is_other {
             simulation.begin_timeline();
-            // Another publisher may have read a part of the log.
-            simulation.adopt();
             self.run = simulation.timeline();
             self.is_other = true;
         }
@@ -72,18 +67,24 @@ impl Publisher {
         if simulation.is_redoing() {
             return None;
         }
-        let mut taken = PoseLog::default();
-        if std::mem::take(&mut self.is_other) {
-            taken.errors.push(ErrorChange::ClearAll);
-            taken.events.go_back(0);
+        simulation.physics.detect_edits();
+        let mut changes = Changes::default();
+        let mut is_other = std::mem::take(&mut self.is_other);
+        if is_other {
+            changes.events.go_back(0);
         }
-        take_over_from_screen(simulation, &mut taken);
-        let epoch = self.last.as_ref().map(|last| last.epoch);
-        taken.append(simulation.physics.take_log(epoch));
-        let log = taken;
+        let mut screen = simulation.take_screen();
+        changes.events.append(screen.events.take_left());
+        // The game may have ended a frame itself, which the view has not displayed.
+        is_other |= screen.has_picture();
+        if is_other {
+            changes.scope = Scope::Other;
+        }
+        let is_other_reader = is_other || self.last.is_none();
+        changes.append(simulation.physics.take_changes(is_other_reader));
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);
-        if log.is_empty() && self.last.as_ref().is_some_and(is_same) {
+        if changes.is_empty() && self.last.as_ref().is_some_and(is_same) {
             return None;
         }
         self.last = Some(published);
@@ -91,11 +92,7 @@ impl Publisher {
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has the snapshot");
         filled.fill(simulation);
         self.sent.push(Arc::clone(&snapshot));
-        Some(Update {
-            snapshot,
-            log,
-            replaces: None,
-        })
+        Some(Update { snapshot, changes })
     }
 
     /// Returns a snapshot that nobody else has. There are few more snapshots than waiting and displayed ones.
@@ -104,23 +101,6 @@ impl Publisher {
         let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());
         free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
     }
-}
-
-/// Takes over from a screen that has displayed the simulation, because the game ended a frame itself or replaced the
-/// simulation: adds its visual errors and the events that were left to it.
-fn take_over_from_screen(simulation: &mut Simulation, log: &mut PoseLog) {
-    let mut screen = simulation.take_screen();
-    log.events.append(screen.events.take_left());
-    if screen.epoch().is_none() {
-        return;
-    }
-    // The screen has read a part of the log, so the view has to compare all bodies.
-    simulation.adopt();
-    let errors = screen
-        .errors()
-        .map(|(key, error)| ErrorChange::Set(key, error));
-    log.errors.push(ErrorChange::ClearAll);
-    log.errors.extend(errors);
 }
 
 impl Snapshot {
@@ -142,9 +122,6 @@ impl Snapshot {
             // The next step may have any length. It is close to this one if the frames are.
             physics.dt()
         };
-        // A frame in a pause has single steps, and a step may pause the clock.
-        let is_paused = clock.used().stands_still || clock.settings().stands_still();
-        self.is_single = is_paused && simulation.frame().steps > 0;
         self.origin = physics.origin;
         self.movers.copy_shown(physics.pairs.movers());
         self.smoothing = Arc::clone(physics.smoothing_settings());

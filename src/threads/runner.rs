@@ -373,7 +373,8 @@ where
     /// Gives the picture back to the simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
         discard(self.failures());
-        simulation.put_screen(self.view.take_screen());
+        let (screen, waiting) = self.view.take_screen();
+        simulation.put_screen(screen, waiting);
         (simulation, hooks)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::events::{EventQueue, Events};
 use crate::key::BodyKey;
-use crate::pose::{Movers, PoseLog};
+use crate::pose::{Changes, Scope};
 use crate::screen::{Moment, RenderData, Screen};
 use crate::time::StepCost;
 use rapier::math::{Pose, Vector};
@@ -55,15 +55,15 @@ impl<E> View<E> {
         }
     }
 
-    pub(super) fn take_screen(&mut self) -> Screen {
-        // These states have not been displayed by any frame.
-        for Update { snapshot, log, .. } in self.mail.states.drain(..) {
-            for change in log.errors {
-                self.screen.change_error(change, &snapshot.smoothing);
-            }
-            self.screen.events.leave(log.events);
+    /// Returns the screen, and the changes that it has not displayed.
+    pub(super) fn take_screen(&mut self) -> (Screen, Changes) {
+        let mut waiting = Changes::default();
+        for state in self.mail.states.drain(..) {
+            waiting.append(state.changes);
         }
-        std::mem::take(&mut self.screen)
+        let events = std::mem::take(&mut waiting.events);
+        self.screen.events.leave(events);
+        (std::mem::take(&mut self.screen), waiting)
     }
 
     pub(super) fn slack(&self) -> f32 {
@@ -75,62 +75,15 @@ impl<E> View<E> {
     }
 
     pub(super) fn begin(&mut self) {
-        let Some(Update { snapshot, log, .. }) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, changes }) = self.mail.states.back_mut() else {
             return;
         };
         let mut events = self.screen.events.take_left();
-        events.append(std::mem::take(&mut log.events));
-        log.events = events;
+        events.append(std::mem::take(&mut changes.events));
+        changes.events = events;
         self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame, because entities keep it.
         self.screen.prepare_for(&snapshot.movers);
-        self.lead(None);
-    }
-
-    /// Fills in the path from the displayed poses to the first poses of the newest state's step, if that is later.
-    /// Bodies that were edited since the state was `unedited` are already there.
-    fn lead(&mut self, unedited: Option<&Snapshot>) {
-        let Some(mut newest) = self.mail.states.pop_back() else {
-            return;
-        };
-        let snapshot = &newest.snapshot;
-        let start = snapshot.time.as_secs_f64() - snapshot.dt;
-        let missing = start - self.screen.time();
-        if missing > NANOSECOND {
-            let mut movers = Movers::default();
-            movers.copy_shown(&snapshot.movers);
-            let edited = unedited.map(|before| {
-                let shift = snapshot.origin.from(&before.origin);
-                movers.edited_since(&before.movers, shift)
-            });
-            let edited = edited.unwrap_or_default();
-            let ahead = self.seconds_ahead_of(snapshot).max(0.0);
-            (self.screen).lead_to(&mut movers, &snapshot.origin, &edited, ahead);
-            let lead = Snapshot {
-                run: snapshot.run,
-                frame: snapshot.frame,
-                tick: snapshot.tick.saturating_sub(1),
-                movers,
-                smoothing: Arc::clone(&snapshot.smoothing),
-                origin: snapshot.origin,
-                time: Duration::from_secs_f64(start.max(0.0)),
-                dt: missing,
-                is_single: false,
-                next_dt: rounded(snapshot.dt),
-            };
-            let mut log = PoseLog::default();
-            for earlier in self.mail.states.drain(..) {
-                log.append(earlier.log);
-            }
-            log.append(newest.log.take());
-            newest.log.events = log.events.split_off(lead.tick);
-            self.mail.states.push_back(Update {
-                snapshot: Arc::new(lead),
-                log,
-                replaces: None,
-            });
-        }
-        self.mail.states.push_back(newest);
     }
 
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
@@ -153,12 +106,11 @@ impl<E> View<E> {
     }
 
     pub(super) fn show(&mut self, now: Duration) {
-        let Some(state) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             // The lists belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
             return self.screen.show_same(frame, self.screen.time());
         };
-        let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
         let newest = (snapshot.run, snapshot.time);
         // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
@@ -171,19 +123,14 @@ impl<E> View<E> {
         if !is_its {
             self.extrapolated_to = 0.0;
         }
-        let is_single = snapshot.is_single;
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
         let passed = present - self.last_present.replace(present).unwrap_or(present);
         let due = present - self.delay(dt, passed.max(0.0), is_its);
         self.is_starved = speed > 0.0 && due > end;
-        // In a pause an edit is displayed at once, and nothing else moves.
-        if let Some(replaced) = replaced.filter(|_| speed == 0.0 && is_its) {
-            self.lead(Some(&replaced));
-        }
-        let by = if speed == 0.0 && is_single {
-            // No other step will follow, so the picture continues to the end of this one.
+        let by = if speed == 0.0 {
+            // No other step will follow, so the picture runs on to the newest state, and stays there.
             elapsed.as_secs_f64()
         } else if last > 0.0 && last > due - passed {
             // A picture that is ahead of its time runs at half speed until it no longer is.
@@ -211,22 +158,30 @@ impl<E> View<E> {
         let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
         let place = states.partition_point(is_over);
         let place = place.min(states.len() - 1);
-        let mut log = PoseLog::default();
+        let mut changes = Changes::default();
         for state in states.range_mut(..=place) {
-            log.append(state.log.take());
+            changes.append(std::mem::take(&mut state.changes));
         }
         // An earlier state is never displayed after a later one, even if the simulation goes back in time, because its
         // bodies may have been removed since.
         states.drain(..place);
         let snapshot = Arc::clone(&states[0].snapshot);
-        // After a rewind the states before the step may be unknown. The picture is then that of the step's beginning.
+        // At first and after a rewind, the states before the step may be unknown. The picture is then that of the step's
+        // beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
+        let skipped = time - self.screen.time() - elapsed.as_secs_f64();
+        let is_continued = self.moment.is_none() && changes.scope != Scope::Other;
+        if is_continued && skipped > elapsed.as_secs_f64() {
+            // The first picture begins where bodies are displayed, if they would otherwise skip more than a frame.
+            let froms = self.screen.froms(&snapshot.movers, &changes.rest);
+            changes.list.splice(0..0, froms);
+        }
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
             Arc::ptr_eq(last, &snapshot) && last_alpha.to_bits() == alpha.to_bits()
         };
-        if log.is_empty()
+        if changes.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.moment.as_ref().is_some_and(is_same)
         {
@@ -244,7 +199,7 @@ impl<E> View<E> {
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
         };
-        self.screen.show(&snapshot.movers, log, &moment);
+        self.screen.show(&snapshot.movers, changes, &moment);
         self.moment = Some((snapshot, alpha));
     }
 
@@ -329,12 +284,12 @@ impl<E> View<E> {
 
     /// Returns the simulated time that this frame displays, rounded to a nanosecond.
     ///
-    /// It goes back only if the simulation does. In a pause it stops at once, except that single steps are displayed to
-    /// their end.
+    /// It goes back only if the simulation does. In a pause it runs on to the newest state, and stays there.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
     /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later
-    /// state is known. If it is earlier, the first frame skips ahead.
+    /// state is known. If it is earlier, the first frame skips ahead, and bodies that would jump move on from where they
+    /// were displayed, as after a [correction](crate::Simulation::correction).
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.screen.time())

@@ -1,14 +1,13 @@
 //! The game's changes of bodies between two steps.
 
-use std::collections::BTreeMap;
-
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
-use rapier::math::Pose;
+use rapier::math::{Pose, Real};
 
 use crate::dim::is_same;
 use crate::key::BodyKey;
-use crate::pose::log::SmoothingChange;
+use crate::pose::Smoothing;
 use crate::pose::movers::is_about_to_move;
+use crate::step::World;
 
 use super::{Pairs, Place};
 
@@ -19,14 +18,22 @@ impl Pairs {
         self.movers.recheck(index);
     }
 
-    /// Rechecks moving bodies whose smoothing changes, because their paths with the smoothing before are displayed
-    /// once.
-    pub(super) fn recheck_changed(&mut self, changes: &BTreeMap<BodyKey, SmoothingChange>) {
-        for key in changes.keys() {
-            if let Some(index) = self.mover(*key) {
-                self.movers.recheck(index);
-            }
+    /// Displays a body with a smoothing of another time at once, on the path of the last step, of length `dt`. Returns
+    /// the smoothing before, if this changes its displayed pose.
+    pub fn retime(
+        &mut self,
+        key: BodyKey,
+        smoothing: Smoothing,
+        world: &World,
+        dt: Real,
+    ) -> Option<Smoothing> {
+        let pair = self.movers.pair(self.mover(key)?);
+        if !pair.changes_with(smoothing) {
+            return None;
         }
+        let index = self.keep_pair(key, world.handle(key)?);
+        self.movers.retime(index, smoothing, world.get(key)?, dt);
+        Some(pair.smoothing())
     }
 
     pub fn recheck_all(&mut self) {

@@ -81,10 +81,10 @@ impl Overlap {
             }
             if self.simulation.frame().steps > 0 {
                 // While this step is run, frames display the previous one.
-                self.simulation.physics.detect_edits();
                 self.publish();
             }
-            self.view.retract(&mut self.simulation.physics.log.events);
+            self.view
+                .retract(&mut self.simulation.physics.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // The step is not run if the hook has replaced the state.
             if self.simulation.physics.current_step() == Some(step) {

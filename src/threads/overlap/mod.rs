@@ -237,7 +237,8 @@ impl Overlap {
     /// If the step under way or a hook panics.
     pub fn stop<H: Hooks>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
         let result = self.finish(hooks);
-        self.simulation.put_screen(self.view.take_screen());
+        let (screen, waiting) = self.view.take_screen();
+        self.simulation.put_screen(screen, waiting);
         (std::mem::take(&mut self.simulation), result)
     }
 }

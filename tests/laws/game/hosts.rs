@@ -376,6 +376,8 @@ impl Game {
             return;
         }
         let simulation = &mut **simulation;
+        let is_sure = self.player.take_smoothings() <= 1;
+        Paths::retime(&mut simulation.physics, simulation.smoothing, is_sure);
         let paths = Paths::of(&mut simulation.physics).clone();
         let (frame, clock) = (simulation.frame(), simulation.clock());
         let settings = clock.settings();

@@ -71,6 +71,20 @@ impl Paths {
         }
     }
 
+    /// Follows a picture, which displays bodies at the time of their smoothing at once. `is_sure` is whether the smoothing
+    /// of no body can have changed twice.
+    pub fn retime(physics: &mut Physics, smoothing: Smoothing, is_sure: bool) {
+        let mut paths = std::mem::take(Self::of(physics));
+        for (key, body) in physics.bodies() {
+            if let Some(known) = paths.bodies.get_mut(&key) {
+                let own = physics.body_smoothing(key);
+                known.retime(body, own.unwrap_or(smoothing));
+                known.is_lost |= !is_sure;
+            }
+        }
+        *Self::of(physics) = paths;
+    }
+
     /// Follows the state after a step or an action with these effects.
     pub fn observe(physics: &mut Physics, effects: &[Effect]) {
         let mut paths = std::mem::take(Self::of(physics));
@@ -96,14 +110,8 @@ impl Paths {
             };
             let current = *body.position();
             let smoothing = physics.body_smoothing(key).unwrap_or(self.smoothing);
-            let is_led = body.body_type() == RigidBodyType::KinematicPositionBased;
-            let center = if is_led && smoothing == Smoothing::Interpolate {
-                Vector::ZERO
-            } else {
-                body.mass_properties().local_mprops.local_com
-            };
             // A kinematic body that stays is at rest, regardless of rounding.
-            let has_stayed = is_led && previous == current;
+            let has_stayed = is_led(body) && previous == current;
             let after = if has_stayed {
                 Velocity::default()
             } else {
@@ -118,7 +126,7 @@ impl Paths {
                 before,
                 before_waking: known.is_unsure.then_some(after),
                 after,
-                center,
+                center: center(body, smoothing),
                 smoothing,
                 dt,
             };
@@ -223,5 +231,35 @@ impl Known {
     fn transform(&mut self, by: &Pose) {
         self.way.transform(by);
         self.is_rounded = true;
+    }
+
+    /// A change between two smoothings that display the same time waits for the next step.
+    fn retime(&mut self, body: &RigidBody, smoothing: Smoothing) {
+        let way = &mut self.way;
+        let is_between = |it| matches!(it, Smoothing::Interpolate | Smoothing::Hermite);
+        let has_same_time =
+            way.smoothing == smoothing || (is_between(way.smoothing) && is_between(smoothing));
+        if way.previous == way.current || has_same_time {
+            return;
+        }
+        // The velocities of a plain path were not read.
+        let is_plain = way.smoothing == Smoothing::Interpolate && way.center == Vector::ZERO;
+        self.is_pushed |= is_plain;
+        if is_plain || is_led(body) {
+            way.center = center(body, smoothing);
+        }
+        way.smoothing = smoothing;
+    }
+}
+
+fn is_led(body: &RigidBody) -> bool {
+    body.body_type() == RigidBodyType::KinematicPositionBased
+}
+
+fn center(body: &RigidBody, smoothing: Smoothing) -> Vector {
+    if is_led(body) && smoothing == Smoothing::Interpolate {
+        Vector::ZERO
+    } else {
+        body.mass_properties().local_mprops.local_com
     }
 }

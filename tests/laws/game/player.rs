@@ -1,6 +1,6 @@
 //! The game's part in the loop: it carries out the actions of a script, and writes down what happens.
 
-use super::action::{Access, Action, Cut, Effect, OnBody, Reach, Shelf, act, keys, score};
+use super::action::{Access, Action, Cut, Effect, OnBody, Reach, Setting, Shelf, act, keys, score};
 use super::log::{Bits, Entry, ids};
 use super::owners::Owners;
 use super::paths::Paths;
@@ -41,6 +41,8 @@ pub struct Parts {
     /// The general smoothing of the frame, and the longest time of a frame, so that a game takes no long time.
     smoothing: Smoothing,
     next_smoothing: Smoothing,
+    /// How often a smoothing was set since the last picture.
+    smoothings: u32,
     longest: Duration,
     pub is_closure: bool,
     pub is_view: bool,
@@ -78,6 +80,7 @@ impl Default for Parts {
             running: None,
             smoothing: Smoothing::default(),
             next_smoothing: Smoothing::default(),
+            smoothings: 0,
             longest: Duration::ZERO,
             is_closure: false,
             is_view: false,
@@ -140,6 +143,11 @@ impl Player {
         parts.next_smoothing = simulation.smoothing;
         let most = settings.rate().period() * MOST_STEPS;
         parts.longest = most.div_f64(settings.speed().max(1.0));
+    }
+
+    /// Returns how often a smoothing was set since the last call.
+    pub fn take_smoothings(&self) -> u32 {
+        std::mem::take(&mut self.parts().smoothings)
     }
 
     /// Returns how many presses were pushed, and how many still wait.
@@ -250,6 +258,11 @@ impl Player {
         let physics = on.physics();
         Paths::observe(physics, &effects);
         let mut parts = self.parts();
+        let sets_smoothing = matches!(
+            action,
+            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
+        );
+        parts.smoothings += u32::from(sets_smoothing);
         let is_born = |key: &BodyKey| !before.contains(key);
         let born: Vec<_> = keys(physics).into_iter().filter(is_born).collect();
         parts.owners.adopt(physics, born.iter().copied());

@@ -312,3 +312,25 @@ fn resimulation_gives_a_removed_body_no_pose_or_visual_error() {
         (&[][..], &[][..])
     );
 }
+
+#[test]
+fn a_teleport_that_a_rollback_takes_back_before_a_frame_is_not_displayed() {
+    let (mut simulation, key) = flyer_with_states(50);
+    advance(&mut simulation, 103);
+    let before = simulation.pose(key).unwrap();
+    let there = translation(9.3, 1.5, 0.0);
+    simulation.physics.teleport(key, there).unwrap();
+    simulation.resimulate(7, |_, _| ()).unwrap();
+    advance(&mut simulation, 0);
+    assert_same(simulation.pose(key).unwrap(), before);
+    assert_eq!(simulation.visual_error(key), None);
+    // The same teleport, which is repeated, is displayed at once.
+    let teleport = |physics: &mut Physics| physics.teleport(key, there).unwrap();
+    teleport(&mut simulation.physics);
+    let last = simulation.physics.tick() - 1;
+    simulation
+        .resimulate(last, |physics, _| teleport(physics))
+        .unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.visual_error(key), None);
+}

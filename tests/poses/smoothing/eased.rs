@@ -31,7 +31,7 @@ fn set(simulation: &mut Simulation, one: Option<BodyKey>, to: Smoothing) {
 #[test]
 fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
     for (from, to) in ALL.iter().flat_map(|from| ALL.map(|to| (*from, to))) {
-        for (own, ms) in [(false, 13), (true, 13), (false, 47), (true, 2)] {
+        for (own, ms) in [(false, 13), (true, 13), (false, 47), (true, 2), (false, 0)] {
             let mut simulation = eased_space(from);
             let key = thrown_hammer(&mut simulation);
             advance(&mut simulation, 235);
@@ -40,7 +40,7 @@ fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
             let mut after = simulation.clone();
             after.correction = Correction::OFF;
             for simulation in [&mut simulation, &mut before, &mut after] {
-                while advance(simulation, ms).steps == 0 {}
+                advance(simulation, ms);
             }
             let shown = simulation.pose(key).unwrap();
             let continued = before.pose(key).unwrap();
@@ -216,5 +216,30 @@ fn a_change_of_smoothing_is_even_where_it_jumped_by_a_step() {
         let most = most_uneven(&mut simulation, key, 40);
         // The step of 0.1 m is spread over 100 ms: 4 mm in a frame of 4 ms.
         assert!(most < 0.004_1, "{most} m");
+    }
+}
+
+#[test]
+fn a_change_of_smoothing_does_not_jump_however_far_a_body_moves_in_a_step() {
+    // Up to 2.5 m, which is more than the largest correction that is displayed smoothly.
+    for (hz, speed) in [(60, 10.0), (10, 25.0), (60, 130.0)] {
+        for one in [false, true] {
+            let mut simulation = space(hz);
+            simulation.correction = Correction::default();
+            let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * speed);
+            let key = simulation.physics.insert(fly, ball());
+            advance(&mut simulation, 240);
+            let mut last = shown_x(&simulation, key);
+            for frame in 0..100 {
+                if frame == 40 {
+                    set(&mut simulation, one.then_some(key), Smoothing::Extrapolate);
+                }
+                advance(&mut simulation, 4);
+                let x = shown_x(&simulation, key);
+                let frames = (x - last) / (speed * 0.004);
+                assert!((0.0..4.0).contains(&frames), "{frames} frames at {hz} Hz");
+                last = x;
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ fn pause_speed_and_single_steps_control_the_displayed_motion() {
     driver.pause();
     assert_eq!(driver.run(MS(104)), None);
     let stood = x(&mut driver, key, MS(115));
-    assert!((stood - 8.9).abs() < 1e-3, "{stood}");
+    assert!((stood - 10.0).abs() < 1e-3, "{stood}");
     for ms in [120, 200, 5_000] {
         assert_eq!(driver.run(MS(ms)), None);
         assert_eq!(x(&mut driver, key, MS(ms)), stood);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
 use crate::sync::thread;
-use stubs::{EventQueue, Movers, Origin, PoseLog, RunnerSettings};
+use stubs::{Changes, EventQueue, Movers, Origin, RunnerSettings};
 
 /// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,17 +34,12 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         time: Duration::from_secs(tick),
         dt: 1.0,
         next_dt: 1.0,
-        is_single: false,
     });
-    let log = PoseLog {
-        changes: vec![tick],
+    let changes = Changes {
+        list: vec![tick],
         events: EventQueue(vec![tick]),
     };
-    mail.states.push_back(Update {
-        snapshot,
-        log,
-        replaces: None,
-    });
+    mail.states.push_back(Update { snapshot, changes });
     mail.reading.time = Duration::from_secs(tick);
     mail.dropped += Duration::from_secs(1);
 }
@@ -58,7 +53,7 @@ fn run_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plant
         let again = mailbox.put(&mut outgoing, settings, now);
         if again.is_some() && planted == Planted::EventsDropped {
             let states = outgoing.states.iter_mut();
-            states.for_each(|state| state.log.events = EventQueue::default());
+            states.for_each(|state| state.changes.events = EventQueue::default());
         }
     }
     if planted == Planted::NoRetry {
@@ -79,7 +74,7 @@ fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) 
     assert!(mail.states.len() <= STATES, "too many states");
     let states = mail.states.iter_mut();
     states
-        .flat_map(|state| std::mem::take(&mut state.log.changes))
+        .flat_map(|state| std::mem::take(&mut state.changes.list))
         .collect()
 }
 
@@ -101,7 +96,7 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     let mut events = Vec::new();
     let mut take = |mail: &mut Mail<()>| {
         let states = mail.states.iter_mut();
-        events.extend(states.flat_map(|state| std::mem::take(&mut state.log.events).0));
+        events.extend(states.flat_map(|state| std::mem::take(&mut state.changes.events).0));
     };
     let mut changes = Vec::new();
     for _ in 0..frames {

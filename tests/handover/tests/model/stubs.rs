@@ -11,14 +11,14 @@ pub struct Origin;
 
 /// The steps whose changes and events it has.
 #[derive(Debug, Default)]
-pub struct PoseLog {
-    pub changes: Vec<u64>,
+pub struct Changes {
+    pub list: Vec<u64>,
     pub events: EventQueue,
 }
 
-impl PoseLog {
+impl Changes {
     pub fn append(&mut self, mut later: Self) {
-        self.changes.append(&mut later.changes);
+        self.list.append(&mut later.list);
         self.events.0.append(&mut later.events.0);
     }
 }

@@ -1,0 +1,101 @@
+//! What a picture has to know besides the paths of moving bodies: changes of other bodies and of visual errors, and
+//! events.
+
+use std::collections::BTreeSet;
+
+use rapier::math::Pose;
+
+use crate::events::EventQueue;
+use crate::key::BodyKey;
+
+use super::motion::Smoothing;
+use super::origin::Origin;
+
+/// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a body writes here.
+/// One reader takes them: the frame that displays the changes, or the publisher that sends them to another thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub scope: Scope,
+    pub list: Vec<Change>,
+    /// The bodies that have come to rest, or every body at rest if all bodies are compared.
+    pub rest: Vec<(BodyKey, Pose)>,
+    pub removed: Vec<BodyKey>,
+    pub events: EventQueue,
+}
+
+/// Which bodies may have changed since the last picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// Only moving and listed bodies.
+    #[default]
+    Listed,
+    /// All bodies, because the state has changed in other ways than by steps and edits, such as by a rollback.
+    All,
+    /// All bodies, and earlier visual errors end, because the state does not continue the displayed one.
+    Other,
+}
+
+/// A change of a body's visual error, measured by the code that causes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    /// A correction moved the body: this is its previous pose relative to the new one.
+    Offset(BodyKey, Pose),
+    /// The next picture begins at this pose, in the coordinates of this origin.
+    From(BodyKey, Pose, Origin),
+    /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin.
+    Turned(BodyKey, Pose, Origin),
+    /// The body was displayed with this smoothing, which displays another time. The first of several counts.
+    Retimed(BodyKey, Smoothing),
+    /// The body was teleported, or is another one with the same key, so it has no error any more.
+    Cut(BodyKey),
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.scope == Scope::Listed
+            && self.list.is_empty()
+            && self.rest.is_empty()
+            && self.removed.is_empty()
+            && self.events.is_empty()
+    }
+
+    pub fn append(&mut self, mut later: Self) {
+        match later.scope {
+            Scope::Listed => self.drop_rest_of(&later.removed),
+            Scope::All | Scope::Other => self.rest.clear(),
+        }
+        if later.scope == Scope::Other {
+            self.list.retain(Change::is_from);
+        }
+        self.scope = self.scope.max(later.scope);
+        self.list.append(&mut later.list);
+        self.rest.append(&mut later.rest);
+        self.removed.append(&mut later.removed);
+        self.events.append(later.events);
+    }
+
+    pub fn widen(&mut self, scope: Scope) {
+        self.append(Self {
+            scope,
+            ..Self::default()
+        });
+    }
+
+    pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
+        if !self.rest.is_empty() && !removed.is_empty() {
+            let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
+            self.rest.retain(|(key, _)| !removed.contains(key));
+        }
+    }
+
+    /// Returns the poses from which the game wants the next picture to begin.
+    pub fn into_froms(self) -> impl Iterator<Item = Change> {
+        self.list.into_iter().filter(Change::is_from)
+    }
+}
+
+impl Change {
+    fn is_from(&self) -> bool {
+        matches!(self, Self::From(..))
+    }
+}
