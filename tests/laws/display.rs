@@ -30,6 +30,10 @@ struct Judge<'a> {
     /// Real time since the last picture, without pauses.
     passed: Duration,
     last: Option<&'a Picture>,
+    /// The origin of the last picture, unless that was another simulation's.
+    origin: Option<Vector>,
+    /// Whether the game has gone back in time since the last picture.
+    has_gone_back: bool,
     /// Whether a step is running again, which does not begin at a pose again.
     runs_again: bool,
     /// For how many steps, and in how many pictures, a view may display something else.
@@ -60,6 +64,7 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                 judge.unsure = LATE;
             }
             Entry::HandedOver(_) => {
+                judge.origin = None;
                 judge.has_errors |= judge.has_corrections;
                 judge.all_touched = true;
                 judge.unsure = LATE;
@@ -91,6 +96,9 @@ impl<'a> Judge<'a> {
         if !is_harmless {
             self.unsure = LATE;
         }
+        if matches!(action, Action::Whole(Whole::Exchange(_))) {
+            self.origin = None;
+        }
         self.has_corrections |= matches!(
             action,
             Action::Setting(Setting::Correction(_)) | Action::Body(_, OnBody::Correction(_))
@@ -110,6 +118,11 @@ impl<'a> Judge<'a> {
             match *effect {
                 Effect::From(key, _) if self.runs_again => drop(self.touched.insert(key)),
                 Effect::From(key, pose) => drop(self.from.insert(key, pose)),
+                // A rollback may put the portal before or after.
+                Effect::Turned(key, _) if self.has_gone_back => {
+                    self.touched.insert(key);
+                    self.from.remove(&key);
+                }
                 Effect::Turned(key, by) => {
                     self.touched.insert(key);
                     self.from.entry(key).and_modify(|pose| *pose = by * *pose);
@@ -125,7 +138,10 @@ impl<'a> Judge<'a> {
                     }
                 }
                 Effect::Cut(key) => drop(self.from.remove(&key)),
-                Effect::Back(tick) => drop(self.run.split_off(&(tick + 1))),
+                Effect::Back(tick) => {
+                    self.run.split_off(&(tick + 1));
+                    self.has_gone_back = true;
+                }
                 Effect::Pushed(_) => (),
                 _ => {
                     self.run.clear();
@@ -164,6 +180,7 @@ impl<'a> Judge<'a> {
             }
             Some(state) => {
                 check_paths(picture, state);
+                self.check_origin(picture, state);
                 self.check_begun(picture, state);
                 self.check_decay(picture, state);
                 self.check_earlier(state);
@@ -175,9 +192,24 @@ impl<'a> Judge<'a> {
         }
         self.unsure[1] = self.unsure[1].saturating_sub(1);
         self.touched.clear();
+        self.has_gone_back = false;
         self.all_touched = false;
         self.passed = Duration::ZERO;
         self.last = Some(picture);
+    }
+
+    /// Checks how far the origin has moved since the last picture.
+    fn check_origin(&mut self, picture: &Picture, state: &State) {
+        let origin = state.paths.origin;
+        if let Some(last) = self.origin.replace(origin) {
+            let off = (picture.origin_shift - (origin - last)).length();
+            let scale = 1.0 + origin.length() + last.length();
+            assert!(
+                off < 1e-5 * scale,
+                "from {last} to {origin}: {}",
+                picture.origin_shift
+            );
+        }
     }
 
     /// Checks that bodies are displayed where the game has asked for.

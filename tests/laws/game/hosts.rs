@@ -97,8 +97,6 @@ struct Game {
     unmapped: Vec<BodyKey>,
     /// Where entities were written to.
     written: BTreeMap<BodyKey, Pose>,
-    /// The number of the last frame in one thread.
-    number: u64,
 }
 
 enum Host {
@@ -229,18 +227,16 @@ impl Game {
             seen,
             unmapped: Vec::new(),
             written: BTreeMap::new(),
-            number: 0,
         }
     }
 
     /// Plays a frame. Returns `None` if Rapier has panicked, so that the game is over.
     fn play(&mut self, script: &FrameScript) -> Option<()> {
         let play = || {
-            let is_handed_over = |(_, action): &(_, Action)| matches!(action, Action::HandOver(_));
-            let stays = !script.acts.iter().any(is_handed_over);
             for action in script.acts(When::Between) {
-                // Nobody sees whether a frame of a thread, in a pause, forgets a force.
-                if stays && matches!(self.host, Host::One(..)) || !action.is_push() {
+                // A view does not show whether a frame in a pause forgets a force.
+                let drops = script.takes_over() || !matches!(self.host, Host::One(..));
+                if !(drops && action.is_push()) {
                     self.act(action);
                 }
             }
@@ -293,7 +289,6 @@ impl Game {
         let between = Host::One(Box::default(), Kind::Hooks);
         let last = std::mem::replace(&mut self.host, between);
         let simulation = last.stop(&mut self.player);
-        self.number = simulation.frame().number;
         self.host = Host::new(simulation, kind, &self.player, &self.setup);
         self.player.log(Entry::HandedOver(kind));
     }
@@ -316,25 +311,27 @@ impl Game {
         }
         match &mut self.host {
             Host::One(simulation, kind) => {
-                self.number = simulation.frame().number;
                 let time = player.plan(script, simulation.clock().real_time());
                 let simulation = &mut **simulation;
-                match kind {
+                let has_ended = match kind {
                     Kind::Hooks => {
-                        caught(|| simulation.advance_with(time, player).is_ok());
+                        caught(|| simulation.advance_with(time, player).is_ok()).is_some()
                     }
-                    Kind::Closure => {
-                        caught(|| {
-                            player.begin(simulation, time);
-                            simulation.advance(time, |physics, step| {
-                                let _ = player.before(&mut Reach::Physics(physics), step);
-                            });
+                    Kind::Closure => caught(|| {
+                        player.begin(simulation, time);
+                        simulation.advance(time, |physics, step| {
+                            let _ = player.before(&mut Reach::Physics(physics), step);
                         });
-                    }
+                    })
+                    .is_some(),
                     _ => pull(simulation, player, time),
-                }
+                };
                 self.player.end_step(&mut simulation.physics);
-                self.draw_one();
+                self.see();
+                // A panic leaves the frame open.
+                if has_ended {
+                    self.draw_one();
+                }
             }
             Host::Overlap(overlap) => {
                 let time = player.plan(script, overlap.now());
@@ -367,14 +364,9 @@ impl Game {
     }
 
     fn draw_one(&mut self) {
-        self.see();
         let Host::One(simulation, _) = &mut self.host else {
             return;
         };
-        // A failure before the frame has prevented it, or it was left open.
-        if simulation.frame().number == self.number {
-            return;
-        }
         let simulation = &mut **simulation;
         let is_sure = self.player.take_smoothings() <= 1;
         Paths::retime(&mut simulation.physics, simulation.smoothing, is_sure);
@@ -527,7 +519,8 @@ fn is_poisoned(simulation: &Simulation) -> bool {
     catch_unwind(AssertUnwindSafe(|| copy.begin_frame(Duration::ZERO))).is_err()
 }
 
-fn pull(simulation: &mut Simulation, player: &mut Player, time: Duration) {
+/// Returns whether the frame has ended.
+fn pull(simulation: &mut Simulation, player: &mut Player, time: Duration) -> bool {
     player.begin(simulation, time);
     simulation.begin_frame(time);
     let mut leaves = false;
@@ -552,6 +545,7 @@ fn pull(simulation: &mut Simulation, player: &mut Player, time: Duration) {
     if !leaves {
         simulation.end_frame();
     }
+    !leaves
 }
 
 /// Returns the simulation with which a game starts.

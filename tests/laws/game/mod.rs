@@ -35,6 +35,16 @@ pub const A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS: bool = true;
 /// A disabled link of a multibody is displayed where it was, while Rapier moves it.
 pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = true;
 
+/// A body that is no link any more is displayed where the other links held it, until the next step.
+pub const A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT: bool = true;
+
+/// After a correction, a link is displayed where the last step has led it, and not on its path.
+pub const A_CORRECTED_LINK_HAS_NO_PATH: bool = true;
+
+/// If a rollback brings back a body whose removal a view has not displayed yet, the body loses its entity when the view
+/// displays the removal.
+pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
+
 /// If the game goes back in time between a frame that a panic has interrupted and the next one, the steps of the first
 /// are in no report.
 pub const A_ROLLBACK_LOSES_THE_REPORT_OF_AN_INTERRUPTED_FRAME: bool = true;

@@ -5,7 +5,7 @@ use super::action::Effect;
 use crate::reference::{Velocity, Way};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Smoothing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a body.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Known {
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     pub bodies: BTreeMap<BodyKey, Known>,
+    /// How far the origin has moved.
+    pub origin: Vector,
     /// The tick of the state that they lead to.
     tick: u64,
     /// The length of the step that has begun, and the smoothing of bodies that have none themselves.
@@ -38,6 +40,9 @@ pub struct Paths {
     are_links_moved: bool,
     /// Whether that was so before the last step, so that nobody knows where its paths begin.
     were_links_moved: bool,
+    /// Bodies that were links since the last step, and since the one before.
+    former_links: BTreeSet<BodyKey>,
+    earlier_links: BTreeSet<BodyKey>,
     /// Whether a link is disabled, in this state.
     has_disabled_link: bool,
 }
@@ -101,6 +106,12 @@ impl Paths {
     fn end_step(&mut self, physics: &Physics) {
         let dt = self.dt;
         self.were_links_moved = std::mem::take(&mut self.are_links_moved);
+        let links = self.links.iter().copied().collect();
+        let former = std::mem::replace(&mut self.former_links, links);
+        if !self.has_disabled_link {
+            self.earlier_links.clear();
+        }
+        self.earlier_links.extend(former);
         for (key, body) in physics.bodies() {
             let Some(known) = self.bodies.get_mut(&key) else {
                 continue;
@@ -145,7 +156,10 @@ impl Paths {
     /// Returns whether the body may have moved with other links, outside of a step.
     pub fn moves_with_others(&self, key: BodyKey) -> bool {
         let is_stuck = super::A_DISABLED_LINK_STAYS_ON_THE_SCREEN && self.has_disabled_link;
-        (self.are_links_moved || self.were_links_moved || is_stuck) && self.links.contains(&key)
+        let was_link = (super::A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT || is_stuck)
+            && (self.former_links.contains(&key) || self.earlier_links.contains(&key));
+        (self.are_links_moved || self.were_links_moved || is_stuck)
+            && (was_link || self.links.contains(&key))
     }
 
     fn follow(&mut self, physics: &Physics, effects: &[Effect]) {
@@ -160,6 +174,7 @@ impl Paths {
             .collect();
         self.are_links_moved |= self.links != links;
         self.links = links;
+        self.former_links.extend(&self.links);
         let is_disabled = |key: &BodyKey| {
             let body = physics.body(*key).expect("it is alive");
             !body.is_enabled() || !body.position().is_finite()
@@ -168,7 +183,11 @@ impl Paths {
         self.has_disabled_link |= self.links.iter().any(is_disabled);
         for effect in effects {
             match *effect {
+                Effect::Corrected(_) if super::A_CORRECTED_LINK_HAS_NO_PATH => {
+                    self.are_links_moved = true;
+                }
                 Effect::Shifted(by) => {
+                    self.origin -= by;
                     let by = Pose::from_translation(by);
                     self.bodies.values_mut().for_each(|it| it.transform(&by));
                 }
@@ -203,6 +222,7 @@ impl Paths {
                 let smoothing = known.way.smoothing;
                 *known = Known {
                     begun: known.begun,
+                    pushes: known.pushes,
                     is_unsure: true,
                     ..Known::at_rest(pose)
                 };

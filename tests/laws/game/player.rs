@@ -201,15 +201,16 @@ impl Player {
 
     /// Begins a frame, with all that the game does before it.
     pub fn begin(&mut self, simulation: &mut Simulation, time: Duration) {
-        let actions: Vec<_> = {
+        let actions: Vec<_> = self.parts().script.acts(When::BeforeFrame).collect();
+        // A view does not show whether a frame in a pause forgets a force. If a panic has left a step at hand, the frame
+        // drops it with its forces.
+        let drops = {
             let parts = self.parts();
-            parts.script.acts(When::BeforeFrame).collect()
+            parts.is_view
+                || parts.script.takes_over()
+                || simulation.physics.current_step().is_some()
         };
-        let is_view = self.parts().is_view;
         for action in actions {
-            // Nobody sees whether a frame in a pause forgets a force. If a panic has left a step at hand, the frame drops
-            // it with its forces.
-            let drops = is_view || simulation.physics.current_step().is_some();
             if !(drops && action.is_push()) {
                 self.perform(action, &mut Reach::Simulation(simulation));
             }

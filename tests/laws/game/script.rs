@@ -69,6 +69,22 @@ impl FrameScript {
         Duration::from_micros(self.micros.into())
     }
 
+    /// Returns whether the game takes over or renumbers a state before the frame. Then nobody sees whether forces belong to the
+    /// frames of that state, or to those of this one, which forget them in a pause.
+    pub fn takes_over(&self) -> bool {
+        self.acts.iter().any(|(when, action)| {
+            matches!(when, When::Between | When::BeforeFrame)
+                && matches!(
+                    action,
+                    Action::Value(_)
+                        | Action::Past(_)
+                        | Action::Whole(_)
+                        | Action::HandOver(_)
+                        | Action::Setting(action::Setting::Tick(_))
+                )
+        })
+    }
+
     pub fn acts(&self, when: When) -> impl Iterator<Item = Action> {
         let acts = self.acts.iter().filter(move |(at, _)| *at == when);
         acts.map(|(_, action)| *action)
