@@ -11,6 +11,9 @@ use crate::key::BodyKey;
 use super::motion::Smoothing;
 use super::origin::Origin;
 
+/// How many poses to begin from outlast another state, so that they do not pile up if nobody displays them.
+const MOST_FROMS: usize = 1_000;
+
 /// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a body writes here.
 /// One reader takes them: the frame that displays the changes, or the publisher that sends them to another thread.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +69,8 @@ impl Changes {
         }
         if later.scope == Scope::Other {
             self.list.retain(Change::is_from);
+            let old = self.list.len().saturating_sub(MOST_FROMS);
+            self.list.drain(..old);
         }
         self.scope = self.scope.max(later.scope);
         self.list.append(&mut later.list);
@@ -79,6 +84,14 @@ impl Changes {
             scope,
             ..Self::default()
         });
+    }
+
+    /// Drops all but the newest removals, if a comparison of all bodies finds those that were displayed. Returns how many
+    /// it drops.
+    pub fn drop_removals(&mut self, most: usize) -> usize {
+        let old = self.removed.len().saturating_sub(most);
+        let old = if self.scope == Scope::Other { old } else { 0 };
+        self.removed.drain(..old).count()
     }
 
     pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {

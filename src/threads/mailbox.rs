@@ -19,6 +19,9 @@ pub(super) const SOON: Duration = Duration::from_micros(100);
 /// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
 const MOST_FAILURES: usize = 1_000;
 
+/// The maximum number of removed bodies that wait while no frame is computed. Bodies that were displayed do not count.
+const MOST_REMOVALS: usize = 1_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pub run: u64,
@@ -66,6 +69,9 @@ pub(super) struct Mail<E> {
     pub step_cost: StepCost,
     /// The number of events that no frame displayed in time, oldest steps first.
     pub lost_events: u64,
+    pub lost_removals: u64,
+    /// The number of states that were sent since the other side took the last ones.
+    pub unread: usize,
     pub failures: VecDeque<Failure<E>>,
     pub lost_failures: u64,
     pub dropped: Duration,
@@ -78,6 +84,8 @@ impl<E> Default for Mail<E> {
             reading: ClockReading::default(),
             step_cost: StepCost::default(),
             lost_events: 0,
+            lost_removals: 0,
+            unread: 0,
             failures: VecDeque::new(),
             lost_failures: 0,
             dropped: Duration::ZERO,
@@ -96,13 +104,21 @@ impl<E> Mail<E> {
         }
         self.lost_events += std::mem::take(&mut later.lost_events);
         self.drop_events(settings.events);
+        self.lost_removals += std::mem::take(&mut later.lost_removals);
+        for state in &mut self.states {
+            self.lost_removals += state.changes.drop_removals(MOST_REMOVALS) as u64;
+        }
         self.reading = later.reading;
         self.step_cost = later.step_cost;
+        self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
+        self.append_failures(later);
+    }
+
+    pub fn append_failures(&mut self, later: &mut Self) {
         self.failures.append(&mut later.failures);
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         discard(self.failures.drain(..old));
         self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
-        self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
     }
 
     pub fn add(&mut self, mut state: Update) {
@@ -200,7 +216,13 @@ impl<E> Mailbox<E> {
         settings: &RunnerSettings,
         now: Duration,
     ) -> Option<Duration> {
-        let is_put = self.try_with(|there| there.append(mail, settings));
+        let is_put = self.try_with(|there| {
+            if there.states.is_empty() {
+                mail.unread = 0;
+            }
+            mail.unread += mail.states.len();
+            there.append(mail, settings);
+        });
         (!is_put).then(|| now.saturating_add(SOON))
     }
 

@@ -14,6 +14,8 @@ pub(super) struct Publisher {
     run: u64,
     /// Whether the next state is the first one of another simulation.
     is_other: bool,
+    /// Whether the next state does not depend on earlier ones, so the view has to drop its visual errors.
+    starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
     /// Published snapshots, for reuse once nobody else has them.
@@ -45,6 +47,7 @@ impl Publisher {
         Self {
             run: simulation.timeline(),
             is_other: false,
+            starts_over: false,
             last: None,
             sent: Vec::new(),
         }
@@ -59,8 +62,15 @@ impl Publisher {
             simulation.begin_timeline();
             self.run = simulation.timeline();
             self.is_other = true;
+            self.start_over();
         }
         is_other
+    }
+
+    /// Lets the next state list all bodies, and replace all changes before it.
+    pub fn start_over(&mut self) {
+        self.last = None;
+        self.starts_over = true;
     }
 
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
@@ -69,18 +79,17 @@ impl Publisher {
         }
         simulation.physics.detect_edits();
         let mut changes = Changes::default();
-        let mut is_other = std::mem::take(&mut self.is_other);
-        if is_other {
+        if std::mem::take(&mut self.is_other) {
             changes.events.go_back(0);
         }
         let mut screen = simulation.take_screen();
         changes.events.append(screen.events.take_left());
         // The game may have ended a frame itself, which the view has not displayed.
-        is_other |= screen.has_picture();
-        if is_other {
+        let starts_over = std::mem::take(&mut self.starts_over) || screen.has_picture();
+        if starts_over {
             changes.scope = Scope::Other;
         }
-        let is_other_reader = is_other || self.last.is_none();
+        let is_other_reader = starts_over || self.last.is_none();
         changes.append(simulation.physics.take_changes(is_other_reader));
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);

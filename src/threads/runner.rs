@@ -71,6 +71,12 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// waits for the current step, and the keys are known at once. Alternatively, one [`call`](Self::call) can insert or
 /// remove any number of bodies, and send their keys through a channel.
 ///
+/// # Without frames
+/// A game may ask for no frame, as a server does, or while its window is hidden. Memory and the cost of a step then stay
+/// constant. After a hundred steps visual errors end, so the next frame displays the bodies where they are. The events
+/// of [earlier steps](RunnerSettings::events) are dropped and [counted](Self::lost_events), and so are
+/// [removals](Self::lost_removals) of bodies that no frame has displayed.
+///
 /// # Recording and determinism
 /// A `Recorder` belongs in the hooks. It does not record calls, so send all changes as input, through a channel that
 /// the hooks read.
@@ -161,7 +167,7 @@ where
         let now = simulation.clock().real_time();
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
-        let (sender, receiver) = sync_channel(settings.call_capacity.max(1));
+        let (sender, receiver) = sync_channel(settings.messages());
         let worker = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), receiver);
         let mut runner = Self {
             sender: Some(sender),
@@ -319,6 +325,13 @@ where
         self.view.lost_events()
     }
 
+    /// Returns how many bodies are missing from [`View::removed`] because no frame was computed for more than a hundred
+    /// steps. The newest 1,000 are listed, and all that were displayed.
+    #[must_use]
+    pub fn lost_removals(&self) -> u64 {
+        self.view.lost_removals()
+    }
+
     /// Returns how many [`failures`](Self::failures) were dropped because they were not read in time.
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
@@ -372,6 +385,7 @@ where
 
     /// Gives the picture back to the simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
+        self.view.fetch(&self.mailbox);
         discard(self.failures());
         let (screen, waiting) = self.view.take_screen();
         simulation.put_screen(screen, waiting);

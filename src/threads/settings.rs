@@ -19,7 +19,8 @@ pub struct RunnerSettings {
     // It starved clearly fewer frames only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %. A single
     // long step increased its delay by 1.4 steps for seconds.
     pub slack: f32,
-    /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default.
+    /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default, at
+    /// most 65,536.
     pub call_capacity: usize,
     /// The number of steps whose [events](super::View::events) are kept until a frame displays them: 1,000 by default.
     /// Older ones are dropped and [counted](super::Runner::lost_events).
@@ -40,6 +41,11 @@ impl Default for RunnerSettings {
 }
 
 impl RunnerSettings {
+    /// Returns how many messages the queue holds. It is allocated at once.
+    pub(super) fn messages(&self) -> usize {
+        self.call_capacity.clamp(1, 65_536)
+    }
+
     pub(super) fn delay(&self) -> f64 {
         1.0 + steps(self.slack)
     }

@@ -225,7 +225,8 @@ impl<E> View<E> {
         self.screen.moved()
     }
 
-    /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed.
+    /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed, unless
+    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
@@ -303,12 +304,16 @@ impl<E> View<E> {
     }
 
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
-        self.fetch(mailbox);
+        mailbox.try_with(|there| self.mail.append_failures(there));
         self.mail.failures.drain(..).collect()
     }
 
     pub(super) fn lost_events(&self) -> u64 {
         self.mail.lost_events
+    }
+
+    pub(super) fn lost_removals(&self) -> u64 {
+        self.mail.lost_removals
     }
 
     pub(super) fn lost_failures(&self) -> u64 {

@@ -51,6 +51,10 @@ impl<T> Asked<T> {
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
+/// The number of unread states after which a state replaces all changes before it, so that they take no more memory. A
+/// visual error has decayed by then.
+const MOST_UNREAD: usize = 100;
+
 /// Runs the steps of a [`Runner`] that was created [without a thread](Runner::without_thread), whenever you call it.
 ///
 /// The runner stays with the game, and the worker may move to any thread. [`run_until`](Self::run_until) runs the due
@@ -467,6 +471,10 @@ impl<H: Hooks> Worker<H> {
 
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
+        if self.outgoing.unread >= MOST_UNREAD {
+            self.outgoing.unread = 0;
+            self.publisher.start_over();
+        }
         let update = self.publisher.publish(&mut self.simulation);
         self.outgoing.states.extend(update);
     }

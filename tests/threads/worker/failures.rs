@@ -432,3 +432,15 @@ fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
         }
     }
 }
+
+#[test]
+fn a_queue_of_any_capacity_holds_65_536_calls() {
+    let mut settings = RunnerSettings::default();
+    settings.call_capacity = usize::MAX;
+    let (runner, worker) = Runner::without_thread(Simulation::default(), Idle, settings);
+    for _ in 0..65_536 {
+        runner.call(|_, _| ()).unwrap();
+    }
+    assert!(matches!(runner.call(|_, _| ()), Err(SendError::Full(_))));
+    let _ = worker.stop(runner, Duration::ZERO);
+}

@@ -14,6 +14,8 @@ mod failures;
 mod ways_back;
 // Displayed states are complete.
 mod copies;
+// A game that asks for no frame.
+mod unread;
 // Commands between steps, and bodies that come and go in them.
 mod commands;
 
@@ -21,7 +23,7 @@ use crate::scenes::{MS, ball, flyer_in_space, mixed};
 use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
-use evenstep::threads::{Failure, Runner, RunnerSettings, View, Worker};
+use evenstep::threads::{Failure, Runner, RunnerSettings, SendError, View, Worker};
 use evenstep::time::{ClockSettings, Dropped, FrameTime};
 use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use std::collections::BTreeMap;
