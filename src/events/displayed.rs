@@ -1,144 +1,124 @@
 //! The events of a picture. Each event is displayed once, by the first picture whose tick is greater than its step.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{ChangedEvents, Event, Events, Identity, SharedEvents, clear_events};
+use super::{Event, EventChanges, Events, SharedEvents, clear_events};
 
-/// Events that no picture has displayed yet, and corrections of earlier ones. It is a part of the log that the loop
-/// writes and a screen reads.
+/// Identifies a step: how often ticks were renumbered before it, and its tick.
+pub(crate) type StepId = (u64, u64);
+
+/// The events of some steps, ordered by step.
+type ByStep = VecDeque<(StepId, SharedEvents)>;
+
+/// The events of steps in their last run, until a picture displays them. It is a part of the log that the loop writes
+/// and a screen reads.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EventQueue {
-    /// The simulation went back to this tick and stayed there: earlier events from there on are void.
-    rewound: Option<u64>,
-    /// No rollback changes earlier events before this tick any more.
-    oldest: u64,
-    retracted: Vec<Identity>,
-    steps: Vec<SharedEvents>,
+pub(crate) struct StepEvents {
+    /// A step that ran again without events is listed, too, because the events of its first run may wait elsewhere.
+    steps: ByStep,
+    /// The simulation went back to this step and stayed there: earlier events from there on are void.
+    rewound: Option<StepId>,
+    /// No rollback leads to earlier steps.
+    oldest: StepId,
 }
 
-impl EventQueue {
+impl StepEvents {
     pub fn is_empty(&self) -> bool {
-        self.retracted.is_empty() && self.steps.is_empty()
+        self.steps.is_empty()
     }
 
-    fn says_nothing(&self) -> bool {
-        self.is_empty() && self.rewound.is_none() && self.oldest == 0
+    /// Records the events of a step. They replace those of an earlier run.
+    pub fn set(&mut self, step: StepId, events: SharedEvents) {
+        set(&mut self.steps, step, events);
     }
 
-    pub fn add(&mut self, events: &SharedEvents) {
-        if !events.is_empty() {
-            self.steps.push(Arc::clone(events));
-        }
+    pub fn forget_before(&mut self, oldest: StepId) {
+        self.oldest = oldest;
     }
 
-    pub fn go_back(&mut self, tick: u64) {
-        self.drop_from(tick);
-        self.rewound = Some(self.rewound.map_or(tick, |earlier| earlier.min(tick)));
+    pub fn go_back(&mut self, step: StepId) {
+        drop_from(&mut self.steps, step);
+        self.rewound = Some(self.rewound.map_or(step, |earlier| earlier.min(step)));
     }
 
+    /// Returns the tick to which the simulation went back.
     pub fn rewound(&self) -> Option<u64> {
-        self.rewound
+        self.rewound.map(|(_, tick)| tick)
     }
 
-    /// Records that ticks were renumbered, so no rollback leads to the earlier ones.
-    pub fn renumber(&mut self) {
-        self.retracted.clear();
-        self.oldest = u64::MAX;
-    }
-
-    /// Records how the events changed when steps were resimulated. No rollback leads to steps before `oldest`.
-    pub fn correct(&mut self, [new, _, retracted]: &ChangedEvents, oldest: u64) {
-        for event in retracted.iter() {
-            let identity = event.identity();
-            if !self.take_out(&identity) {
-                self.retracted.push(identity);
-            }
+    pub fn append(&mut self, later: Self) {
+        if let Some(step) = later.rewound {
+            self.go_back(step);
         }
-        for event in new.iter() {
-            // If it was displayed and retracted, it happened after all.
-            if !take_first(&mut self.retracted, &event.identity()) {
-                self.insert(event.clone());
-            }
+        for (step, events) in later.steps {
+            self.set(step, events);
         }
-        self.oldest = self.oldest.max(oldest);
+        // After an assignment ticks may be lower.
+        self.oldest = later.oldest;
     }
 
-    pub fn append(&mut self, mut later: Self) {
-        self.give_way_to(&mut later);
-        self.retracted.retain(|(step, ..)| *step >= later.oldest);
-        self.rewound = self.rewound.into_iter().chain(later.rewound).min();
-        self.oldest = self.oldest.max(later.oldest);
-        for mut events in later.steps {
-            drop_taken(&mut events, &mut self.retracted);
-            self.add(&events);
-        }
-        self.retracted.append(&mut later.retracted);
-    }
-
-    /// Removes the events that a later queue makes void or retracts.
+    /// Drops the events that a later list makes void, and takes over its events of the same steps.
     pub fn give_way_to(&mut self, later: &mut Self) {
-        if let Some(tick) = later.rewound {
-            self.drop_from(tick);
+        if let Some(step) = later.rewound {
+            drop_from(&mut self.steps, step);
         }
-        later.retracted.retain(|identity| !self.take_out(identity));
+        later.steps.retain(|(step, events)| {
+            let place = place(&self.steps, *step);
+            if let Ok(place) = place {
+                self.steps[place].1 = Arc::clone(events);
+            }
+            place.is_err()
+        });
+    }
+
+    /// Drops the steps without events.
+    pub fn drop_empty(&mut self) {
+        self.steps.retain(|(_, events)| !events.is_empty());
     }
 
     /// Removes and returns the events of this tick and later ones.
     pub fn split_off(&mut self, tick: u64) -> Self {
-        let later = self.steps.extract_if(.., |events| step_of(events) >= tick);
+        let (earlier, later) = (self.steps.drain(..)).partition(|((_, it), _)| *it < tick);
+        self.steps = earlier;
         Self {
-            steps: later.collect(),
+            steps: later,
+            oldest: self.oldest,
             ..Self::default()
         }
     }
 
     /// Drops the events of the oldest step. Returns how many there were, or `None` if there is no such step.
     pub fn drop_oldest(&mut self) -> Option<usize> {
-        (!self.steps.is_empty()).then(|| self.steps.remove(0).len())
+        self.steps.pop_front().map(|(_, events)| events.len())
     }
 
     pub fn len(&self) -> usize {
         self.steps.len()
     }
+}
 
-    fn drop_from(&mut self, tick: u64) {
-        self.split_off(tick);
-        self.retracted.retain(|(step, ..)| *step < tick);
-    }
+fn place(steps: &ByStep, step: StepId) -> Result<usize, usize> {
+    steps.binary_search_by_key(&step, |(it, _)| *it)
+}
 
-    /// Removes the last of several same events. Returns whether there was one.
-    fn take_out(&mut self, identity: &Identity) -> bool {
-        for place in (0..self.steps.len()).rev() {
-            let events = &mut self.steps[place];
-            let last = |event: &Event| event.identity() == *identity;
-            if let Some(last) = events.iter().rposition(last) {
-                Arc::make_mut(events).remove(last);
-                if events.is_empty() {
-                    self.steps.remove(place);
-                }
-                return true;
-            }
-        }
-        false
+fn set(steps: &mut ByStep, step: StepId, events: SharedEvents) {
+    match place(steps, step) {
+        Ok(place) => steps[place].1 = events,
+        Err(place) => steps.insert(place, (step, events)),
     }
+}
 
-    fn insert(&mut self, event: Event) {
-        let step = event.step();
-        let earlier = self.steps.iter().rposition(|it| step_of(it) < step);
-        let place = earlier.map_or(0, |it| it + 1);
-        match self.steps.get_mut(place) {
-            Some(events) if step_of(events) == step => Arc::make_mut(events).push(event),
-            _ => self.steps.insert(place, SharedEvents::new(vec![event])),
-        }
-    }
+fn drop_from(steps: &mut ByStep, step: StepId) {
+    steps.truncate(steps.partition_point(|(it, _)| *it < step));
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DisplayedEvents {
     events: SharedEvents,
-    /// Events of earlier pictures that did not happen after all. If they happen again, they are not displayed again.
-    retracted: Vec<Identity>,
-    left: EventQueue,
+    /// All events that were displayed of each step that a rollback may change. They are not displayed again.
+    earlier: ByStep,
+    left: StepEvents,
 }
 
 impl DisplayedEvents {
@@ -146,28 +126,42 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    pub fn show(&mut self, queue: &mut EventQueue) {
+    pub fn show(&mut self, events: &mut StepEvents) {
         clear_events(&mut self.events);
-        if queue.says_nothing() && self.left.says_nothing() {
-            return;
+        self.left.append(std::mem::take(events));
+        if let Some(step) = self.left.rewound.take() {
+            drop_from(&mut self.earlier, step);
         }
-        self.left.append(std::mem::take(queue));
-        if let Some(tick) = self.left.rewound.take() {
-            self.retracted.retain(|(step, ..)| *step < tick);
+        for (step, events) in std::mem::take(&mut self.left.steps) {
+            self.show_step(step, events);
         }
-        let oldest = std::mem::take(&mut self.left.oldest);
-        self.retracted.retain(|(step, ..)| *step >= oldest);
-        self.retracted.append(&mut self.left.retracted);
-        for mut events in self.left.steps.drain(..) {
-            drop_taken(&mut events, &mut self.retracted);
-            if self.events.is_empty() {
-                self.events = events;
-            } else {
-                Arc::make_mut(&mut self.events).extend_from_slice(&events);
-            }
-        }
+        let oldest = self.left.oldest;
+        let old = self.earlier.partition_point(|(step, _)| *step < oldest);
+        self.earlier.drain(..old);
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
             Arc::make_mut(&mut self.events).sort_by_key(order);
+        }
+    }
+
+    fn show_step(&mut self, step: StepId, events: SharedEvents) {
+        let events = match place(&self.earlier, step) {
+            Ok(place) => {
+                let displayed = &mut self.earlier[place].1;
+                let [new, ..] = EventChanges::between(displayed, &events);
+                Arc::make_mut(displayed).extend_from_slice(&new);
+                new
+            }
+            Err(place) => {
+                if step >= self.left.oldest && !events.is_empty() {
+                    self.earlier.insert(place, (step, Arc::clone(&events)));
+                }
+                events
+            }
+        };
+        if self.events.is_empty() {
+            self.events = events;
+        } else {
+            Arc::make_mut(&mut self.events).extend_from_slice(&events);
         }
     }
 
@@ -175,32 +169,77 @@ impl DisplayedEvents {
         clear_events(&mut self.events);
     }
 
-    pub fn leave(&mut self, queue: EventQueue) {
-        self.left.append(queue);
+    pub fn leave(&mut self, events: StepEvents) {
+        self.left.append(events);
     }
 
-    pub fn take_left(&mut self) -> EventQueue {
+    pub fn take_left(&mut self) -> StepEvents {
         std::mem::take(&mut self.left)
     }
-}
-
-fn step_of(events: &SharedEvents) -> u64 {
-    events[0].step()
 }
 
 fn order(event: &Event) -> (u64, super::EventOrder) {
     (event.step(), event.order())
 }
 
-/// Removes the first of several same identities from a list. Returns whether there was one.
-fn take_first(list: &mut Vec<Identity>, identity: &Identity) -> bool {
-    let first = list.iter().position(|listed| listed == identity);
-    first.map(|first| list.remove(first)).is_some()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Quarantined;
+    use crate::key::BodyKey;
+    use slotmap::KeyData;
 
-/// Drops the events that are in this list, and removes them from it.
-fn drop_taken(events: &mut SharedEvents, list: &mut Vec<Identity>) {
-    if !list.is_empty() {
-        Arc::make_mut(events).retain(|event| !take_first(list, &event.identity()));
+    fn events(tick: u64, count: u64) -> SharedEvents {
+        let event = |number| {
+            Event::Quarantined(Quarantined {
+                step: tick,
+                body: BodyKey::from(KeyData::from_ffi(number)),
+            })
+        };
+        SharedEvents::new((1..=count).map(event).collect())
+    }
+
+    fn show(displayed: &mut DisplayedEvents, tick: u64, count: u64) -> usize {
+        let mut queue = StepEvents::default();
+        queue.set((0, tick), events(tick, count));
+        displayed.show(&mut queue);
+        displayed.events().len()
+    }
+
+    /// If each event was searched in a list, this would take minutes.
+    #[test]
+    fn a_hundred_thousand_events_that_come_and_go_are_displayed_once() {
+        let mut displayed = DisplayedEvents::default();
+        assert_eq!(show(&mut displayed, 5, 100_000), 100_000);
+        for _ in 0..3 {
+            assert_eq!(show(&mut displayed, 5, 0), 0);
+            assert_eq!(show(&mut displayed, 5, 100_000), 0);
+        }
+        assert_eq!(show(&mut displayed, 5, 100_002), 2);
+    }
+
+    #[test]
+    fn events_of_equal_ticks_under_another_numbering_are_other_events() {
+        let mut waiting = StepEvents::default();
+        waiting.set((0, 5), events(5, 2));
+        let mut later = StepEvents::default();
+        later.set((1, 5), events(5, 0));
+        waiting.give_way_to(&mut later);
+        waiting.append(later);
+        let mut displayed = DisplayedEvents::default();
+        displayed.show(&mut waiting);
+        assert_eq!(displayed.events().len(), 2);
+    }
+
+    #[test]
+    fn only_events_that_a_rollback_can_reach_are_remembered() {
+        let mut displayed = DisplayedEvents::default();
+        for tick in 0..10u64 {
+            let mut queue = StepEvents::default();
+            queue.set((0, tick), events(tick, 3));
+            queue.forget_before((0, tick.saturating_sub(2)));
+            displayed.show(&mut queue);
+        }
+        assert_eq!(displayed.earlier.len(), 3);
     }
 }

@@ -17,7 +17,7 @@ use crate::key::BodyKey;
 use rapier::dynamics::SoftBodyTearEvent;
 use rapier::geometry::{ColliderHandle, ContactForceEvent};
 
-pub(crate) use displayed::{DisplayedEvents, EventQueue};
+pub(crate) use displayed::{DisplayedEvents, StepEvents, StepId};
 pub(crate) use log::EventLog;
 
 /// Reports that two colliders started or stopped touching.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rapier::math::Pose;
 
-use crate::events::EventQueue;
+use crate::events::StepEvents;
 use crate::key::BodyKey;
 
 use super::motion::Smoothing;
@@ -23,7 +23,7 @@ pub(crate) struct Changes {
     /// The bodies that have come to rest, or every body at rest if all bodies are compared.
     pub rest: Vec<(BodyKey, Pose)>,
     pub removed: Vec<BodyKey>,
-    pub events: EventQueue,
+    pub events: StepEvents,
 }
 
 /// Which bodies may have changed since the last picture.

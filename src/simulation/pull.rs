@@ -250,18 +250,25 @@ impl Simulation {
         {
             self.pool = self.physics.pool();
         }
-        let events = self.physics.events();
+        let events = self.physics.events().shared();
         self.run.past.end_step(step.tick, &events);
         if let Some(redo) = &mut self.run.redo {
-            if let Some(changes) = redo.end_step(events.as_slice(), &self.run.past) {
-                self.run.event_changes = changes;
+            redo.end_step(step.tick, events);
+            if redo.len() == 0 {
+                self.run.event_changes = redo.event_changes();
             }
             let report = self.open.as_mut();
             let made = report.map_or(&mut self.run.resimulated, |it| &mut it.resimulated);
             *made = made.saturating_add(1);
             return;
         }
-        self.physics.changes.events.add(&events.shared());
+        let kept = self.run.past.rewindable();
+        let log = &mut self.physics.changes.events;
+        if !events.is_empty() {
+            log.set(self.run.step_id(step.tick), events);
+        }
+        let oldest = kept.into_iter().next().unwrap_or(step.tick + 1);
+        log.forget_before(self.run.step_id(oldest));
         self.clock.count_step();
         if let Some(open) = &mut self.open {
             open.rejected_forces += rejected;

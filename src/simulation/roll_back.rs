@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::events::{ChangedEvents, Event, EventChanges};
+use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents};
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics, Stage};
 use crate::pose::{Changes, Origin, Pairs};
@@ -10,7 +10,7 @@ use crate::step::{Birth, World};
 use crate::time::{ExactTime, Step};
 
 use super::hooks::{BeforeStep, Hooks};
-use super::past::{Past, Record, RewindError};
+use super::past::{Record, RewindError};
 use super::simulation::Simulation;
 
 /// Why [`Simulation::resimulate_with`] failed.
@@ -203,7 +203,7 @@ impl Simulation {
             return Ok(());
         }
         let former = match self.run.redo.take() {
-            Some(redo) => redo.former,
+            Some(redo) => self.run.end_redo(*redo),
             None => Former::new(former, u64::MAX),
         };
         self.follow_tick();
@@ -223,8 +223,8 @@ pub(super) struct Redo {
     pub former: Former,
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
-    /// The events of the steps that have run again, sorted by tick.
-    events: Vec<Event>,
+    /// The steps that have run again, with their events, sorted by tick.
+    pub ran: Vec<(u64, SharedEvents)>,
 }
 
 /// The displayed poses when the first rollback left the present.
@@ -263,7 +263,7 @@ impl Redo {
             done: 0,
             former,
             requested,
-            events: Vec::new(),
+            ran: Vec::new(),
         }
     }
 
@@ -294,22 +294,20 @@ impl Redo {
         self.steps.len() - self.done
     }
 
-    /// Ends the next step, which had these events. Returns how the events changed if it was the last step.
-    pub fn end_step(&mut self, events: &[Event], past: &Past) -> Option<ChangedEvents> {
+    /// Ends the next step, which had these events.
+    pub fn end_step(&mut self, tick: u64, events: SharedEvents) {
         self.done += 1;
-        self.events.extend_from_slice(events);
-        (self.len() == 0).then(|| self.correct_events(past))
+        self.ran.push((tick, events));
     }
 
-    /// Corrects the events that are still to be displayed, and returns how they changed.
-    pub fn correct_events(&mut self, past: &Past) -> ChangedEvents {
-        let done = self.steps.range(..self.done);
-        let then: Vec<Event> = done.flat_map(|step| step.events.iter().cloned()).collect();
-        let changes = EventChanges::between(&then, &self.events);
-        let oldest = past.rewindable().start;
-        let oldest = self.first_tick().map_or(oldest, |first| first.min(oldest));
-        self.former.changes.events.correct(&changes, oldest);
-        changes
+    /// Returns how the events changed in the steps that ran again.
+    pub fn event_changes(&self) -> ChangedEvents {
+        let (mut then, mut now) = (Vec::<Event>::new(), Vec::new());
+        for (tick, events) in &self.ran {
+            then.extend_from_slice(&self.steps[self.place(*tick)].events);
+            now.extend_from_slice(events);
+        }
+        EventChanges::between(&then, &now)
     }
 
     /// Goes back to `tick`. Steps that were already resimulated keep the records of their first run.
@@ -320,16 +318,12 @@ impl Redo {
             self.steps.push_front(step);
         }
         self.done = self.place(tick);
-        self.events.retain(|event| event.step() < tick);
+        self.ran.retain(|(ran, _)| *ran < tick);
     }
 
     /// Skips to the step of this tick. The events of skipped steps stay as they were.
     pub fn skip_to(&mut self, tick: u64) {
-        let next = self.place(tick);
-        let skipped = self.steps.range(self.done..next);
-        let events = skipped.flat_map(|step| step.events.iter().cloned());
-        self.events.extend(events);
-        self.done = next;
+        self.done = self.place(tick);
     }
 
     fn place(&self, tick: u64) -> usize {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::events::ChangedEvents;
+use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
 use crate::physics::{PastEdits, Physics};
 use crate::pose::{Change, Changes, GeneralSmoothing, Scope};
@@ -18,6 +18,8 @@ pub(super) struct Run {
     epoch: Option<u64>,
     /// Distinguishes runs for views on other threads, which continue after a rollback or a rewind.
     timeline: Id,
+    /// How often ticks were renumbered.
+    numbering: u64,
     pub past: Past,
     pub redo: Option<Box<Redo>>,
     pub event_changes: ChangedEvents,
@@ -35,6 +37,7 @@ impl Run {
     pub fn copy(&self, epoch: u64) -> Self {
         Self {
             epoch: self.epoch.map(|_| epoch),
+            numbering: self.numbering,
             redo: self.redo.clone(),
             event_changes: self.event_changes.clone(),
             resimulated: self.resimulated,
@@ -56,6 +59,21 @@ impl Run {
 
     pub fn begin_timeline(&mut self) {
         self.timeline = Id::default();
+    }
+
+    pub fn step_id(&self, tick: u64) -> StepId {
+        (self.numbering, tick)
+    }
+
+    /// Ends a rollback. The events of steps that ran again replace those of their first run.
+    pub fn end_redo(&self, redo: Redo) -> Former {
+        let Redo {
+            mut former, ran, ..
+        } = redo;
+        for (tick, events) in ran {
+            former.changes.events.set(self.step_id(tick), events);
+        }
+        former
     }
 }
 
@@ -128,8 +146,8 @@ impl Simulation {
 
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.clock.tick());
-        self.physics.changes.events.renumber();
         self.run.past.clear();
+        self.run.numbering += 1;
         self.adopt();
     }
 
@@ -187,7 +205,8 @@ impl Simulation {
             self.physics.forces.end_frame();
             // A correction may have brought another time.
             self.follow_tick();
-            self.correct_picture(redo.former, first);
+            let former = self.run.end_redo(*redo);
+            self.correct_picture(former, first);
         }
     }
 
@@ -202,15 +221,14 @@ impl Simulation {
 
     /// Drops the steps that are still to be resimulated. Returns the changes before the rollback.
     pub(super) fn end_redo(&mut self) -> Option<Changes> {
-        let mut redo = self.run.redo.take()?;
+        let redo = self.run.redo.take()?;
         self.abort_step();
-        redo.correct_events(&self.run.past);
-        Some(redo.former.changes)
+        Some(self.run.end_redo(*redo).changes)
     }
 
     /// Displays this state without smoothing, with these changes, except their events from the tick `first` on.
     pub(super) fn jump_from(&mut self, mut changes: Changes, first: u64) {
-        changes.events.go_back(first);
+        changes.events.go_back(self.run.step_id(first));
         self.physics.detect_edits();
         self.physics.continue_changes(changes, Scope::Other, []);
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::events::EventQueue;
+use crate::events::StepEvents;
 use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
 use crate::time::StepCost;
 
@@ -153,7 +153,8 @@ impl<E> Mail<E> {
             changes.append(earlier.changes);
         }
         changes.append(state.changes);
-        self.retract(&mut changes.events);
+        self.replace_events(&mut changes.events);
+        changes.events.drop_empty();
         state.changes = changes;
         self.states.push_back(state);
     }
@@ -171,9 +172,9 @@ impl<E> Mail<E> {
         }
     }
 
-    /// Drops the events that a later queue makes void before they are displayed.
-    pub fn retract(&mut self, later: &mut EventQueue) {
-        for state in self.states.iter_mut().rev() {
+    /// Drops events that later ones make void, and takes over later events of the same steps, before they are displayed.
+    pub fn replace_events(&mut self, later: &mut StepEvents) {
+        for state in &mut self.states {
             state.changes.events.give_way_to(later);
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ecs::StateNumber;
+use crate::events::StepId;
 use crate::pose::{Changes, Scope, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
@@ -80,7 +81,7 @@ impl Publisher {
         simulation.physics.detect_edits();
         let mut changes = Changes::default();
         if std::mem::take(&mut self.is_other) {
-            changes.events.go_back(0);
+            changes.events.go_back(StepId::default());
         }
         let mut screen = simulation.take_screen();
         changes.events.append(screen.events.take_left());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::events::{EventQueue, Events};
+use crate::events::{Events, StepEvents};
 use crate::key::BodyKey;
 use crate::pose::{Changes, Scope};
 use crate::screen::{Moment, RenderData, Screen};
@@ -101,8 +101,8 @@ impl<E> View<E> {
         self.mail.append(&mut mail, &self.settings);
     }
 
-    pub(super) fn retract(&mut self, later: &mut EventQueue) {
-        self.mail.retract(later);
+    pub(super) fn replace_events(&mut self, later: &mut StepEvents) {
+        self.mail.replace_events(later);
     }
 
     pub(super) fn show(&mut self, now: Duration) {

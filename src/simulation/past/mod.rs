@@ -5,9 +5,9 @@ mod poses;
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use crate::events::{Events, SharedEvents};
+use crate::events::SharedEvents;
 use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::pose::{Pair, Pairs};
@@ -290,11 +290,11 @@ impl Past {
         });
     }
 
-    pub fn end_step(&mut self, tick: u64, events: &Events) {
+    pub fn end_step(&mut self, tick: u64, events: &SharedEvents) {
         if self.keeps_snapshots()
             && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
         {
-            record.events = events.shared();
+            record.events = Arc::clone(events);
         }
         self.cut(tick + 1);
     }

@@ -83,8 +83,7 @@ impl Overlap {
                 // While this step is run, frames display the previous one.
                 self.publish();
             }
-            self.view
-                .retract(&mut self.simulation.physics.changes.events);
+            (self.view).replace_events(&mut self.simulation.physics.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // The step is not run if the hook has replaced the state.
             if self.simulation.physics.current_step() == Some(step) {

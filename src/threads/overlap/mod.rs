@@ -137,6 +137,8 @@ impl Overlap {
         };
         let settings = RunnerSettings {
             slack: 1.0,
+            // Each frame displays all events up to its time.
+            events: usize::MAX,
             ..RunnerSettings::default()
         };
         let real_time = simulation.clock().real_time();

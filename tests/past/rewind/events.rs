@@ -302,3 +302,100 @@ fn a_correction_retracts_no_events_of_the_steps_that_it_skips() {
     assert!(changes.retracted.is_empty(), "{:?}", changes.retracted);
     assert!(changes.new.is_empty());
 }
+
+#[test]
+fn a_copy_displays_the_same_events_even_if_a_state_was_assigned_since() {
+    let (mut simulation, _) = ball_and_sensor();
+    assert_eq!(displayed(&mut simulation, 70), [6]);
+    assert_eq!(starts(simulation.clone().events()), [6]);
+    simulation.physics = simulation.physics.clone();
+    assert_eq!(starts(simulation.events()), [6]);
+    assert_eq!(starts(simulation.clone().events()), [6]);
+}
+
+/// Balls that enter sensors in every step and leave them again, unless they are `away`.
+fn enter(physics: &mut Physics, balls: &[BodyKey], step: Step, is_away: bool) {
+    let is_inside = step.tick.is_multiple_of(2) && !is_away;
+    for (key, x) in balls.iter().zip(0u16..) {
+        let y = if is_inside { 0.0 } else { 3.0 };
+        let at = translation(10.0 * f32::from(x), y, 0.0);
+        physics.teleport(*key, at).unwrap();
+    }
+}
+
+fn balls_and_sensors(count: u16) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = space(100);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    let balls = (0..count).map(|x| {
+        let at = translation(10.0 * f32::from(x), 0.0, 0.0);
+        let sensor = ball().sensor(true).active_events(ActiveEvents::all());
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::fixed().pose(at), sensor);
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic().pose(at), ball())
+    });
+    let balls = balls.collect();
+    (simulation, balls)
+}
+
+#[test]
+fn frames_after_a_rollback_that_retracted_events_allocate_no_more_than_before() {
+    let [usual, later] = [false, true].map(|is_away| {
+        let (mut simulation, balls) = balls_and_sensors(50);
+        for _ in 0..30 {
+            simulation.advance(MS(10), |physics, step| enter(physics, &balls, step, false));
+        }
+        let rerun = |physics: &mut Physics, step: Step| enter(physics, &balls, step, is_away);
+        simulation.resimulate(22, rerun).unwrap();
+        let retracted = simulation.event_changes().retracted.len();
+        assert_eq!(retracted > 300, is_away, "{retracted}");
+        let frame = |simulation: &mut Simulation| {
+            simulation.begin_frame(MS(10));
+            while let Some(step) = simulation.next_step() {
+                enter(&mut simulation.physics, &balls, step, false);
+                simulation.run_step();
+            }
+            let end = allocation_counter::measure(|| {
+                simulation.end_frame();
+            });
+            assert_eq!(simulation.events().len(), 50);
+            end.bytes_total
+        };
+        for _ in 0..2 {
+            frame(&mut simulation);
+        }
+        // The states that the rollback can reach are still kept.
+        (0..10).map(|_| frame(&mut simulation)).max().unwrap()
+    });
+    assert!(later <= usual, "{later} bytes instead of {usual}");
+}
+
+#[test]
+fn hundreds_of_events_that_a_rollback_changes_in_each_frame_are_displayed_once() {
+    let (mut simulation, balls) = balls_and_sensors(100);
+    let mut displayed = BTreeMap::<_, u32>::new();
+    for frame in 0..60u64 {
+        simulation.begin_frame(MS(10));
+        let tick = simulation.physics.tick();
+        simulation
+            .roll_back(tick.saturating_sub(frame % 5))
+            .unwrap();
+        while let Some(step) = simulation.next_step() {
+            enter(&mut simulation.physics, &balls, step, frame % 3 == 0);
+            simulation.run_step();
+        }
+        simulation.end_frame();
+        for hit in simulation.events().collisions() {
+            *displayed
+                .entry((hit.step, hit.colliders[0].into_raw_parts(), hit.started))
+                .or_default() += 1;
+        }
+    }
+    assert!(displayed.len() > 3_000, "{}", displayed.len());
+    assert!(displayed.values().all(|count| *count == 1));
+}

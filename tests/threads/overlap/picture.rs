@@ -260,3 +260,35 @@ fn a_hook_lets_a_body_begin_at_a_pose_with_its_step() {
         assert_eq!(overlap.stop(&mut game).0.visual_error(key), None);
     }
 }
+
+#[test]
+fn all_events_of_a_long_frame_are_displayed() {
+    let mut simulation = crate::scenes::space(60);
+    let settings = simulation.clock_settings_mut();
+    settings.set_max_frame_time(Duration::MAX);
+    let sensor = crate::scenes::ball().sensor(true);
+    let sensor = sensor.active_events(ActiveEvents::COLLISION_EVENTS);
+    let physics = &mut simulation.physics;
+    physics.insert(RigidBodyBuilder::fixed(), sensor);
+    let ball = physics.insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut game = Game::new(move |physics, step, when| {
+        if when == Before {
+            let y = if step.tick.is_multiple_of(2) {
+                0.0
+            } else {
+                5.0
+            };
+            physics.teleport(ball, translation(0.0, y, 0.0)).unwrap();
+        }
+        Ok(())
+    });
+    let mut displayed = 0;
+    for ms in [16, 16, 30_000, 16, 16, 16, 16, 16] {
+        displayed += overlap.frame(MS(ms), &mut game).unwrap().events().len();
+    }
+    // One event per step, except for the steps that wait for the next frames.
+    let steps = overlap.view().tick();
+    assert!(steps > 1_800, "{steps}");
+    assert_eq!(displayed as u64, steps);
+}
