@@ -128,6 +128,8 @@ pub enum Past {
     Resimulate(u8),
     /// An input of an earlier tick arrives, and the steps since then run again.
     LateInput(u8, i8),
+    /// The inputs from an earlier tick on were wrong, and the steps since then run again without them.
+    TakeBackInput(u8),
     Rewind(u8),
     /// A state that the game keeps corrects the state of its tick.
     Correct(u8),
@@ -740,6 +742,12 @@ fn go_back(
                 player.late_input(back(by), x);
             }
         }
+        A::TakeBackInput(by) => {
+            go_to(back(by), simulation, player, effects);
+            if !effects.is_empty() {
+                player.take_back_input(back(by));
+            }
+        }
         A::Resimulate(by) => {
             go_to(back(by), simulation, player, effects);
             if !effects.is_empty() {
@@ -1010,6 +1018,7 @@ pub fn past() -> BoxedStrategy<Action> {
         4 => back().prop_map(A::RollBack),
         2 => back().prop_map(A::Resimulate),
         4 => (back(), x()).prop_map(|(back, x)| A::LateInput(back, x)),
+        4 => back().prop_map(A::TakeBackInput),
         1 => back().prop_map(A::Rewind),
         2 => (0..4u8).prop_map(A::Correct),
         2 => (body(), x()).prop_map(|(body, x)| A::CorrectHere(body, x)),

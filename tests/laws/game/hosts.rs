@@ -601,6 +601,14 @@ pub fn start(setup: &Setup) -> Simulation {
             for i in 0..24i8 {
                 spawn(physics, Body::Ball, 2 * i - 24);
             }
+            // Sensors without bodies, so that a step has many events and few bodies.
+            for i in 0..200u8 {
+                let (x, y) = (f32::from(i % 40), f32::from(i / 40));
+                let at = vector(0.25 * x - 5.0, 0.5 * y + 0.2, 0.0);
+                let sensor = cuboid(0.1, 0.2, 3.0).translation(at).sensor(true);
+                let sensor = sensor.active_events(ActiveEvents::COLLISION_EVENTS);
+                physics.rapier_mut().insert_collider(sensor, None);
+            }
         }
     }
     simulation

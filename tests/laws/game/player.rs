@@ -199,6 +199,10 @@ impl Player {
         self.parts().inputs.entry(tick).or_default().push(x);
     }
 
+    pub fn take_back_input(&self, tick: u64) {
+        self.parts().inputs.split_off(&tick);
+    }
+
     /// Begins a frame, with all that the game does before it.
     pub fn begin(&mut self, simulation: &mut Simulation, time: Duration) {
         let actions: Vec<_> = self.parts().script.acts(When::BeforeFrame).collect();
@@ -415,7 +419,8 @@ impl Player {
             inputs.extend(parts.inputs.get(&step.tick).cloned().unwrap_or_default());
         }
         for x in inputs {
-            self.perform(Action::Body(0, OnBody::SetVelocity(x, Access::BodyMut)), on);
+            // Most scenes have a floor, which comes first.
+            self.perform(Action::Body(1, OnBody::SetVelocity(x, Access::BodyMut)), on);
         }
         let actions = self.actions(step, false);
         self.perform_all(&actions, on)?;

@@ -244,7 +244,7 @@ fn setup() -> BoxedStrategy<Setup> {
         4 => Just(Scene::Yard),
         3 => Just(Scene::Space),
         1 => Just(Scene::Chain),
-        1 => Just(Scene::Crowd),
+        2 => Just(Scene::Crowd),
     ];
     (
         scene,

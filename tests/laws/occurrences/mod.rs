@@ -4,7 +4,7 @@
 // The rules.
 mod model;
 
-use crate::game::action::{Past, Value};
+use crate::game::action::{Past, Whole};
 use crate::game::log::Id;
 use crate::game::{Action, Effect, Entry, Kind, Picture};
 use model::Model;
@@ -18,11 +18,8 @@ struct Judge {
 }
 
 pub fn check(log: &[Entry], kind: Kind) {
-    let mut judge = Judge {
-        is_view: !kind.is_one_thread(),
-        ..Judge::default()
-    };
-    judge.model.void = judge.is_view.then(Vec::new);
+    let mut judge = Judge::default();
+    judge.hand_over(kind);
     for entry in log {
         let is_known = match entry {
             Entry::Ran { step, events, .. } => {
@@ -38,7 +35,10 @@ pub fn check(log: &[Entry], kind: Kind) {
                 tick,
                 rollback,
             } => judge.act(*action, effects, *tick, *rollback),
-            Entry::HandedOver(_) => false,
+            Entry::HandedOver(kind) => {
+                judge.hand_over(*kind);
+                true
+            }
             Entry::Picture(picture) => {
                 judge.display(picture);
                 true
@@ -52,6 +52,12 @@ pub fn check(log: &[Entry], kind: Kind) {
 }
 
 impl Judge {
+    /// Another host displays what waits, and knows all that has happened.
+    fn hand_over(&mut self, kind: Kind) {
+        self.is_view = !kind.is_one_thread();
+        self.model.void = self.is_view.then(Vec::new);
+    }
+
     fn settle(&mut self, present: u64) {
         self.model.settle(present);
         self.present = None;
@@ -80,18 +86,23 @@ impl Judge {
                     }
                     self.model.go_back(tick);
                 }
-                Effect::Other
-                    if matches!(action, Action::Value(Value::Assign(_) | Value::Exchange(_))) =>
-                {
+                Effect::Other if matches!(action, Action::Whole(Whole::Exchange(_))) => {
+                    return false;
+                }
+                Effect::Other | Effect::Loaded => {
                     self.present = None;
                     self.model.roll_back(0);
                     self.model.go_back(0);
                 }
+                Effect::Corrected(tick) => {
+                    // If the state is not earlier than the present, no step is left to run again.
+                    if let Some((clock, _)) = rollback.filter(|(clock, _)| clock <= tick) {
+                        self.settle(clock);
+                    }
+                }
                 Effect::Replaced if self.is_view => self.model.forget(),
                 Effect::Replaced => (),
-                Effect::Other | Effect::Loaded | Effect::Renumbered | Effect::Corrected(_) => {
-                    return false;
-                }
+                Effect::Renumbered => return false,
                 _ => (),
             }
         }
