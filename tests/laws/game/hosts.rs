@@ -6,7 +6,7 @@ use super::paths::Paths;
 use super::player::{Planned, Player};
 use super::script::{self, FrameScript, Scene, Script, Setup, When};
 use crate::scenes::MS;
-use crate::scenes::testing::{cuboid, translation, vector};
+use crate::scenes::testing::{cuboid, spin, translation, vector};
 use evenstep::ecs::Host as Bodies;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -598,6 +598,18 @@ pub fn start(setup: &Setup) -> Simulation {
             }
         }
         Scene::Crowd => {
+            // A row of sensors, which turns among those below.
+            let row = RigidBodyBuilder::dynamic().gravity_scale(0.0);
+            let row = row.translation(Vector::Y).angvel(spin(0.0, 0.0, 8.0));
+            let row = physics.insert(
+                row.can_sleep(false),
+                ColliderBuilder::ball(0.1).sensor(true),
+            );
+            for i in 1..20u8 {
+                let at = Vector::X * 0.2 * f32::from(i);
+                let sensor = ColliderBuilder::ball(0.05).sensor(true).translation(at);
+                physics.insert_collider(row, sensor).expect("it is alive");
+            }
             for i in 0..24i8 {
                 spawn(physics, Body::Ball, 2 * i - 24);
             }

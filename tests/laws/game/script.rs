@@ -155,6 +155,18 @@ pub const PLAIN: Weights = Weights {
     ..ALL
 };
 
+/// Most actions go back in time.
+#[cfg_attr(not(test), allow(dead_code, reason = "the fuzzer plays other games"))]
+pub const BACK: Weights = Weights {
+    edits: 1,
+    values: 0,
+    settings: 0,
+    past: 20,
+    copies: 0,
+    cuts: 0,
+    hand_overs: 1,
+};
+
 /// Returns one of the actions, or a useless one if the weights allow none.
 fn between(of: Weights) -> BoxedStrategy<Action> {
     prop_oneof![
@@ -273,5 +285,20 @@ fn setup() -> BoxedStrategy<Setup> {
 pub fn script(of: Weights) -> BoxedStrategy<Script> {
     (setup(), frames(of))
         .prop_map(|(setup, frames)| Script { setup, frames })
+        .boxed()
+}
+
+/// Returns games of a crowd that go back in time in many frames.
+#[cfg_attr(not(test), allow(dead_code, reason = "the fuzzer plays other games"))]
+pub fn rollbacks() -> BoxedStrategy<Script> {
+    (setup(), frames(BACK))
+        .prop_map(|(setup, frames)| Script {
+            setup: Setup {
+                scene: Scene::Crowd,
+                keep: 40,
+                ..setup
+            },
+            frames,
+        })
         .boxed()
 }

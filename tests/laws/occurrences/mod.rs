@@ -123,3 +123,22 @@ impl Judge {
         self.model.display(u64::MAX, displayed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{play, script};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(256)))]
+
+        #[test]
+        fn events_are_displayed_once_if_a_crowd_goes_back_in_time(
+            script in script::rollbacks(),
+            kind in Kind::any(),
+        ) {
+            check(&play(&script, kind).log, kind);
+        }
+    }
+}
