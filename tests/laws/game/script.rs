@@ -163,7 +163,7 @@ pub const BACK: Weights = Weights {
     settings: 0,
     past: 20,
     copies: 0,
-    cuts: 0,
+    cuts: 3,
     hand_overs: 1,
 };
 
