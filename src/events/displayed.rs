@@ -77,17 +77,6 @@ impl StepEvents {
         self.steps.retain(|(_, events)| !events.is_empty());
     }
 
-    /// Removes and returns the events of this tick and later ones.
-    pub fn split_off(&mut self, tick: u64) -> Self {
-        let (earlier, later) = (self.steps.drain(..)).partition(|((_, it), _)| *it < tick);
-        self.steps = earlier;
-        Self {
-            steps: later,
-            oldest: self.oldest,
-            ..Self::default()
-        }
-    }
-
     /// Drops the events of the oldest step. Returns how many there were, or `None` if there is no such step.
     pub fn drop_oldest(&mut self) -> Option<usize> {
         self.steps.pop_front().map(|(_, events)| events.len())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
 use crate::sync::thread;
-use stubs::{Changes, EventQueue, Movers, Origin, RunnerSettings};
+use stubs::{Changes, Movers, Origin, RunnerSettings, StepEvents};
 
 /// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
     });
     let changes = Changes {
         list: vec![tick],
-        events: EventQueue(vec![tick]),
+        events: StepEvents(vec![tick]),
     };
     mail.states.push_back(Update { snapshot, changes });
     mail.reading.time = Duration::from_secs(tick);
@@ -53,7 +53,7 @@ fn run_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plant
         let again = mailbox.put(&mut outgoing, settings, now);
         if again.is_some() && planted == Planted::EventsDropped {
             let states = outgoing.states.iter_mut();
-            states.for_each(|state| state.changes.events = EventQueue::default());
+            states.for_each(|state| state.changes.events = StepEvents::default());
         }
     }
     if planted == Planted::NoRetry {

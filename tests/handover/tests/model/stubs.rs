@@ -13,7 +13,7 @@ pub struct Origin;
 #[derive(Debug, Default)]
 pub struct Changes {
     pub list: Vec<u64>,
-    pub events: EventQueue,
+    pub events: StepEvents,
 }
 
 impl Changes {
@@ -29,9 +29,9 @@ impl Changes {
 
 /// Steps, each with two events.
 #[derive(Debug, Default)]
-pub struct EventQueue(pub Vec<u64>);
+pub struct StepEvents(pub Vec<u64>);
 
-impl EventQueue {
+impl StepEvents {
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -44,6 +44,8 @@ impl EventQueue {
     }
 
     pub fn give_way_to(&mut self, _: &mut Self) {}
+
+    pub fn drop_empty(&mut self) {}
 
     pub fn rewound(&self) -> Option<u64> {
         None
