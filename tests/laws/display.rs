@@ -103,7 +103,8 @@ impl<'a> Judge<'a> {
             action,
             Action::Setting(Setting::Correction(_)) | Action::Body(_, OnBody::Correction(_))
         );
-        let begins_error = |it: &Effect| !matches!(it, Effect::Pushed(_) | Effect::Cut(_));
+        let begins_error =
+            |it: &Effect| !matches!(it, Effect::Pushed(_) | Effect::Cut(_) | Effect::LinksMoved);
         let is_smoothing = matches!(
             action,
             Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
@@ -138,6 +139,10 @@ impl<'a> Judge<'a> {
                     }
                 }
                 Effect::Cut(key) => drop(self.from.remove(&key)),
+                Effect::LinksMoved => {
+                    self.all_touched = true;
+                    self.from.clear();
+                }
                 Effect::Back(tick) => {
                     self.run.split_off(&(tick + 1));
                     self.has_gone_back = true;

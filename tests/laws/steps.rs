@@ -216,6 +216,10 @@ impl Plain {
                     Action::Value(Value::Assign(_) | Value::Exchange(_) | Value::Lend(_))
                 );
             }
+            if hook.runs {
+                // The game has expected it to run.
+                begin_step(self.physics(), Smoothing::default());
+            }
             return Ok(());
         }
         self.simulation.step_once();

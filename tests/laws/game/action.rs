@@ -252,6 +252,8 @@ pub enum Effect {
     Pushed(BodyKey),
     /// The body was moved together with its path.
     Turned(BodyKey, Pose),
+    /// A link was moved, and others with it.
+    LinksMoved,
     /// The world was moved by this.
     Shifted(Vector),
     /// The body is displayed at this pose in the next picture.
@@ -349,6 +351,11 @@ fn metres(x: i8) -> f32 {
 fn to(x: i8) -> Pose {
     let x = metres(x);
     pose(vector(x, 6.0, -x), spin(0.1 * x, 0.2, 0.3 * x))
+}
+
+pub fn is_link(physics: &Physics, handle: RigidBodyHandle) -> bool {
+    let links = &physics.rapier().multibody_joints;
+    links.rigid_body_link(handle).is_some()
 }
 
 fn reach(physics: &mut Physics, key: BodyKey, access: Access) -> &mut RigidBody {
@@ -540,12 +547,14 @@ fn edit_body(
             // This fails for a link that depends on others.
             if physics.teleport(key, to(x)).is_ok() {
                 effects.push(Effect::Cut(key));
+                effects.extend(is_link(physics, handle).then_some(Effect::LinksMoved));
             }
         }
         A::TeleportBy(x) => {
             let by = pose(vector(metres(x), 1.0, 0.0), spin(0.0, 0.1, 0.2 * metres(x)));
             if physics.teleport_by(key, by).is_ok() {
                 effects.push(Effect::Turned(key, by));
+                effects.extend(is_link(physics, handle).then_some(Effect::LinksMoved));
             }
         }
         A::Put(part, x, access) => {
@@ -617,8 +626,7 @@ fn edit_body(
                 RigidBodyType::KinematicVelocityBased,
             ];
             // Rapier panics for a link that is not dynamic.
-            let links = &physics.rapier().multibody_joints;
-            if links.rigid_body_link(handle).is_some() {
+            if is_link(physics, handle) {
                 return;
             }
             let body = physics.body_mut(key).expect("it is alive");

@@ -77,7 +77,9 @@ pub type Id = (u64, [(u32, u32); 2], bool);
 pub fn ids(events: &Events) -> Vec<Id> {
     let events = events.collisions();
     let id = |it: &evenstep::events::Collision| {
-        let colliders = it.colliders.map(ColliderHandle::into_raw_parts);
+        // Rapier may have found them in another order in another run of the step.
+        let mut colliders = it.colliders.map(ColliderHandle::into_raw_parts);
+        colliders.sort_unstable();
         (it.step, colliders, it.started)
     };
     events.map(|it| id(&it)).collect()

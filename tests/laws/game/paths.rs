@@ -21,6 +21,8 @@ pub struct Known {
     pushes: bool,
     /// Whether the body's position was not finite since its last whole step, so that only the displayed pose is known.
     pub is_lost: bool,
+    /// Whether the game has moved the body since the last step.
+    is_put: bool,
     /// Whether a pose of the path needed arithmetic.
     pub is_rounded: bool,
 }
@@ -144,6 +146,7 @@ impl Paths {
             known.is_unsure = body.is_sleeping();
             known.is_pushed = std::mem::take(&mut known.pushes);
             known.is_rounded = false;
+            known.is_put = false;
             known.is_lost = !(previous.is_finite() && current.is_finite());
         }
     }
@@ -163,10 +166,9 @@ impl Paths {
     }
 
     fn follow(&mut self, physics: &Physics, effects: &[Effect]) {
-        let rapier = physics.rapier();
         let is_link = |key: &BodyKey| {
             let handle = physics.handle(*key).expect("it is alive");
-            rapier.multibody_joints.rigid_body_link(handle).is_some()
+            super::action::is_link(physics, handle)
         };
         let links = super::action::keys(physics)
             .into_iter()
@@ -229,6 +231,8 @@ impl Paths {
                 known.way.smoothing = smoothing;
             } else if pose.is_finite() && pose != known.way.current {
                 known.is_rounded |= known.way.put(pose);
+                // The library may see both edits at once.
+                known.is_lost |= std::mem::replace(&mut known.is_put, true);
                 known.is_unsure = true;
             }
         }
@@ -244,6 +248,7 @@ impl Known {
             is_pushed: false,
             pushes: false,
             is_lost: !pose.is_finite(),
+            is_put: false,
             is_rounded: false,
         }
     }
@@ -262,9 +267,10 @@ impl Known {
         if way.previous == way.current || has_same_time {
             return;
         }
-        // The velocities of a plain path were not read.
-        let is_plain = way.smoothing == Smoothing::Interpolate && way.center == Vector::ZERO;
-        self.is_pushed |= is_plain;
+        // The velocities of a straight path were not read.
+        let is_straight = way.smoothing == Smoothing::Interpolate;
+        let is_plain = is_straight && way.center == Vector::ZERO;
+        self.is_pushed |= is_straight;
         if is_plain || is_led(body) {
             way.center = center(body, smoothing);
         }

@@ -267,7 +267,9 @@ impl Player {
             action,
             Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
         );
-        parts.smoothings += u32::from(sets_smoothing);
+        // Another loop may display it with another smoothing.
+        let is_other = effects.contains(&Effect::Other);
+        parts.smoothings += u32::from(sets_smoothing) + 2 * u32::from(is_other);
         let is_born = |key: &BodyKey| !before.contains(key);
         let born: Vec<_> = keys(physics).into_iter().filter(is_born).collect();
         parts.owners.adopt(physics, born.iter().copied());
@@ -275,8 +277,12 @@ impl Player {
         if effects.contains(&Effect::Other) {
             parts.running = None;
         }
-        let is_jump =
-            |it: &Effect| matches!(it, Effect::Back(_) | Effect::Other | Effect::Corrected(_));
+        let is_jump = |it: &Effect| {
+            matches!(
+                it,
+                Effect::Back(_) | Effect::Other | Effect::Loaded | Effect::Corrected(_)
+            )
+        };
         if effects.iter().any(is_jump) {
             drop(parts);
             self.match_entities(physics);

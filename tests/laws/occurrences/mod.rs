@@ -89,6 +89,10 @@ impl Judge {
                 Effect::Other if matches!(action, Action::Whole(Whole::Exchange(_))) => {
                     return false;
                 }
+                Effect::Loaded if self.is_view => {
+                    self.present = None;
+                    self.model.forget();
+                }
                 Effect::Other | Effect::Loaded => {
                     self.present = None;
                     self.model.roll_back(0);

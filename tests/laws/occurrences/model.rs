@@ -4,6 +4,9 @@ use crate::game::log::Id;
 use evenstep::Step;
 use std::collections::BTreeMap;
 
+/// In how many pictures a view has displayed what was before.
+const LATE: u32 = 12;
+
 /// An event that was not displayed yet.
 #[derive(Debug)]
 struct Pending {
@@ -25,8 +28,10 @@ pub struct Model {
     /// Events that were not displayed before they became void, and whether a rollback retracted them. A thread that runs
     /// by itself may display them until it hears of it.
     pub void: Option<Vec<(Id, bool)>>,
-    /// Whether no new step has run since the simulation went back, so that a view may display the run before.
-    is_back: bool,
+    /// Events that may be displayed or not, because a copy does not know which of them a view has displayed.
+    forgotten: Vec<Id>,
+    /// In how many of the next pictures a view may display the run before the simulation went back.
+    late: u32,
 }
 
 impl Model {
@@ -36,7 +41,6 @@ impl Model {
             return;
         }
         self.settle(step.tick);
-        self.is_back = false;
         self.pending.extend(events.iter().map(|id| Pending {
             id: *id,
             earliest: step.tick,
@@ -88,7 +92,7 @@ impl Model {
 
     /// The steps from this tick on have never run.
     pub fn go_back(&mut self, tick: u64) {
-        self.is_back = true;
+        self.late = LATE;
         self.runs.split_off(&tick);
         let gone = self.pending.extract_if(.., |event| event.id.0 >= tick);
         let gone = gone.map(|event| (event.id, false));
@@ -102,11 +106,9 @@ impl Model {
     /// A view displays another simulation from now on.
     pub fn forget(&mut self) {
         let runs = std::mem::take(&mut self.runs);
+        self.forgotten.extend(runs.values().flatten());
+        self.forgotten.extend(self.pending.iter().map(|it| it.id));
         self.go_back(0);
-        // A copy does not know which of its last events a view has displayed.
-        if let Some(void) = &mut self.void {
-            void.extend(runs.values().flatten().map(|id| (*id, false)));
-        }
         self.runs = runs;
     }
 
@@ -125,13 +127,15 @@ impl Model {
             match void {
                 Some((_, true)) => self.retracted.push(*id),
                 Some((_, false)) => (),
+                None if self.forgotten.contains(id) => (),
                 None => panic!(
                     "{id:?} is not to be displayed at tick {tick}: {:?}",
                     self.pending
                 ),
             }
         }
-        let is_of_other_run = self.void.is_some() && self.is_back;
+        let is_of_other_run = self.void.is_some() && self.late > 0;
+        self.late = self.late.saturating_sub(1);
         let late = |event: &&Pending| event.latest < tick && !is_of_other_run;
         let late = self.pending.iter().find(late);
         assert!(late.is_none(), "{late:?} is not displayed at tick {tick}");
