@@ -91,23 +91,23 @@ impl<'a> Judge<'a> {
             action,
             Action::World(OnWorld::Score(_))
                 | Action::Value(Value::Copy)
-                | Action::Whole(Whole::Keep)
+                | Action::Whole(Whole::Shelve)
         );
         if !is_harmless {
             self.unsure = LATE;
         }
-        if matches!(action, Action::Whole(Whole::Exchange(_))) {
+        if matches!(action, Action::Whole(Whole::Swap(_))) {
             self.origin = None;
         }
         self.has_corrections |= matches!(
             action,
-            Action::Setting(Setting::Correction(_)) | Action::Body(_, OnBody::Correction(_))
+            Action::Setting(Setting::Correction(_)) | Action::Body(_, OnBody::OwnCorrection(_))
         );
         let begins_error =
             |it: &Effect| !matches!(it, Effect::Pushed(_) | Effect::Cut(_) | Effect::LinksMoved);
         let is_smoothing = matches!(
             action,
-            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
+            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::OwnSmoothing(_))
         );
         let begins = is_smoothing || effects.iter().any(begins_error);
         self.has_errors |= self.has_corrections && begins;
@@ -161,13 +161,13 @@ impl<'a> Judge<'a> {
             _,
             OnBody::Put(..)
             | OnBody::PutNowhere
-            | OnBody::Smoothing(_)
+            | OnBody::OwnSmoothing(_)
             | OnBody::SetType(_)
             | OnBody::Toggle,
         ) = action
         {
             self.all_touched = true;
-            if !matches!(action, Action::Body(_, OnBody::Smoothing(_))) {
+            if !matches!(action, Action::Body(_, OnBody::OwnSmoothing(_))) {
                 self.from.clear();
             }
         }

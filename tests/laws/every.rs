@@ -69,4 +69,66 @@ mod tests {
             judge(&script, Kind::Late);
         }
     }
+
+    /// A failed game is pasted like this one.
+    #[test]
+    fn a_printed_game_can_be_pasted() {
+        use crate::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 100,
+                smoothing: Hermite,
+                correction: HalfLife(50),
+                keep: 20,
+                interval: 3,
+                slack: 1,
+            },
+            frames: vec![
+                frame(
+                    10000,
+                    [
+                        (Between, Setting(Hz(144))),
+                        (BeforeFrame, World(Spawn(Platform, -8))),
+                    ],
+                ),
+                frame(
+                    31250,
+                    [
+                        (Before(0), Body(5, Put(Both, 12, PhysicsMutFor))),
+                        (Before(0), Cut(Panic)),
+                    ],
+                ),
+                frame(
+                    20000,
+                    [
+                        (After(1), Body(3, Despawn(Thread))),
+                        (Between, Value(Copy)),
+                        (Between, Whole(Load)),
+                        (Between, Body(2, Join(3, Rope))),
+                    ],
+                ),
+                frame(
+                    6944,
+                    [
+                        (Between, Past(LateInput(2, 30))),
+                        (Press(128), Body(1, Push(9))),
+                    ],
+                ),
+                frame(
+                    40000,
+                    [
+                        (Between, HandOver(InTime)),
+                        (Between, Hide(3)),
+                        (Before(2), World(Score(4))),
+                    ],
+                ),
+            ],
+        };
+        let printed = format!("{script:?}");
+        assert!(printed.contains("frame(31250, [(Before(0), Body(5, Put(Both, 12, PhysicsMutFor))), (Before(0), Cut(Panic))])"));
+        for kind in Kind::ALL {
+            judge(&script, kind);
+        }
+    }
 }

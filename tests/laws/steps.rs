@@ -147,7 +147,7 @@ impl Plain {
                 }
             }
             // Its states before earlier steps are not known.
-            Action::Whole(Whole::Exchange(_)) => return Err(Unknown),
+            Action::Whole(Whole::Swap(_)) => return Err(Unknown),
             _ if action.is_of_state() => self.run(action),
             // A copy continues as the original, and the others are of time and of the picture.
             _ => (),

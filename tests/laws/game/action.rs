@@ -42,7 +42,7 @@ pub enum OnBody {
     /// Despawns the entity, and removes the body.
     Despawn(Despawn),
     /// Despawns the entity. A sync or a later hook removes the body.
-    Leave,
+    Abandon,
     // Positions.
     Teleport(i8),
     TeleportBy(i8),
@@ -64,8 +64,8 @@ pub enum OnBody {
     SetType(u8),
     AddCollider(i8),
     RemoveCollider,
-    Smoothing(Option<Smoothing>),
-    Correction(Option<Fade>),
+    OwnSmoothing(Option<Smoothing>),
+    OwnCorrection(Option<Fade>),
     Join(u8, Joint),
 }
 
@@ -145,8 +145,8 @@ pub enum Whole {
     Clone,
     /// Continues with a simulation that was saved and loaded.
     Load,
-    Keep,
-    Exchange(u8),
+    Shelve,
+    Swap(u8),
 }
 
 /// The hooks carry these out, and the pull form.
@@ -179,7 +179,7 @@ pub enum Body {
 /// The part of a position that is set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
-    Whole,
+    Both,
     Translation,
     Rotation,
 }
@@ -194,7 +194,7 @@ pub enum Access {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Joint {
-    Ball,
+    Socket,
     Hinge,
     Rope,
     Link,
@@ -542,7 +542,7 @@ fn edit_body(
             rapier.remove_body(handle);
         }
         A::Despawn(how) => player.parts().owners.despawn(key, how, physics),
-        A::Leave => player.leave(key),
+        A::Abandon => player.leave(key),
         A::Teleport(x) => {
             // This fails for a link that depends on others.
             if physics.teleport(key, to(x)).is_ok() {
@@ -561,7 +561,7 @@ fn edit_body(
             // Half of these edits do not wake the body, so only the loop's own check can detect them.
             let body = reach(physics, key, access);
             match part {
-                Part::Whole => body.set_position(to(x), x > 0),
+                Part::Both => body.set_position(to(x), x > 0),
                 Part::Translation => body.set_translation(to(x).translation, x > 0),
                 Part::Rotation => body.set_rotation(to(x).rotation, x > 0),
             }
@@ -642,12 +642,12 @@ fn edit_body(
                 physics.remove_collider(collider).expect("it is there");
             }
         }
-        A::Smoothing(smoothing) => {
+        A::OwnSmoothing(smoothing) => {
             let set = physics.set_body_smoothing(key, smoothing);
             set.expect("it is alive");
             assert_eq!(physics.body_smoothing(key), smoothing);
         }
-        A::Correction(fade) => {
+        A::OwnCorrection(fade) => {
             let correction = fade.map(Fade::correction);
             let set = physics.set_body_correction(key, correction);
             set.expect("it is alive");
@@ -663,7 +663,7 @@ fn join(physics: &mut Physics, one: RigidBodyHandle, other: u8, joint: Joint) {
     };
     let (from, to) = (Vector::X * 0.5, Vector::X * -0.5);
     let data: GenericJoint = match joint {
-        Joint::Ball | Joint::Link => ball_joint(from, to),
+        Joint::Socket | Joint::Link => ball_joint(from, to),
         Joint::Hinge => hinge().local_anchor1(from).local_anchor2(to).into(),
         Joint::Rope => RopeJointBuilder::new(1.5).into(),
     };
@@ -828,8 +828,8 @@ fn exchange_whole(
             *simulation = loaded(simulation)?;
             effects.push(Effect::Loaded);
         }
-        A::Keep => add(&mut shelf.simulations, simulation.clone()),
-        A::Exchange(number) => {
+        A::Shelve => add(&mut shelf.simulations, simulation.clone()),
+        A::Swap(number) => {
             std::mem::swap(simulation, pick(&mut shelf.simulations, number)?);
             effects.extend([Effect::Other, Effect::Replaced]);
         }
@@ -878,15 +878,15 @@ fn access() -> impl Strategy<Value = Access> {
 }
 
 fn despawn() -> impl Strategy<Value = Despawn> {
-    prop::sample::select(vec![Despawn::Entities, Despawn::World, Despawn::Drop])
+    prop::sample::select(vec![Despawn::Evenstep, Despawn::Hecs, Despawn::Thread])
 }
 
 fn part() -> impl Strategy<Value = Part> {
-    prop::sample::select(vec![Part::Whole, Part::Translation, Part::Rotation])
+    prop::sample::select(vec![Part::Both, Part::Translation, Part::Rotation])
 }
 
 fn joint() -> impl Strategy<Value = Joint> {
-    prop::sample::select(vec![Joint::Ball, Joint::Hinge, Joint::Rope, Joint::Link])
+    prop::sample::select(vec![Joint::Socket, Joint::Hinge, Joint::Rope, Joint::Link])
 }
 
 pub fn smoothing() -> impl Strategy<Value = Smoothing> {
@@ -936,7 +936,7 @@ pub fn edit() -> BoxedStrategy<Action> {
         4 => on(Just(B::Remove)),
         2 => on(access().prop_map(B::RemoveThroughRapier)),
         2 => on(despawn().prop_map(B::Despawn)),
-        1 => on(Just(B::Leave)),
+        1 => on(Just(B::Abandon)),
         1 => all(x().prop_map(W::Flash)),
     ];
     let positions = prop_oneof![
@@ -966,8 +966,8 @@ pub fn edit() -> BoxedStrategy<Action> {
         2 => on((0..4u8).prop_map(B::SetType)),
         1 => on(x().prop_map(B::AddCollider)),
         1 => on(Just(B::RemoveCollider)),
-        3 => on(prop::option::of(smoothing()).prop_map(B::Smoothing)),
-        1 => on(prop::option::of(fade()).prop_map(B::Correction)),
+        3 => on(prop::option::of(smoothing()).prop_map(B::OwnSmoothing)),
+        1 => on(prop::option::of(fade()).prop_map(B::OwnCorrection)),
         1 => all((0..9u8).prop_map(W::Score)),
     ];
     let joints = prop_oneof![
@@ -1041,8 +1041,8 @@ pub fn whole() -> BoxedStrategy<Action> {
     prop_oneof![
         2 => Just(A::Clone),
         1 => Just(A::Load),
-        1 => Just(A::Keep),
-        1 => (0..4u8).prop_map(A::Exchange),
+        1 => Just(A::Shelve),
+        1 => (0..4u8).prop_map(A::Swap),
     ]
     .prop_map(Action::Whole)
     .boxed()

@@ -592,7 +592,7 @@ pub fn start(setup: &Setup) -> Simulation {
             let mut shelf = Default::default();
             let mut player = Player::default();
             for i in 1..5 {
-                let joint = if i < 3 { Joint::Link } else { Joint::Ball };
+                let joint = if i < 3 { Joint::Link } else { Joint::Socket };
                 let join = Action::Body(i, OnBody::Join(i + 1, joint));
                 super::action::act(join, &mut Reach::Physics(physics), &mut shelf, &mut player);
             }

@@ -5,7 +5,8 @@
 //! judge that list. They don't know which actions there are: an action reports its effect on paths, events and time as
 //! an [`Effect`], and everything else is read from the state.
 //!
-//! To add an action, add it to [`Action`], to [`act`](action::act) and to one of the strategies beside it.
+//! To add an action, add a variant to one of the enums of [`Action`], an arm to the function that carries these out, and
+//! a weight to the strategy of the same name. All are in [`action`].
 
 // The list of actions.
 pub mod action;
@@ -48,3 +49,14 @@ pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 /// If the game goes back in time between a frame that a panic has interrupted and the next one, the steps of the first
 /// are in no report.
 pub const A_ROLLBACK_LOSES_THE_REPORT_OF_AN_INTERRUPTED_FRAME: bool = true;
+
+/// All names in a printed game, to paste it into a test.
+#[cfg(test)]
+pub mod names {
+    pub use super::action::{Access::*, Action::*, Body::*, Cut::*, Fade::*, Joint::*, Part::*};
+    pub use super::action::{OnBody::*, OnWorld::*, Past::*, Setting::*, Value::*, Whole::*};
+    pub use super::hosts::Kind::*;
+    pub use super::owners::Despawn::*;
+    pub use super::script::{Scene::*, Script, Setup, When::*, frame};
+    pub use evenstep::Smoothing::*;
+}

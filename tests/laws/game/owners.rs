@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Despawn {
     /// Through evenstep.
-    Entities,
+    Evenstep,
     /// Through hecs.
-    World,
+    Hecs,
     /// Its component is dropped on another thread.
-    Drop,
+    Thread,
 }
 
 /// The displayed poses of entities.
@@ -58,12 +58,12 @@ mod hecs_world {
             let entity = self.entities.entity(key);
             if let Some(entity) = entity.filter(|entity| self.world.contains(*entity)) {
                 match how {
-                    Despawn::Entities => {
+                    Despawn::Evenstep => {
                         let despawned = self.entities.despawn(&mut self.world, physics, entity);
                         despawned.expect("it is there");
                     }
-                    Despawn::World => self.world.despawn(entity).expect("it is there"),
-                    Despawn::Drop => {
+                    Despawn::Hecs => self.world.despawn(entity).expect("it is there"),
+                    Despawn::Thread => {
                         let body = self.world.remove_one::<Body>(entity);
                         let dropping = std::thread::spawn(move || drop(body));
                         dropping.join().expect("it drops");

@@ -265,7 +265,7 @@ impl Player {
         let mut parts = self.parts();
         let sets_smoothing = matches!(
             action,
-            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::Smoothing(_))
+            Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::OwnSmoothing(_))
         );
         // Another loop may display it with another smoothing.
         let is_other = effects.contains(&Effect::Other);

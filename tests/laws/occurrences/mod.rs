@@ -86,7 +86,7 @@ impl Judge {
                     }
                     self.model.go_back(tick);
                 }
-                Effect::Other if matches!(action, Action::Whole(Whole::Exchange(_))) => {
+                Effect::Other if matches!(action, Action::Whole(Whole::Swap(_))) => {
                     return false;
                 }
                 Effect::Loaded if self.is_view => {
