@@ -101,7 +101,7 @@ mod no_world {
     use evenstep::ecs::Host;
 
     #[derive(Default)]
-    pub struct Owners;
+    pub struct Owners(());
 
     impl Owners {
         pub fn adopt(&mut self, _: &mut Physics, _: impl IntoIterator<Item = BodyKey>) {}
