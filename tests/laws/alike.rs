@@ -1,7 +1,7 @@
 //! Games that differ only in what must not matter are alike: bits at every frame rate and in a replay, and pictures
 //! whatever is kept.
 
-use crate::game::action::{Action, Reach, Setting, Shelf, act};
+use crate::game::action::{Action, OnBody, Reach, Setting, Shelf, act};
 use crate::game::log::Bits;
 use crate::game::player::{Player, begin_step};
 use crate::game::script::{FrameScript, PLAIN, When, script};
@@ -155,9 +155,11 @@ fn keeping(script: &Script, keep: u8, interval: u8) -> Script {
     (script.setup.keep, script.setup.interval) = (keep, interval);
     for frame in &mut script.frames {
         let is_other = |action: &Action| {
+            // If states are kept, another pose may have been read before a body goes nowhere.
             !matches!(
                 action,
                 Action::Setting(Setting::Keep(_) | Setting::Interval(_) | Setting::KeepPoses(_))
+                    | Action::Body(_, OnBody::PutNowhere)
             )
         };
         frame.acts.retain(|(_, action)| is_other(action));

@@ -42,6 +42,9 @@ pub const A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT: bool = true;
 /// After a correction, a link is displayed where the last step has led it, and not on its path.
 pub const A_CORRECTED_LINK_HAS_NO_PATH: bool = true;
 
+/// In the step after a shift of the origin, the visual error of a link ends.
+pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
+
 /// If a rollback brings back a body whose removal a view has not displayed yet, the body loses its entity when the view
 /// displays the removal.
 pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;

@@ -34,6 +34,8 @@ pub struct Paths {
     pub origin: Vector,
     /// The tick of the state that they lead to.
     tick: u64,
+    /// Whether a step has begun after that state.
+    has_begun: bool,
     /// The length of the step that has begun, and the smoothing of bodies that have none themselves.
     dt: f32,
     smoothing: Smoothing,
@@ -69,7 +71,7 @@ impl Paths {
         });
         let begun: Vec<_> = begun.collect();
         let paths = Self::of(physics);
-        (paths.dt, paths.smoothing) = (dt, smoothing);
+        (paths.dt, paths.smoothing, paths.has_begun) = (dt, smoothing, true);
         for (key, pose, velocity, is_sleeping) in begun {
             if let Some(known) = paths.bodies.get_mut(&key) {
                 known.begun = Some((pose, velocity));
@@ -95,7 +97,8 @@ impl Paths {
     /// Follows the state after a step or an action with these effects.
     pub fn observe(physics: &mut Physics, effects: &[Effect]) {
         let mut paths = std::mem::take(Self::of(physics));
-        if physics.tick() > paths.tick
+        if paths.has_begun
+            && physics.tick() > paths.tick
             && physics.current_step().is_none_or(|it| it.tick > paths.tick)
         {
             paths.end_step(physics);
@@ -107,6 +110,7 @@ impl Paths {
 
     fn end_step(&mut self, physics: &Physics) {
         let dt = self.dt;
+        self.has_begun = false;
         self.were_links_moved = std::mem::take(&mut self.are_links_moved);
         let links = self.links.iter().copied().collect();
         let former = std::mem::replace(&mut self.former_links, links);
@@ -189,6 +193,7 @@ impl Paths {
                     self.are_links_moved = true;
                 }
                 Effect::Shifted(by) => {
+                    self.are_links_moved |= super::A_SHIFTED_LINK_LOSES_ITS_ERROR;
                     self.origin -= by;
                     let by = Pose::from_translation(by);
                     self.bodies.values_mut().for_each(|it| it.transform(&by));

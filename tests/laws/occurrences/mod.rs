@@ -4,7 +4,7 @@
 // The rules.
 mod model;
 
-use crate::game::action::{Past, Whole};
+use crate::game::action::{Past, Value, Whole};
 use crate::game::log::Id;
 use crate::game::{Action, Effect, Entry, Kind, Picture};
 use model::Model;
@@ -15,6 +15,8 @@ struct Judge {
     /// The clock's tick, while steps run again.
     present: Option<u64>,
     is_view: bool,
+    /// Whether the state was exchanged since the last call of the loop.
+    is_exchanged: bool,
 }
 
 pub fn check(log: &[Entry], kind: Kind) {
@@ -22,6 +24,10 @@ pub fn check(log: &[Entry], kind: Kind) {
     judge.hand_over(kind);
     for entry in log {
         let is_known = match entry {
+            Entry::Frame { .. } => {
+                judge.is_exchanged = false;
+                true
+            }
             Entry::Ran { step, events, .. } => {
                 judge.model.end_step(*step, events.clone());
                 if judge.present == Some(step.tick + 1) {
@@ -87,6 +93,13 @@ impl Judge {
                     self.model.go_back(tick);
                 }
                 Effect::Other if matches!(action, Action::Whole(Whole::Swap(_))) => {
+                    return false;
+                }
+                // This may put the state back, so that nothing has changed.
+                Effect::Other
+                    if matches!(action, Action::Value(Value::Exchange(_)))
+                        && std::mem::replace(&mut self.is_exchanged, true) =>
+                {
                     return false;
                 }
                 Effect::Loaded if self.is_view => {
