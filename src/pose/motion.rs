@@ -351,7 +351,7 @@ pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
     !is_in_motion(body) || (is_led(body) && !has_moved)
 }
 
-fn is_led(body: &RigidBody) -> bool {
+pub(super) fn is_led(body: &RigidBody) -> bool {
     body.body_type() == RigidBodyType::KinematicPositionBased
 }
 

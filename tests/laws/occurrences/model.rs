@@ -4,8 +4,8 @@ use crate::game::log::Id;
 use evenstep::Step;
 use std::collections::BTreeMap;
 
-/// In how many pictures a view has displayed what was before.
-const LATE: u32 = 12;
+/// After how many new steps a view has displayed what was before.
+const LATE: u32 = 3;
 
 /// An event that was not displayed yet.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Model {
     pub void: Option<Vec<(Id, bool)>>,
     /// Events that may be displayed or not, because a copy does not know which of them a view has displayed.
     forgotten: Vec<Id>,
-    /// In how many of the next pictures a view may display the run before the simulation went back.
+    /// During how many of the next new steps a view may display the run before the simulation went back.
     late: u32,
 }
 
@@ -41,6 +41,7 @@ impl Model {
             return;
         }
         self.settle(step.tick);
+        self.late = self.late.saturating_sub(1);
         self.pending.extend(events.iter().map(|id| Pending {
             id: *id,
             earliest: step.tick,
@@ -135,7 +136,6 @@ impl Model {
             }
         }
         let is_of_other_run = self.void.is_some() && self.late > 0;
-        self.late = self.late.saturating_sub(1);
         let late = |event: &&Pending| event.latest < tick && !is_of_other_run;
         let late = self.pending.iter().find(late);
         assert!(late.is_none(), "{late:?} is not displayed at tick {tick}");
