@@ -119,6 +119,16 @@ fn pause_stops_every_stepping_and_a_single_step_has_full_length() {
 }
 
 #[test]
+fn a_single_step_requested_while_the_clock_runs_does_not_run_in_the_next_pause() {
+    for stepping in STEPPINGS {
+        let mut clock = clock(100, stepping);
+        clock.step_once();
+        clock.pause();
+        assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
+    }
+}
+
+#[test]
 fn speed_scales_simulated_time_in_every_stepping() {
     for (stepping, expected) in STEPPINGS.into_iter().zip([10, 10, 20, 20, 10]) {
         let mut clock = clock(100, stepping);
