@@ -145,7 +145,7 @@ pub const ALL: Weights = Weights {
 };
 
 /// No action changes what a step does, nor goes back in time.
-#[cfg_attr(not(test), allow(dead_code, reason = "the fuzzer plays other games"))]
+#[allow(dead_code, reason = "the fuzzer plays other games")]
 pub const PLAIN: Weights = Weights {
     values: 0,
     past: 0,
@@ -156,7 +156,7 @@ pub const PLAIN: Weights = Weights {
 };
 
 /// Most actions go back in time.
-#[cfg_attr(not(test), allow(dead_code, reason = "the fuzzer plays other games"))]
+#[allow(dead_code, reason = "the fuzzer plays other games")]
 pub const BACK: Weights = Weights {
     edits: 1,
     values: 0,
@@ -289,7 +289,7 @@ pub fn script(of: Weights) -> BoxedStrategy<Script> {
 }
 
 /// Returns games of a crowd that go back in time in many frames.
-#[cfg_attr(not(test), allow(dead_code, reason = "the fuzzer plays other games"))]
+#[allow(dead_code, reason = "the fuzzer plays other games")]
 pub fn rollbacks() -> BoxedStrategy<Script> {
     (setup(), frames(BACK))
         .prop_map(|(setup, frames)| Script {
