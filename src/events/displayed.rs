@@ -15,7 +15,8 @@ type ByStep = VecDeque<(StepId, SharedEvents)>;
 /// and a screen reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepEvents {
-    /// A step that ran again without events is listed, too, because the events of its first run may wait elsewhere.
+    /// A step that ran again without events is listed, too, because the events of its first run may wait in another
+    /// list.
     steps: ByStep,
     /// The simulation went back to this step and stayed there: earlier events from there on are void.
     rewound: Option<StepId>,
@@ -107,7 +108,6 @@ pub(crate) struct DisplayedEvents {
     events: SharedEvents,
     /// All events that were displayed of each step that a rollback may change. They are not displayed again.
     earlier: ByStep,
-    left: StepEvents,
 }
 
 impl DisplayedEvents {
@@ -115,16 +115,19 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    pub fn show(&mut self, events: &mut StepEvents) {
+    pub fn show(&mut self, events: StepEvents) {
         clear_events(&mut self.events);
-        self.left.append(std::mem::take(events));
-        if let Some(step) = self.left.rewound.take() {
+        let StepEvents {
+            steps,
+            rewound,
+            oldest,
+        } = events;
+        if let Some(step) = rewound {
             drop_from(&mut self.earlier, step);
         }
-        for (step, events) in std::mem::take(&mut self.left.steps) {
-            self.show_step(step, events);
+        for (step, events) in steps {
+            self.show_step(step, events, oldest);
         }
-        let oldest = self.left.oldest;
         let old = self.earlier.partition_point(|(step, _)| *step < oldest);
         self.earlier.drain(..old);
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
@@ -132,7 +135,7 @@ impl DisplayedEvents {
         }
     }
 
-    fn show_step(&mut self, step: StepId, events: SharedEvents) {
+    fn show_step(&mut self, step: StepId, events: SharedEvents, oldest: StepId) {
         let events = match place(&self.earlier, step) {
             Ok(place) => {
                 let displayed = &mut self.earlier[place].1;
@@ -141,7 +144,7 @@ impl DisplayedEvents {
                 new
             }
             Err(place) => {
-                if step >= self.left.oldest && !events.is_empty() {
+                if step >= oldest && !events.is_empty() {
                     self.earlier.insert(place, (step, Arc::clone(&events)));
                 }
                 events
@@ -156,14 +159,6 @@ impl DisplayedEvents {
 
     pub fn show_none(&mut self) {
         clear_events(&mut self.events);
-    }
-
-    pub fn leave(&mut self, events: StepEvents) {
-        self.left.append(events);
-    }
-
-    pub fn take_left(&mut self) -> StepEvents {
-        std::mem::take(&mut self.left)
     }
 }
 
@@ -191,7 +186,7 @@ mod tests {
     fn show(displayed: &mut DisplayedEvents, tick: u64, count: u64) -> usize {
         let mut queue = StepEvents::default();
         queue.set((0, tick), events(tick, count));
-        displayed.show(&mut queue);
+        displayed.show(queue);
         displayed.events().len()
     }
 
@@ -216,7 +211,7 @@ mod tests {
         waiting.give_way_to(&mut later);
         waiting.append(later);
         let mut displayed = DisplayedEvents::default();
-        displayed.show(&mut waiting);
+        displayed.show(waiting);
         assert_eq!(displayed.events().len(), 2);
     }
 
@@ -227,7 +222,7 @@ mod tests {
             let mut queue = StepEvents::default();
             queue.set((0, tick), events(tick, 3));
             queue.forget_before((0, tick.saturating_sub(2)));
-            displayed.show(&mut queue);
+            displayed.show(queue);
         }
         assert_eq!(displayed.earlier.len(), 3);
     }

@@ -1,5 +1,4 @@
-//! What a picture has to know besides the paths of moving bodies: changes of other bodies and of visual errors, and
-//! events.
+//! Changes that a picture reads besides the paths of moving bodies: other bodies, visual errors and events.
 
 use std::collections::BTreeSet;
 
@@ -86,8 +85,8 @@ impl Changes {
         });
     }
 
-    /// Drops all but the newest removals, if a comparison of all bodies finds those that were displayed. Returns how many
-    /// it drops.
+    /// Keeps only the newest removals, if a comparison of all bodies finds the displayed ones. Returns the number of
+    /// dropped ones.
     pub fn drop_removals(&mut self, most: usize) -> usize {
         let old = self.removed.len().saturating_sub(most);
         let old = if self.scope == Scope::Other { old } else { 0 };

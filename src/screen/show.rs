@@ -17,7 +17,7 @@ const CHUNK: usize = 64;
 impl Screen {
     pub(crate) fn show(&mut self, movers: &Movers, mut changes: Changes, moment: &Moment) {
         self.begin(moment);
-        self.events.show(&mut changes.events);
+        self.events.show(std::mem::take(&mut changes.events));
         if changes.scope == Scope::Other {
             self.end_errors();
         }

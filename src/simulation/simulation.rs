@@ -163,9 +163,10 @@ impl Simulation {
     /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
     ///
     /// A frame in the middle of a [rollback](Self::roll_back) displays no events, and a frame without a new step only
-    /// those that a rollback has found since the last frame. An event that a rollback retracts before it was displayed is
-    /// never displayed. If it was displayed, stop its effects with [`event_changes`](Self::event_changes). It is not
-    /// displayed again, even if another rollback brings it back. After a [rewind](Self::rewind) or an assignment, steps and events are new ones.
+    /// those that a rollback has found since the last frame. An event that a rollback retracts before it was displayed
+    /// is never displayed. If it was displayed, stop its effects with [`event_changes`](Self::event_changes). It is not
+    /// displayed again, even if another rollback brings it back. After a [rewind](Self::rewind) or an assignment, steps
+    /// and events are new ones.
     ///
     /// For the rules of your game, read [`Physics::events`] after each step. On another thread, use
     /// [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still to be displayed.

@@ -83,10 +83,9 @@ impl Publisher {
         if std::mem::take(&mut self.is_other) {
             changes.events.go_back(StepId::default());
         }
-        let mut screen = simulation.take_screen();
-        changes.events.append(screen.events.take_left());
         // The game may have ended a frame itself, which the view has not displayed.
-        let starts_over = std::mem::take(&mut self.starts_over) || screen.has_picture();
+        let has_picture = simulation.take_screen().has_picture();
+        let starts_over = std::mem::take(&mut self.starts_over) || has_picture;
         if starts_over {
             changes.scope = Scope::Other;
         }

@@ -61,8 +61,6 @@ impl<E> View<E> {
         for state in self.mail.states.drain(..) {
             waiting.append(state.changes);
         }
-        let events = std::mem::take(&mut waiting.events);
-        self.screen.events.leave(events);
         (std::mem::take(&mut self.screen), waiting)
     }
 
@@ -75,12 +73,9 @@ impl<E> View<E> {
     }
 
     pub(super) fn begin(&mut self) {
-        let Some(Update { snapshot, changes }) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
-        let mut events = self.screen.events.take_left();
-        events.append(std::mem::take(&mut changes.events));
-        changes.events = events;
         self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame, because entities keep it.
         self.screen.prepare_for(&snapshot.movers);
