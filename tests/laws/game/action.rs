@@ -768,8 +768,10 @@ fn go_back(
                     tick,
                     rollback,
                 });
-                // A hook may fail or assign another state.
+                // Its hooks need the shelf, too. They may fail or assign another state.
+                std::mem::swap(&mut player.parts().shelf, shelf);
                 let _ = simulation.resimulate_with(tick, player);
+                std::mem::swap(&mut player.parts().shelf, shelf);
             }
         }
         A::Rewind(by) => {

@@ -35,7 +35,7 @@ pub struct Parts {
     inputs: BTreeMap<u64, Vec<i8>>,
     queue: InputQueue<(u64, i8)>,
     pressed: u64,
-    shelf: Shelf,
+    pub shelf: Shelf,
     /// The step that is running, unless its end is written down.
     running: Option<Step>,
     /// The general smoothing of the frame, and the longest time of a frame, so that a game takes no long time.
