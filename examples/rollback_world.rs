@@ -38,7 +38,7 @@ fn step(physics: &mut Physics, step: Step, shoots_at: u64) {
         ended.run_on(&mut game.world);
         game.entities.remove_dropped(&mut game.world, physics);
     };
-    physics.resource_scope(systems).expect("the world is there");
+    physics.resource_scope(systems).unwrap();
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("frame {frame}: {bodies} shots");
             bodies
         };
-        let shots = simulation.resource_scope(sync).expect("the world is there");
+        let shots = simulation.resource_scope(sync).unwrap();
         assert_eq!(
             shots,
             usize::from((40..90).contains(&frame) && simulation.physics.tick() < 90)

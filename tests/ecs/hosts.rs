@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What the hooks of a game do before each step.
+/// The part of a game's hooks before each step.
 type Rules = fn(&mut Game, &mut Physics, Step);
 
 #[derive(Default)]

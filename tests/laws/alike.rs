@@ -23,7 +23,15 @@ struct ByTick<'a> {
     bits: BTreeMap<u64, Bits>,
 }
 
-impl ByTick<'_> {
+impl<'a> ByTick<'a> {
+    fn new(script: &'a Script) -> Self {
+        Self {
+            frames: &script.frames,
+            shelf: Shelf::default(),
+            bits: BTreeMap::new(),
+        }
+    }
+
     fn act(&mut self, physics: &mut Physics, tick: u64, is_after: bool) {
         let Some(frame) = self.frames.get(tick as usize) else {
             return;
@@ -61,11 +69,7 @@ impl Hooks for ByTick<'_> {
 /// Returns the bits before each step, at a frame rate, or `None` if Rapier panics.
 fn at_fps(script: &Script, fps: u32) -> Option<BTreeMap<u64, Bits>> {
     let mut simulation = hosts::start(&script.setup);
-    let mut hooks = ByTick {
-        frames: &script.frames,
-        shelf: Shelf::default(),
-        bits: BTreeMap::new(),
-    };
+    let mut hooks = ByTick::new(script);
     let play = || {
         while simulation.physics.tick() < STEPS {
             let Ok(_) = simulation.advance_with(Duration::from_secs(1) / fps, &mut hooks);
@@ -82,12 +86,7 @@ fn replayed(script: &Script) -> Option<[BTreeMap<u64, Bits>; 2]> {
     use evenstep::recording::{Recorder, RecorderSettings, Recording};
 
     let mut simulation = hosts::start(&script.setup);
-    let hooks = || ByTick {
-        frames: &script.frames,
-        shelf: Shelf::default(),
-        bits: BTreeMap::new(),
-    };
-    let (mut player, mut again) = (hooks(), hooks());
+    let (mut player, mut again) = (ByTick::new(script), ByTick::new(script));
     // Joints that no step has seen cannot be saved.
     simulation.pause();
     simulation.step_once();
@@ -149,13 +148,13 @@ fn pictures(script: &Script, kind: Kind) -> Vec<Picture> {
     pictures.collect()
 }
 
-/// Returns the script with other settings of what is kept.
+/// Returns the script with another number of kept states, at another interval.
 fn keeping(script: &Script, keep: u8, interval: u8) -> Script {
     let mut script = script.clone();
     (script.setup.keep, script.setup.interval) = (keep, interval);
     for frame in &mut script.frames {
         let is_other = |action: &Action| {
-            // If states are kept, another pose may have been read before a body goes nowhere.
+            // If states are kept, another pose may have been read before a position is not finite.
             !matches!(
                 action,
                 Action::Setting(Setting::Keep(_) | Setting::Interval(_) | Setting::KeepPoses(_))

@@ -1,8 +1,7 @@
 //! Each body is displayed on the path of a step, at the moment of the picture, plus its visual error. Errors begin where
 //! the game says, and decay as set. Earlier poses are on the paths of their steps.
 
-use crate::game::action::Fade;
-use crate::game::action::{OnBody, OnWorld, Setting, Value, Whole};
+use crate::game::action::{Fade, OnBody, OnWorld, Setting, Value, Whole};
 use crate::game::log::State;
 use crate::game::paths::{Known, Paths};
 use crate::game::script::Setup;
@@ -13,7 +12,7 @@ use evenstep::{BodyKey, DecayCurve, Smoothing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// After how many steps and pictures a view has displayed what was before an action.
+/// The number of steps and pictures after which a view has displayed the time before an action.
 const LATE: [u32; 2] = [8, 15];
 
 #[derive(Default)]

@@ -11,8 +11,8 @@
 //! - `display`: each body is displayed on the path of its step, plus an error that decays as set.
 //! - `occurrences`: each event is displayed once, in the first picture after its step.
 //!
-//! `alike` compares games that differ only in what must not matter: the frame rate, a replay, and what is kept. To add an action to
-//! all of this, add it to [`game::action`].
+//! `alike` compares games that differ only in what must not matter: the frame rate, a replay, and the kept states. To
+//! add an action to all of this, add it to [`game::action`].
 //!
 //! Other laws have games of their own kind:
 //!

@@ -57,7 +57,7 @@ pub enum OnBody {
     SetVelocity(i8, Access),
     SetVelocityToNan,
     Generator(i8),
-    // What the body is.
+    // Its kind and its parts.
     Sleep(Access),
     Wake,
     Toggle,
@@ -243,7 +243,7 @@ impl Action {
     }
 }
 
-/// What an action does to paths, events and time. Everything else is read from the state.
+/// The effect of an action on paths, events and time. Everything else is read from the state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// The body has no path from its previous pose.
@@ -284,7 +284,7 @@ pub struct Shelf {
     generators: VecDeque<ForceGeneratorKey>,
 }
 
-/// What an action can reach: in a hook of a step, the state alone.
+/// The values within reach of an action: in a hook of a step, the state alone.
 pub enum Reach<'a> {
     Physics(&'a mut Physics),
     Simulation(&'a mut Simulation),

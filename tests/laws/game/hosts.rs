@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// What is left of a game.
+/// The log of a game, and its presses.
 pub struct Run {
     pub log: Vec<Entry>,
     /// How many presses were pushed, and how many still wait for their step.
@@ -236,9 +236,11 @@ impl Game {
     fn play(&mut self, script: &FrameScript) -> Option<()> {
         let play = || {
             for action in script.acts(When::Between) {
-                // A view does not show whether a frame in a pause forgets a force.
-                let drops = script.takes_over() || !matches!(self.host, Host::One(..));
-                if !(drops && action.is_push()) {
+                let displayed = match &self.host {
+                    Host::One(simulation, _) => Some(&**simulation),
+                    _ => None,
+                };
+                if !(action.is_push() && script.hides_forces(displayed)) {
                     self.act(action);
                 }
             }
@@ -268,9 +270,6 @@ impl Game {
         }
         let player = &mut self.player;
         match &mut self.host {
-            // A panic has left a step at hand, which the next frame drops with its forces.
-            Host::One(simulation, _)
-                if action.is_push() && simulation.physics.current_step().is_some() => {}
             Host::One(simulation, _) => {
                 player.perform(action, &mut Reach::Simulation(simulation));
             }
@@ -409,16 +408,13 @@ impl Game {
             moved: simulation.moved().to_vec(),
             removed: simulation.removed().to_vec(),
             events: ids(&simulation.events()),
-            entities: write(&self.player, &mut self.written, simulation, &poses),
+            entities: BTreeMap::new(),
             rendered: None,
             left: None,
             poses,
             state: Some(state),
         };
-        {
-            let mut parts = self.player.parts();
-            (picture.left, picture.rendered) = (parts.left, parts.owners.sync(simulation));
-        }
+        sync(&self.player, &mut self.written, simulation, &mut picture);
         self.player.log(Entry::Picture(picture.into()));
         self.player.notice_removals(&mut simulation.physics);
     }
@@ -426,23 +422,19 @@ impl Game {
     fn draw_view(&mut self) {
         self.see();
         let (player, written) = (&self.player, &mut self.written);
-        let left = player.parts().left;
-        let mut picture = match &mut self.host {
+        let picture = match &mut self.host {
             Host::Overlap(overlap) => {
                 let mut picture = of_view(overlap.view(), &self.seen);
-                picture.entities = write(player, written, &**overlap, &picture.poses);
-                picture.rendered = player.parts().owners.sync(&mut **overlap);
+                sync(player, written, &mut **overlap, &mut picture);
                 picture
             }
             Host::Runner(thread) => {
                 let mut picture = of_view(thread.runner.view(), &self.seen);
-                picture.entities = write(player, written, &thread.runner, &picture.poses);
-                picture.rendered = player.parts().owners.sync(&mut thread.runner);
+                sync(player, written, &mut thread.runner, &mut picture);
                 picture
             }
             Host::One(..) => return,
         };
-        picture.left = left;
         player.log(Entry::Picture(picture.into()));
     }
 }
@@ -489,6 +481,19 @@ fn since(simulation: &Simulation) -> Vec<(u64, Option<super::log::Changes>)> {
         (from, changes)
     });
     asked.collect()
+}
+
+/// Syncs both kinds of entities with a picture.
+fn sync(
+    player: &Player,
+    written: &mut BTreeMap<BodyKey, Pose>,
+    host: &mut impl Bodies,
+    picture: &mut Picture,
+) {
+    picture.entities = write(player, written, host, &picture.poses);
+    let mut parts = player.parts();
+    picture.left = parts.left;
+    picture.rendered = parts.owners.sync(host);
 }
 
 /// Writes the poses of bodies to their entities, as a game does in each frame.

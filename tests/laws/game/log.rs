@@ -85,7 +85,7 @@ pub fn ids(events: &Events) -> Vec<Id> {
     events.map(|it| id(&it)).collect()
 }
 
-/// What a frame has displayed, and the state at that time.
+/// The displayed picture of a frame, and the state at that time.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The report of the frame, in one thread.
@@ -125,7 +125,7 @@ pub struct State {
     pub kept: u64,
     /// The poses of some bodies at earlier moments.
     pub earlier: Vec<(BodyKey, u64, f32, Option<Pose>)>,
-    /// What has changed since earlier frames, if that is known: the poses, and the removed bodies.
+    /// The changed poses and the removed bodies since earlier frames, if they are known.
     pub since: Vec<(u64, Option<Changes>)>,
 }
 

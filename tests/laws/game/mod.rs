@@ -1,9 +1,9 @@
 //! The one random game. Every law plays it, in every host.
 //!
-//! A [`Script`] is a list of frames, each with the [`Action`]s of the game between frames and in hooks. A [`Host`] plays
-//! it: a loop in one thread, an overlap, or a runner. What happens is written into a list of [`Entry`]s, and the laws
-//! judge that list. They don't know which actions there are: an action reports its effect on paths, events and time as
-//! an [`Effect`], and everything else is read from the state.
+//! A [`Script`] is a list of frames, each with the [`Action`]s of the game between frames and in hooks. A [`Host`]
+//! plays it: a loop in one thread, an overlap, or a runner. It writes a list of [`Entry`]s, and the laws judge that
+//! list. They don't know which actions there are: an action reports its effect on paths, events and time as an
+//! [`Effect`], and everything else is read from the state.
 //!
 //! To add an action, add a variant to one of the enums of [`Action`], an arm to the function that carries these out, and
 //! a weight to the strategy of the same name. All are in [`action`].
@@ -28,7 +28,7 @@ pub use hosts::{Kind, Run, play};
 pub use log::{Entry, Picture};
 pub use script::Script;
 
-// What does not hold yet. Each constant switches off the games that show it.
+// Known faults. Each constant switches off the games that show it.
 
 /// A body that is removed through `rapier_mut_for` stays on the screen.
 pub const A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS: bool = true;

@@ -7,7 +7,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Smoothing};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a body.
+/// The known path of a body.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub way: Way,

@@ -168,16 +168,12 @@ impl Player {
 
     /// Writes down the removal of bodies whose entities were despawned, if that has happened.
     pub fn notice_removals(&self, physics: &mut Physics) {
-        let was_alive = Paths::of(physics).bodies.keys().copied();
-        let was_alive: BTreeSet<_> = was_alive.collect();
-        let is_removed =
-            |key: &&BodyKey| was_alive.contains(*key) && physics.handle(**key).is_none();
-        let mut alive: BTreeSet<_> = keys(physics).into_iter().collect();
-        let removed: Vec<BodyKey> = {
-            let parts = self.parts();
-            parts.dropped.iter().filter(is_removed).copied().collect()
-        };
-        alive.extend(&removed);
+        let mut removed = self.parts().dropped.clone();
+        // The paths still have the bodies that were alive.
+        removed.retain(|key| {
+            physics.handle(*key).is_none() && Paths::of(physics).bodies.contains_key(key)
+        });
+        let mut alive: BTreeSet<_> = keys(physics).into_iter().chain(removed.clone()).collect();
         for key in removed {
             let index = alive.iter().position(|other| *other == key);
             let index = index.and_then(|index| u8::try_from(index).ok());
@@ -206,16 +202,14 @@ impl Player {
     /// Begins a frame, with all that the game does before it.
     pub fn begin(&mut self, simulation: &mut Simulation, time: Duration) {
         let actions: Vec<_> = self.parts().script.acts(When::BeforeFrame).collect();
-        // A view does not show whether a frame in a pause forgets a force. If a panic has left a step at hand, the frame
-        // drops it with its forces.
-        let drops = {
+        let hides_forces = {
             let parts = self.parts();
-            parts.is_view
-                || parts.script.takes_over()
-                || simulation.physics.current_step().is_some()
+            parts
+                .script
+                .hides_forces((!parts.is_view).then_some(&*simulation))
         };
         for action in actions {
-            if !(drops && action.is_push()) {
+            if !(action.is_push() && hides_forces) {
                 self.perform(action, &mut Reach::Simulation(simulation));
             }
         }
@@ -249,7 +243,6 @@ impl Player {
             self.parts().owners.remove_dropped(on.physics());
         }
         self.notice_removals(on.physics());
-        Paths::observe(on.physics(), &[]);
         let before = keys(on.physics());
         let rollback = on
             .simulation()
@@ -301,7 +294,7 @@ impl Player {
         }
     }
 
-    /// Gives each body of another state its entity, because keys may be equal to those of other bodies.
+    /// Gives each body of another state its entity, because two states may have different bodies with the same key.
     pub fn match_entities(&self, physics: &mut Physics) {
         let mut parts = self.parts();
         parts.owners.restore(physics);
@@ -351,7 +344,7 @@ impl Player {
         actions
     }
 
-    /// Returns whether the hook goes on.
+    /// Carries out actions until one of them fails.
     fn perform_all(&mut self, actions: &[Action], on: &mut Reach) -> Result<(), Planned> {
         for action in actions {
             match action {
@@ -449,7 +442,7 @@ impl Player {
     }
 }
 
-/// What the game does in each step, after all actions.
+/// Does the game's part of each step, after all actions.
 pub fn begin_step(physics: &mut Physics, smoothing: Smoothing) {
     score(physics).steps += 1;
     Paths::begin_step(physics, smoothing);

@@ -80,6 +80,13 @@ impl Judge {
         if let Some((clock, 0)) = rollback {
             self.settle(clock);
         }
+        if matches!(action, Action::Value(Value::Exchange(_))) {
+            // A second exchange may put the state back, so that nothing has changed.
+            if self.is_exchanged {
+                return false;
+            }
+            self.is_exchanged = true;
+        }
         for effect in effects {
             match effect {
                 Effect::Back(first) => {
@@ -93,13 +100,6 @@ impl Judge {
                     self.model.go_back(tick);
                 }
                 Effect::Other if matches!(action, Action::Whole(Whole::Swap(_))) => {
-                    return false;
-                }
-                // This may put the state back, so that nothing has changed.
-                Effect::Other
-                    if matches!(action, Action::Value(Value::Exchange(_)))
-                        && std::mem::replace(&mut self.is_exchanged, true) =>
-                {
                     return false;
                 }
                 Effect::Loaded if self.is_view => {
