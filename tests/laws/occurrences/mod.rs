@@ -62,6 +62,8 @@ impl Judge {
     fn hand_over(&mut self, kind: Kind) {
         self.is_view = !kind.is_one_thread();
         self.model.void = self.is_view.then(Vec::new);
+        // The view of an overlap is on the thread that runs its rollbacks.
+        self.model.is_told = kind.is_one_thread() || kind == Kind::Overlap;
     }
 
     fn settle(&mut self, present: u64) {

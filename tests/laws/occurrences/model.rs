@@ -28,6 +28,8 @@ pub struct Model {
     /// Events that were not displayed before they became void, and whether a rollback retracted them. A thread that runs
     /// by itself may display them until it hears of it.
     pub void: Option<Vec<(Id, bool)>>,
+    /// Whether pictures know what a rollback has retracted as soon as its steps have run.
+    pub is_told: bool,
     /// Events that may be displayed or not, because a copy does not know which of them a view has displayed.
     forgotten: Vec<Id>,
     /// During how many of the next new steps a view may display the run before the simulation went back.
@@ -61,7 +63,8 @@ impl Model {
                     new.remove(at);
                 } else if let Some(at) = self.pending.iter().rposition(|it| it.id == id) {
                     self.pending.remove(at);
-                    self.void.iter_mut().for_each(|void| void.push((id, true)));
+                    let void = self.void.as_mut().filter(|_| !self.is_told);
+                    void.into_iter().for_each(|void| void.push((id, true)));
                 } else {
                     self.retracted.push(id);
                 }
