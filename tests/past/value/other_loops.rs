@@ -129,7 +129,10 @@ fn a_state_that_another_loop_has_seen_is_taken_over_when_it_returns() {
         alone.physics = simulation.physics.clone();
         let mut loaded = reloaded(&simulation);
         assert_eq!(bits(&loaded.physics), bits(&simulation.physics), "{name}");
-        assert_eq!(loaded.clock().next_tick(), tick, "{name}");
+        // Without `serde` this is a clone, whose clock follows in the next call of the loop.
+        if cfg!(feature = "serde") {
+            assert_eq!(loaded.clock().next_tick(), tick, "{name}");
+        }
         let mut steps = Vec::new();
         let frame = simulation.advance(MS(34), |_, step| steps.push((step.tick, step.start_time)));
         assert_eq!(steps[0].0, tick, "{name}");
