@@ -229,10 +229,6 @@ impl Events {
         }
     }
 
-    pub(crate) fn shared(&self) -> SharedEvents {
-        Arc::clone(&self.all)
-    }
-
     /// Iterates over events of all kinds.
     pub fn iter(&self) -> impl Iterator<Item = Event> + Clone + use<> {
         self.select(|event| Some(event.clone()))

@@ -38,7 +38,7 @@ impl Push {
         }
     }
 
-    fn translate(&mut self, by: Vector) {
+    pub fn translate(&mut self, by: Vector) {
         if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
             *point += by;
         }
@@ -67,9 +67,9 @@ impl Push {
 
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Pushed {
-    key: BodyKey,
-    push: Push,
+pub(crate) struct Pushed {
+    pub key: BodyKey,
+    pub push: Push,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -79,8 +79,9 @@ struct Pushed {
     serde(into = "SavedForces", try_from = "SavedForces")
 )]
 pub(crate) struct Forces {
-    pushes: Vec<Pushed>,
-    waiting: usize,
+    /// Forces for the next step.
+    pending: Vec<Pushed>,
+    /// How many of them wait for it, no matter how long time is stopped.
     lasting: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
@@ -111,7 +112,7 @@ impl From<Forces> for SavedForces {
     fn from(forces: Forces) -> Self {
         Self {
             generators: Slots::of(&forces.generators, &any_generator()),
-            pushes: forces.pushes,
+            pushes: forces.pending,
             lasting: forces.lasting,
         }
     }
@@ -124,7 +125,7 @@ impl TryFrom<SavedForces> for Forces {
     fn try_from(written: SavedForces) -> Result<Self, Self::Error> {
         let generators = written.generators.into_map(&any_generator());
         Ok(Self {
-            pushes: written.pushes,
+            pending: written.pushes,
             lasting: written.lasting,
             generators: generators.ok_or("force generators in impossible slots")?,
             ..Self::default()
@@ -133,12 +134,12 @@ impl TryFrom<SavedForces> for Forces {
 }
 
 impl Forces {
-    pub fn push(&mut self, key: BodyKey, push: Push) {
-        self.pushes.push(Pushed { key, push });
+    pub fn push(&mut self, pushed: Pushed) {
+        self.pending.push(pushed);
     }
 
     pub fn translate(&mut self, by: Vector) {
-        for pushed in &mut self.pushes {
+        for pushed in &mut self.pending {
             pushed.push.translate(by);
         }
         for (_, generator) in self.generators.values_mut() {
@@ -148,25 +149,15 @@ impl Forces {
         }
     }
 
-    pub fn begin_step(&mut self) {
-        self.waiting = self.pushes.len();
-    }
-
-    /// Aborts a step that has begun but is not run. Its pushes are discarded, because the game will be asked for that
-    /// step again. Earlier pushes keep waiting for the next step.
-    pub fn abort_step(&mut self) {
-        self.pushes.truncate(self.waiting);
-    }
-
-    /// Ends a frame. Pushes that are pending now wait for the next step, no matter how long time is stopped.
+    /// Ends a frame. Forces that are pending now wait for the next step.
     pub fn end_frame(&mut self) {
-        self.lasting = self.pushes.len();
+        self.lasting = self.pending.len();
     }
 
-    /// Discards the pushes since the last frame, because time was stopped. Returns their number.
+    /// Discards the forces since the last frame, because time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
-        self.pushes
-            .drain(self.lasting.min(self.pushes.len())..)
+        self.pending
+            .drain(self.lasting.min(self.pending.len())..)
             .count() as u64
     }
 
@@ -185,15 +176,19 @@ impl Forces {
         self.generators.remove(key)
     }
 
-    /// Adds all forces of the step to the bodies, and drops the generators of removed bodies. Returns the number of
+    /// Adds all forces to the bodies, those `of_step` last, and drops the generators of removed bodies. Returns the number of
     /// values that were ignored because they are not finite.
-    pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys) -> u64 {
+    pub fn apply(
+        &mut self,
+        of_step: impl Iterator<Item = Pushed>,
+        bodies: &mut RigidBodySet,
+        keys: &Keys,
+    ) -> u64 {
         span!("forces");
         let Self {
-            pushes,
+            pending,
             generators,
             replaced,
-            waiting: _,
             lasting,
         } = self;
         let mut rejected = 0;
@@ -214,7 +209,7 @@ impl Forces {
             true
         });
         *lasting = 0;
-        for Pushed { key, push } in pushes.drain(..) {
+        for Pushed { key, push } in pending.drain(..).chain(of_step) {
             if let Some(handle) = keys.handle(key)
                 && let Some(body) = dynamic(bodies, handle)
             {
@@ -318,8 +313,8 @@ mod tests {
         ];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
-            forces.push(key, push);
-            forces.apply(&mut bodies, &keys);
+            let pushed = Pushed { key, push };
+            forces.apply([pushed].into_iter(), &mut bodies, &keys);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

@@ -85,11 +85,11 @@ impl Physics {
         self.pairs.remove(key);
         self.targets.remove(key);
         self.forget_smoothing(key);
-        self.changes.removed.push(key);
+        self.running.changes.removed.push(key);
     }
 
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
-        self.changes.list.push(Change::Cut(key));
+        self.running.changes.list.push(Change::Cut(key));
     }
 
     /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step.
@@ -105,7 +105,7 @@ impl Physics {
 impl Physics {
     /// Takes the changes since they were last taken, or, for another reader, as changes of all bodies.
     pub(crate) fn take_changes(&mut self, is_other_reader: bool) -> Changes {
-        let mut changes = std::mem::take(&mut self.changes);
+        let mut changes = std::mem::take(&mut self.running.changes);
         if is_other_reader {
             changes.widen(Scope::All);
         }
@@ -121,7 +121,8 @@ impl Physics {
     }
 
     pub(crate) fn unlist_resting(&mut self) {
-        self.pairs.unlist_resting(&self.world, &mut self.changes);
+        self.pairs
+            .unlist_resting(&self.world, &mut self.running.changes);
     }
 
     /// Continues the changes of the state that this one replaces with its own later requests.
@@ -131,9 +132,9 @@ impl Physics {
         scope: Scope,
         list: impl IntoIterator<Item = Change>,
     ) {
-        let own = std::mem::replace(&mut self.changes, left);
-        self.changes.widen(own.scope.max(scope));
-        self.changes.list.extend(list);
-        self.changes.list.extend(own.into_froms());
+        let own = std::mem::replace(&mut self.running.changes, left);
+        self.running.changes.widen(own.scope.max(scope));
+        self.running.changes.list.extend(list);
+        self.running.changes.list.extend(own.into_froms());
     }
 }

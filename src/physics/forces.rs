@@ -1,12 +1,12 @@
 //! Forces for one step, and lasting forces.
 
-use crate::forces::{ForceGenerator, Push};
+use crate::forces::{ForceGenerator, Push, Pushed};
 use crate::key::{BodyError, BodyKey, ForceGeneratorKey};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, SoftBody, SoftBodyHandle};
 use rapier::math::{AngVector, Vector};
 
-use super::Physics;
+use super::{Physics, Stage};
 
 /// # Forces
 ///
@@ -94,7 +94,11 @@ impl Physics {
             return Err(BodyError::NotFinite(key));
         }
         self.try_handle(key)?;
-        self.forces.push(key, push);
+        let pushed = Pushed { key, push };
+        match self.running.stage {
+            Stage::Before(_) => self.running.pushes.push(pushed),
+            _ => self.forces.push(pushed),
+        }
         Ok(())
     }
 

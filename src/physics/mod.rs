@@ -12,6 +12,8 @@ mod forces;
 mod edits;
 // The game's values in the state.
 mod resources;
+// What a state has while a simulation runs it.
+mod running;
 // A step, from its beginning to its end, and the size of a snapshot.
 mod steps;
 // The state as bytes.
@@ -30,14 +32,15 @@ use std::time::Duration;
 use crate::events::{EventLog, Events, SharedEvents};
 use crate::forces::Forces;
 use crate::key::BodyKey;
-use crate::key::Id;
-use crate::pose::{Changes, Origin, Pairs, SmoothingSettings};
+use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
 
 pub use forces::VectorError;
 pub use resources::Resources;
+pub(crate) use running::{PastEdits, Running, Stage, StepAtHand};
+pub(crate) use steps::StepRecord;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
@@ -98,8 +101,6 @@ pub use resources::Resources;
 /// [`Frame::steps`](crate::Frame::steps) starts again from there. So a restarted level is the same run at every frame
 /// rate.
 pub struct Physics {
-    /// A snapshot and saved bytes have no current step.
-    pub(crate) stage: Stage,
     tick: u64,
     time: ExactTime,
     rate: Rate,
@@ -111,31 +112,11 @@ pub struct Physics {
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
     smoothing: Arc<SmoothingSettings>,
-    pub(crate) changes: Changes,
-    pub(crate) past_edits: PastEdits,
-    /// A copy has another epoch, so loops and recorders detect another state.
-    pub(crate) epoch: Id,
     edits: Edits,
     pub(crate) resources: Resources,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum Stage {
-    #[default]
-    Idle,
-    /// The game's code for this step is running, and Rapier has not run the step yet.
-    Before(StepAtHand),
-    /// Rapier runs the step. If it panics, the stage stays like this.
-    Poisoned,
-    /// The game reacts to the step, until it asks for the next one.
-    After(StepAtHand),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct StepAtHand {
-    pub step: Step,
-    pub end: ExactTime,
-    pub pauses: bool,
+    /// Whether Rapier has panicked in a step, so that its world is in an unknown state.
+    pub(crate) is_poisoned: bool,
+    pub(crate) running: Running,
 }
 
 /// Changes that the game may have made since edits were last detected.
@@ -151,21 +132,6 @@ struct Edits {
     pub any_woken: bool,
 }
 
-/// Edits of earlier poses since the last call of the loop.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PastEdits {
-    /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
-    pub is_cut: bool,
-    /// The poses before the origin was shifted in a step.
-    pub replaced: Option<Box<Pairs>>,
-}
-
-impl PastEdits {
-    pub fn is_empty(&self) -> bool {
-        !self.is_cut && self.replaced.is_none()
-    }
-}
-
 /// # Construction
 impl Physics {
     /// Creates an empty world under Rapier's default gravity.
@@ -179,7 +145,6 @@ impl Physics {
     #[must_use]
     pub fn from_rapier(world: PhysicsWorld) -> Self {
         Self {
-            stage: Stage::default(),
             tick: 0,
             time: ExactTime::default(),
             rate: Rate::default(),
@@ -191,29 +156,26 @@ impl Physics {
             pairs: Pairs::default(),
             origin: Origin::default(),
             smoothing: Arc::default(),
-            changes: Changes::default(),
-            past_edits: PastEdits::default(),
-            epoch: Id::default(),
             edits: Edits::default(),
             resources: Resources::default(),
+            is_poisoned: false,
+            running: Running::default(),
         }
     }
 
+    /// Returns a copy for a copy of the simulation, in the same step.
     pub(crate) fn clone_in_step(&self) -> Self {
         Self {
-            stage: self.stage,
-            changes: self.changes.clone(),
             forces: self.forces.clone(),
             world: self.world.clone(),
-            past_edits: self.past_edits.clone(),
             targets: self.targets.clone(),
             event_log: self.event_log.clone(),
             events: self.events.clone(),
             pairs: self.pairs.clone(),
             smoothing: Arc::clone(&self.smoothing),
-            epoch: Id::default(),
             edits: self.edits.clone(),
             resources: self.resources.clone(),
+            running: self.running.copy(),
             ..*self
         }
     }
@@ -233,9 +195,7 @@ impl Clone for Physics {
     /// Within [`resource_scope`](Physics::resource_scope).
     fn clone(&self) -> Self {
         let mut copy = self.clone_in_step();
-        copy.leave_step();
-        copy.changes = Changes::default();
-        copy.past_edits = PastEdits::default();
+        copy.leave_loop();
         copy
     }
 }
@@ -259,7 +219,7 @@ impl Physics {
     /// `None` after the step has run, until the next one begins.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
-        match self.stage {
+        match self.running.stage {
             Stage::Before(StepAtHand { step, .. }) => Some(step),
             _ => None,
         }
@@ -276,7 +236,7 @@ impl Physics {
     /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.
     pub fn pause_after_step(&mut self) {
-        if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.stage {
+        if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.running.stage {
             at_hand.pauses = !at_hand.step.is_resimulated;
         }
     }

@@ -101,7 +101,7 @@ impl Physics {
         for (key, handle) in all {
             if self.pairs.transport(key, handle, &by, tick) {
                 let change = Change::Turned(key, by, self.origin);
-                self.changes.list.push(change);
+                self.running.changes.list.push(change);
             }
         }
         Ok(())
@@ -138,18 +138,22 @@ impl Physics {
             return Err(VectorError(origin));
         }
         self.detect_edits();
-        if matches!(self.stage, Stage::Before(_) | Stage::After(_)) {
+        let is_in_step = self.running.step_at_hand().is_some();
+        let past_edits = &mut self.running.past_edits;
+        if is_in_step {
             let before = || Box::new(self.pairs.clone());
-            self.past_edits.replaced.get_or_insert_with(before);
+            past_edits.replaced.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift.
-            self.past_edits.is_cut = true;
+            past_edits.is_cut = true;
         }
         let by = Pose::from_translation(-origin);
         self.origin.shift(origin);
         self.world.translate(by.translation);
         self.targets.transform_all(&by);
         self.forces.translate(by.translation);
+        let pushes = self.running.pushes.iter_mut();
+        pushes.for_each(|pushed| pushed.push.translate(by.translation));
         let tick = self.tick;
         let all: Vec<_> = self.world.keys.iter().collect();
         self.pairs.shift(&by);
@@ -195,7 +199,7 @@ impl Physics {
         if bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
             return Err(BodyError::NotKinematic(key));
         }
-        match self.stage {
+        match self.running.stage {
             Stage::Before(StepAtHand { step, .. }) => {
                 targets.set_in_step(key, &mut bodies[handle], pose, time, step);
             }

@@ -17,7 +17,7 @@ use crate::time::{ExactTime, Rate};
 use rapier::dynamics::RigidBodyBuilder;
 use rapier::geometry::ColliderBuilder;
 
-use super::{Edits, Physics, Stage};
+use super::{Edits, Physics};
 
 /// The parts of a state that are written.
 #[derive(Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Physics {
     }
 
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.stage == Stage::Poisoned {
+        if self.is_poisoned {
             return Err(SaveError::Panicked);
         }
         if self.world.has_unwritten_changes {

@@ -6,8 +6,8 @@ use crate::key::{BodyError, BodyKey};
 use crate::pose::{Change, Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
 use rapier::math::Pose;
 
+use super::Physics;
 use super::placing::checked;
-use super::{Physics, Stage};
 
 /// # Smoothing of single bodies
 ///
@@ -89,13 +89,10 @@ impl Physics {
         let pose = checked(key, pose)?;
         // Earlier edits of its position must not be detected after this call.
         self.detect_edits();
-        let is_resimulated = matches!(
-            self.stage,
-            Stage::Before(at_hand) | Stage::After(at_hand) if at_hand.step.is_resimulated
-        );
-        if !is_resimulated {
+        let at_hand = self.running.step_at_hand();
+        if at_hand.is_none_or(|at_hand| !at_hand.step.is_resimulated) {
             let change = Change::From(key, pose, self.origin);
-            self.changes.list.push(change);
+            self.running.changes.list.push(change);
         }
         Ok(())
     }
@@ -120,7 +117,7 @@ impl Physics {
     fn retime(&mut self, key: BodyKey) {
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
         if let Some(before) = self.pairs.retime(key, smoothing, &self.world, dt) {
-            self.changes.list.push(Change::Retimed(key, before));
+            self.running.changes.list.push(Change::Retimed(key, before));
         }
     }
 

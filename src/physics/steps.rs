@@ -1,9 +1,8 @@
-//! Begins, runs and aborts a step, and runs several steps at once for a preview.
+//! Begins and runs a step, and runs several steps at once for a preview.
 
 use std::sync::Arc;
 
-use crate::events::clear_events;
-use crate::pose::Changes;
+use crate::events::{SharedEvents, clear_events};
 use crate::step::World;
 use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
@@ -11,74 +10,66 @@ use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
 use rapier::math::Pose;
 use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
-use super::{PastEdits, Physics, Stage, StepAtHand};
+use super::{Physics, Stage, StepAtHand};
+
+/// What a step did.
+#[derive(Clone)]
+pub(crate) struct StepRecord {
+    pub step: Step,
+    pub end: ExactTime,
+    pub events: SharedEvents,
+    /// The number of values of force generators that were ignored because they were not finite.
+    pub rejected_forces: u64,
+}
 
 /// # A step
 impl Physics {
     pub(crate) fn begin_step(&mut self, step: Step, end: ExactTime) {
         self.targets.apply(&mut self.world, step);
-        self.forces.begin_step();
-        self.stage = Stage::Before(StepAtHand {
+        self.running.stage = Stage::Before(StepAtHand {
             step,
             end,
             pauses: false,
         });
     }
 
-    /// Aborts the current step, which may be begun again. Returns whether there was one.
-    pub(crate) fn abort_step(&mut self) -> bool {
-        let is_before = matches!(self.stage, Stage::Before(_));
-        if is_before {
-            self.forces.abort_step();
-            self.world.keys.limit_births(self.tick);
-            self.stage = Stage::Idle;
-        }
-        is_before
-    }
-
-    /// Runs the current step. Returns the number of forces that were ignored because they were not finite, or `None` if
-    /// there is no current step.
-    pub(crate) fn run_step(&mut self, hooks: &dyn PhysicsHooks) -> Option<u64> {
-        let Stage::Before(at_hand) = self.stage else {
+    /// Runs the current step, if there is one.
+    pub(crate) fn run_step(&mut self, hooks: &dyn PhysicsHooks) -> Option<StepRecord> {
+        let Stage::Before(at_hand) = self.running.stage else {
             return None;
         };
         let StepAtHand { step, end, .. } = at_hand;
         let World { rapier, keys, .. } = &mut self.world;
-        let rejected = self.forces.apply(&mut rapier.bodies, keys);
+        let pushes = self.running.pushes.drain(..);
+        let rejected_forces = self.forces.apply(pushes, &mut rapier.bodies, keys);
         {
             span!("take_poses");
             self.list_movers();
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
-        self.stage = Stage::Poisoned;
+        (self.running.stage, self.is_poisoned) = (Stage::Idle, true);
         clear_events(&mut self.events);
         let events = Arc::make_mut(&mut self.events);
         (self.world).step(step, hooks, &mut self.event_log, events);
-        self.stage = Stage::After(at_hand);
+        (self.running.stage, self.is_poisoned) = (Stage::After(at_hand), false);
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         span!("take_poses");
         (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
-        Some(rejected)
+        Some(StepRecord {
+            step,
+            end,
+            events: Arc::clone(&self.events),
+            rejected_forces,
+        })
     }
 
     #[cfg(feature = "serde")]
     pub(crate) fn pauses_after_step(&self) -> bool {
-        matches!(self.stage, Stage::Before(at_hand) | Stage::After(at_hand) if at_hand.pauses)
-    }
-
-    /// Aborts the current step, or ends the game's reaction to the last one. Returns whether the game has asked to
-    /// pause after a step that has run.
-    pub(crate) fn leave_step(&mut self) -> bool {
-        self.abort_step();
-        match self.stage {
-            Stage::After(StepAtHand { pauses, .. }) => {
-                self.stage = Stage::Idle;
-                pauses
-            }
-            _ => false,
-        }
+        self.running
+            .step_at_hand()
+            .is_some_and(|at_hand| at_hand.pauses)
     }
 }
 
@@ -114,7 +105,7 @@ impl Physics {
         let mut copy = self.clone();
         for _ in 0..steps {
             // The hook may have assigned another value.
-            copy.leave_step();
+            copy.leave_loop();
             copy.assert_sound();
             let start = copy.time;
             let end = start.after_step(copy.rate);
@@ -125,17 +116,15 @@ impl Physics {
                 copy.run_step(&());
             }
         }
-        copy.leave_step();
         copy.assert_sound();
         copy.unlist_resting();
-        copy.changes = Changes::default();
-        copy.past_edits = PastEdits::default();
+        copy.leave_loop();
         copy
     }
 
     fn assert_sound(&self) {
         assert!(
-            self.stage != Stage::Poisoned,
+            !self.is_poisoned,
             "Rapier panicked in the step of tick {}: drop this value",
             self.tick
         );

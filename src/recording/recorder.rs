@@ -151,8 +151,8 @@ pub struct Recorder<W> {
     clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
     is_in_step: bool,
-    /// The epoch of the state at the last frame. If it differs, the state was replaced.
-    epoch: Option<u64>,
+    /// The run of the state at the last frame. If it differs, the state was replaced.
+    run: Option<u64>,
     frames: u64,
 }
 
@@ -172,7 +172,7 @@ impl<W: Write> Recorder<W> {
             clock: None,
             awake: None,
             is_in_step: false,
-            epoch: None,
+            run: None,
             frames: 0,
         })
     }
@@ -200,10 +200,10 @@ impl<W: Write> Recorder<W> {
         game: &G,
         frame_time: impl Into<FrameTime>,
     ) -> Result<(), RecordError> {
-        // From here on, another epoch means another state.
-        simulation.take_over_physics();
-        let epoch = Some(simulation.physics.epoch.number());
-        let is_other = std::mem::replace(&mut self.epoch, epoch) != epoch;
+        // From here on, another run means another state.
+        simulation.take_over();
+        let run = simulation.physics.running.run;
+        let is_other = std::mem::replace(&mut self.run, run) != run;
         let frames = simulation.frames_begun;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
         self.frames = frames;
@@ -242,7 +242,7 @@ impl<W: Write> Recorder<W> {
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.is_in_step = false;
         self.steps_since_state += 1;
-        if self.epoch != Some(physics.epoch.number()) {
+        if self.run != physics.running.run {
             self.new_run();
         }
         if !self.has_begun {

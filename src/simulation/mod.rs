@@ -3,12 +3,16 @@
 // The parts of a simulation.
 #[expect(clippy::module_inception, reason = "the file has the type's name")]
 mod simulation;
-// The run of a state in the loop, and how another state replaces it.
-mod run;
-// The loop, driven by the game.
-mod pull;
-// The loop in one call, and the game's code in each step.
+// The frame: in one call, or step by step.
+mod frame;
+// The report of a frame.
+mod report;
+// The game's code in each step.
 mod hooks;
+// Where the next step comes from: a rollback, or time.
+mod steps;
+// Whose state it is.
+mod take_over;
 // Poses for a renderer, and the world as a frame displayed it.
 mod picture;
 // The last steps: snapshots, records and poses.
@@ -25,6 +29,6 @@ pub use hooks::Hooks;
 pub(crate) use hooks::or_none;
 pub use past::{Kept, RewindError};
 pub use picture::{DisplayedWorld, FrameChanges};
-pub use pull::Frame;
+pub use report::Frame;
 pub use roll_back::{CorrectError, ResimulateError};
 pub use simulation::Simulation;

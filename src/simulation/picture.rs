@@ -122,7 +122,7 @@ impl Simulation {
     /// Displays the frame.
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
-        if self.run.redo.is_some() {
+        if self.steps.rollback.is_some() {
             return screen.show_same(self.frame.number, screen.time());
         }
         let changes = self.physics.take_changes(!screen.has_picture());

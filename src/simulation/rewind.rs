@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::key::BodyKey;
-use crate::physics::Stage;
 use crate::pose::Pair;
 use crate::simulation::Kept;
 use rapier::math::Pose;
@@ -55,7 +54,7 @@ impl Simulation {
     /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
     /// until the next step, and does not count towards the limits.
     pub fn keep(&mut self, kept: Kept) {
-        self.take_over_physics();
+        self.take_over();
         self.run.past.keep(kept, self.physics.tick());
     }
 
@@ -75,7 +74,7 @@ impl Simulation {
     /// A lower tick than before changes nothing. A [rewind](Self::rewind) takes back what was confirmed beyond its
     /// tick, and whatever discards all states takes back everything.
     pub fn confirm(&mut self, tick: u64) {
-        self.take_over_physics();
+        self.take_over();
         self.run.past.confirm(tick);
     }
 
@@ -115,8 +114,8 @@ impl Simulation {
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.take_over_physics();
-        let has_panicked = self.physics.stage == Stage::Poisoned;
+        self.take_over();
+        let has_panicked = self.physics.is_poisoned;
         if self.open.is_some() && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
@@ -124,8 +123,8 @@ impl Simulation {
         let Some(state) = self.run.past.snapshot(tick) else {
             if tick == here && !has_panicked {
                 // The simulation is at that tick already, for example at the beginning of a smooth rewind.
-                self.end_finished_rollback();
-                self.drop_redo();
+                self.settle();
+                self.drop_rollback();
                 return Ok(());
             }
             let kept = self.run.past.rewindable();
@@ -133,16 +132,17 @@ impl Simulation {
         };
         self.physics.resources.check_whole();
         let state = state.clone();
-        self.end_finished_rollback();
-        self.open = None;
-        self.frame.dropped += self.clock.abort_frame();
-        let changes = if let Some(changes) = self.end_redo() {
-            changes
+        self.settle();
+        (self.open, self.run.interrupted) = (None, None);
+        self.frame.dropped += self.steps.clock.abort_frame();
+        self.abort_step();
+        let changes = if let Some(left) = self.end_rollback() {
+            left.changes
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here + 1 {
                 self.run.past.push_end(&self.physics);
             }
-            std::mem::take(&mut self.physics.changes)
+            std::mem::take(&mut self.physics.running.changes)
         };
         self.replace_physics(state);
         self.follow_tick();
@@ -152,13 +152,13 @@ impl Simulation {
     }
 
     pub(super) fn known_past(&self) -> Option<&Past> {
-        let is_known = self.knows_physics() && !self.physics.past_edits.is_cut;
+        let is_known = self.knows_physics() && !self.physics.running.past_edits.is_cut;
         is_known.then_some(&self.run.past)
     }
 
     /// Passes a copy with the past to `ask`. Its queries find all changes since the last step.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
-        self.take_over_physics();
+        self.take_over();
         let mut copy = self.clone();
         copy.physics.world.refresh_queries();
         std::mem::swap(&mut copy.run.past, &mut self.run.past);

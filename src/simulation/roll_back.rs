@@ -1,17 +1,16 @@
 //! Rollback: going back in time to resimulate the steps since then.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 
-use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents};
-use crate::key::BodyKey;
-use crate::physics::{PastEdits, Physics, Stage};
-use crate::pose::{Changes, Origin, Pairs};
-use crate::step::{Birth, World};
-use crate::time::{ExactTime, Step};
+use crate::events::EventChanges;
+use crate::physics::Physics;
+use crate::pose::{Change, Scope};
+use crate::time::Step;
 
 use super::hooks::{BeforeStep, Hooks};
-use super::past::{Record, RewindError};
+use super::past::RewindError;
 use super::simulation::Simulation;
+use super::steps::{Left, Rollback};
 
 /// Why [`Simulation::resimulate_with`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +67,7 @@ impl Simulation {
     /// # Panics
     /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.take_over_physics();
+        self.take_over();
         self.check_world();
         let here = self.physics.tick();
         // The steps from there on are due already.
@@ -81,10 +80,7 @@ impl Simulation {
         let Some(nearest) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
-        self.end_finished_rollback();
-        if matches!(self.physics.stage, Stage::After(_)) {
-            self.leave_step();
-        }
+        self.settle();
         self.make_due_again(nearest, tick);
         Ok(())
     }
@@ -132,14 +128,13 @@ impl Simulation {
         {
             let result = self.run_step_with_hooks(hooks, step);
             if result.is_err() {
-                self.detect_changes();
+                self.take_over();
                 self.abort_step();
             }
             result?;
         }
         // The hook after the last step may have replaced the state.
-        self.take_over_physics();
-        self.end_finished_rollback();
+        self.settle();
         Ok(())
     }
 
@@ -170,10 +165,10 @@ impl Simulation {
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
-        self.take_over_physics();
+        self.take_over();
         self.check_world();
         assert!(
-            state.stage != Stage::Poisoned,
+            !state.is_poisoned,
             "Rapier panicked in a step of the new state"
         );
         self.physics.resources.check_whole();
@@ -182,151 +177,129 @@ impl Simulation {
             let state = Box::new(state);
             return Err(CorrectError { tick: here, state });
         }
-        self.end_finished_rollback();
-        state.leave_step();
-        state.past_edits = PastEdits::default();
+        self.settle();
+        self.abort_step();
+        state.leave_loop();
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
-        self.abort_step();
-        self.leave_step();
         let resources = std::mem::take(&mut self.physics.resources);
         state.resources.keep(resources);
-        let is_ahead = tick > self.clock.tick();
-        let former = self.replace_physics(state);
+        let is_ahead = tick > self.steps.clock.tick();
+        let left = self.replace_physics(state);
         if tick == here {
-            self.run.past.replace_state(&former.pairs, tick);
+            self.run.past.replace_state(&left.pairs, tick);
         } else {
             self.run.past.clear();
         }
-        if !is_ahead && let Some(redo) = &mut self.run.redo {
-            redo.skip_to(tick);
+        if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
+            rollback.skip_to(tick);
             return Ok(());
         }
-        let former = match self.run.redo.take() {
-            Some(redo) => self.run.end_redo(*redo),
-            None => Former::new(former, u64::MAX),
+        let left = match self.end_rollback() {
+            Some(before) => before,
+            None => Left::new(left, u64::MAX),
         };
         self.follow_tick();
         if is_ahead {
             self.restart_report();
         }
-        self.correct_picture(former, u64::MAX);
+        self.correct_picture(left, u64::MAX);
         Ok(())
     }
 }
 
-/// The steps from the first one that is resimulated up to the present.
-#[derive(Clone)]
-pub(super) struct Redo {
-    steps: VecDeque<Record>,
-    done: usize,
-    pub former: Former,
-    /// The earliest tick to which the game has requested to go back.
-    pub requested: u64,
-    /// The steps that have run again, with their events, sorted by tick.
-    pub ran: Vec<(u64, SharedEvents)>,
-}
-
-/// The displayed poses when the first rollback left the present.
-#[derive(Clone)]
-pub(super) struct Former {
-    pub pairs: Pairs,
-    pub origin: Origin,
-    pub changes: Changes,
-    /// The bodies that were inserted in steps that a rollback can resimulate.
-    births: Vec<(BodyKey, Birth)>,
-}
-
-impl Former {
-    pub fn new(mut physics: Physics, oldest: u64) -> Self {
-        physics.detect_edits();
-        Self {
-            births: physics.world.births_after(oldest).collect(),
-            pairs: physics.pairs,
-            origin: physics.origin,
-            changes: physics.changes,
-        }
+/// # The steps of a rollback
+impl Simulation {
+    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back).
+    #[must_use]
+    pub fn steps_to_resimulate(&self) -> u64 {
+        let rollback = self.steps.rollback.as_ref();
+        let rollback = rollback.filter(|_| self.knows_physics());
+        rollback.map_or(0, |rollback| rollback.len() as u64)
     }
 
-    /// Returns the keys that belong to other bodies now, because of another order of insertions.
-    pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
-        let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
-        let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
-        others.map(|(key, _)| *key).collect()
-    }
-}
-
-impl Redo {
-    pub fn new(former: Former, requested: u64) -> Self {
-        Self {
-            steps: VecDeque::new(),
-            done: 0,
-            former,
-            requested,
-            ran: Vec::new(),
-        }
+    /// Returns whether a rollback is unfinished.
+    pub(crate) fn is_rolling_back(&self) -> bool {
+        self.steps.rollback.is_some()
     }
 
-    pub fn first_tick(&self) -> Option<u64> {
-        self.steps.front().map(|record| record.step.tick)
-    }
-
-    /// Returns the next step as it first ran.
-    fn next(&self) -> Option<&Record> {
-        self.steps.get(self.done)
-    }
-
-    /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
-    /// changed.
-    pub fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
-        let Record { step, end, .. } = self.next()?;
-        let end = physics.exact_time().after_step_of(*end);
-        let step = Step {
-            start_time: physics.time(),
-            end_time: end.duration(),
-            is_resimulated: true,
-            ..*step
+    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
+    fn make_due_again(&mut self, tick: u64, requested: u64) {
+        self.physics.resources.check_whole();
+        let oldest = self.run.past.rewindable().start;
+        let Some((snapshot, later)) = self.run.past.take(tick, self.steps.clock.tick()) else {
+            return;
         };
-        Some((step, end))
+        let left = self.replace_physics(snapshot);
+        let new = || Box::new(Rollback::new(Left::new(left, oldest), requested));
+        let rollback = self.steps.rollback.get_or_insert_with(new);
+        rollback.requested = rollback.requested.min(requested);
+        rollback.go_back(tick, later);
+        self.steps.clock.take_back_step();
+        // If only the current step is begun again, no recorded step is due.
+        self.release_rollback();
     }
 
-    pub fn len(&self) -> usize {
-        self.steps.len() - self.done
-    }
-
-    /// Ends the next step, which had these events.
-    pub fn end_step(&mut self, tick: u64, events: SharedEvents) {
-        self.done += 1;
-        self.ran.push((tick, events));
-    }
-
-    /// Returns how the events changed in the steps that ran again.
-    pub fn event_changes(&self) -> ChangedEvents {
-        let (mut then, mut now) = (Vec::<Event>::new(), Vec::new());
-        for (tick, events) in &self.ran {
-            then.extend_from_slice(&self.steps[self.place(*tick)].events);
-            now.extend_from_slice(events);
+    /// Ends a rollback whose steps have all run. Frames then display the corrected motion.
+    pub(super) fn release_rollback(&mut self) {
+        if self.steps.rollback.as_ref().is_none_or(|it| it.len() > 0) {
+            return;
         }
-        EventChanges::between(&then, &now)
-    }
-
-    /// Goes back to `tick`. Steps that were already resimulated keep the records of their first run.
-    pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
-        let first = self.first_tick();
-        let new = later.into_iter().rev();
-        for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
-            self.steps.push_front(step);
+        let first = self.steps.rollback.as_ref().and_then(|it| it.first_tick());
+        let first = first.unwrap_or_else(|| self.steps.clock.tick());
+        self.physics.end_reaction();
+        // Forces that the game added in the last of these steps wait for the next one.
+        self.physics.forces.end_frame();
+        // A correction may have brought another time.
+        self.follow_tick();
+        if let Some(left) = self.end_rollback() {
+            self.correct_picture(left, first);
         }
-        self.done = self.place(tick);
-        self.ran.retain(|(ran, _)| *ran < tick);
     }
 
-    /// Skips to the step of this tick. The events of skipped steps stay as they were.
-    pub fn skip_to(&mut self, tick: u64) {
-        self.done = self.place(tick);
+    /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
+    pub(super) fn drop_rollback(&mut self) {
+        if let Some(left) = self.end_rollback() {
+            self.abort_step();
+            self.physics.end_reaction();
+            self.follow_tick();
+            self.jump_from(left.changes, self.physics.tick());
+        }
     }
 
-    fn place(&self, tick: u64) -> usize {
-        self.steps.partition_point(|step| step.step.tick < tick)
+    /// Returns the present before the rollback.
+    pub(super) fn end_rollback(&mut self) -> Option<Left> {
+        let rollback = self.steps.rollback.take()?;
+        Some(rollback.end(|tick| self.run.step_id(tick)))
+    }
+
+    /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
+    pub(super) fn correct_picture(&mut self, mut left: Left, first: u64) {
+        self.physics.detect_edits();
+        // The picture of an earlier step, or one on another thread, has only the state in common.
+        let is_displayed = self.frame.tick == self.physics.tick();
+        let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
+        let shift = self.physics.origin.from(&left.origin);
+        let mut cut = left.others(&self.physics.world, first);
+        let cuts: Vec<_> = cut.iter().map(|key| Change::Cut(*key)).collect();
+        // No picture has displayed these changes yet.
+        let mut retimed = BTreeMap::new();
+        left.changes.list.retain(|change| match *change {
+            Change::Retimed(key, before) => {
+                retimed.entry(key).or_insert(before);
+                false
+            }
+            Change::Cut(key) => {
+                cut.insert(key);
+                true
+            }
+            _ => true,
+        });
+        let pairs = &self.physics.pairs;
+        let differences = pairs.differences(&left.pairs, &retimed, alpha, shift);
+        let differences = differences.filter(|(key, _)| !cut.contains(key));
+        let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
+        let changes = cuts.into_iter().chain(differences);
+        (self.physics).continue_changes(left.changes, Scope::All, changes);
     }
 }

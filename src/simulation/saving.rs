@@ -11,8 +11,9 @@ use crate::pose::{GeneralSmoothing, Origin};
 use crate::screen::Screen;
 use crate::time::Clock;
 
-use super::pull::Frame;
+use super::report::Frame;
 use super::simulation::Simulation;
+use super::steps::Steps;
 
 #[derive(Serialize, Deserialize)]
 struct SavedSimulation<'a> {
@@ -29,15 +30,14 @@ struct SavedSimulation<'a> {
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
-        if self.run.redo.is_some() || !self.knows_physics() {
+        if self.steps.rollback.is_some() || !self.knows_physics() {
             // Write the state with which the next call of the loop would continue.
             let mut copy = self.clone();
-            copy.take_over_physics();
-            copy.end_finished_rollback();
+            copy.settle();
             return copy.serialize(serializer);
         }
         let written = SavedSimulation {
-            clock: Cow::Borrowed(&self.clock),
+            clock: Cow::Borrowed(&self.steps.clock),
             physics: Cow::Borrowed(&self.physics),
             frame: self.frame,
             origin: self.screen.origin(),
@@ -57,7 +57,10 @@ impl<'de> Deserialize<'de> for Simulation {
         let written = SavedSimulation::deserialize(deserializer)?;
         let time = written.frame.time.as_secs_f64();
         let mut simulation = Self {
-            clock: written.clock.into_owned(),
+            steps: Steps {
+                clock: written.clock.into_owned(),
+                rollback: None,
+            },
             frame: written.frame,
             smoothing: written.smoothing.smoothing,
             correction: written.smoothing.correction,

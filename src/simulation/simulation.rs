@@ -13,8 +13,9 @@ use crate::screen::Screen;
 use crate::time::Requests;
 use crate::time::{Clock, ClockSettings, Rate};
 
-use super::pull::Frame;
-use super::run::Run;
+use super::report::Frame;
+use super::steps::Steps;
+use super::take_over::Run;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
@@ -54,7 +55,7 @@ pub struct Simulation {
     /// and assigned.
     pub physics: Physics,
     pub(super) run: Run,
-    pub(super) clock: Clock,
+    pub(super) steps: Steps,
     /// The thread pool of the last step, for a state that replaces this one.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
@@ -87,19 +88,15 @@ pub struct Simulation {
 
 impl Clone for Simulation {
     fn clone(&self) -> Self {
-        #[cfg_attr(not(feature = "parallel"), expect(unused_mut))]
         let mut physics = self.physics.clone_in_step();
         #[cfg(feature = "parallel")]
         physics.set_pool_if_none(self.physics.pool());
-        let run = if self.knows_physics() {
-            self.run.copy(physics.epoch.number())
-        } else {
-            self.run.another()
-        };
+        let run = self.run.copy();
+        physics.running.run = self.knows_physics().then(|| run.number());
         Self {
             physics,
             run,
-            clock: self.clock.clone(),
+            steps: self.steps.clone(),
             #[cfg(feature = "parallel")]
             pool: self.pool.clone(),
             frame: self.frame,
@@ -121,7 +118,7 @@ impl Simulation {
         let mut simulation = Self {
             physics: Physics::new(),
             run: Run::default(),
-            clock: Clock::new(rate),
+            steps: Steps::new(rate),
             #[cfg(feature = "parallel")]
             pool: None,
             frame: Frame::default(),
@@ -132,7 +129,7 @@ impl Simulation {
             correction: Correction::default(),
             screen: Screen::default(),
         };
-        simulation.take_over_physics();
+        simulation.take_over();
         simulation
     }
 }
@@ -156,7 +153,7 @@ impl Simulation {
     /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
-        &self.clock
+        &self.steps.clock
     }
 
     /// Returns the events that the last frame displayed, for sounds, particles and hit marks. Each event is displayed
@@ -197,9 +194,9 @@ impl Simulation {
     /// Takes a screen over from a view, with the changes that it has not displayed.
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
         screen.expect_another_state();
-        let changes = match &mut self.run.redo {
-            Some(redo) => &mut redo.former.changes,
-            None => &mut self.physics.changes,
+        let changes = match &mut self.steps.rollback {
+            Some(rollback) => &mut rollback.left.changes,
+            None => &mut self.physics.running.changes,
         };
         waiting.append(std::mem::take(changes));
         *changes = waiting;
@@ -212,7 +209,7 @@ impl Simulation {
 impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation")
-            .field("clock", &self.clock)
+            .field("clock", &self.steps.clock)
             .field("frame", &self.frame())
             .field("bodies", &self.physics.world.rapier.bodies.len())
             .field("colliders", &self.physics.world.rapier.colliders.len())
@@ -227,48 +224,48 @@ impl fmt::Debug for Simulation {
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
-        self.clock.settings_mut()
+        self.steps.clock.settings_mut()
     }
 
     /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame,
     /// right after a step, use [`pause_after_step`](crate::Physics::pause_after_step).
     pub fn pause(&mut self) {
-        self.clock.pause();
+        self.steps.clock.pause();
     }
 
     /// Resumes time in the next frame: see [`Clock::resume`](crate::time::Clock::resume).
     pub fn resume(&mut self) {
-        self.clock.resume();
+        self.steps.clock.resume();
     }
 
     /// Requests one step in the next frame of a pause: see [`Clock::step_once`](crate::time::Clock::step_once).
     pub fn step_once(&mut self) {
-        self.clock.step_once();
+        self.steps.clock.step_once();
     }
 
     /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). The next frame
     /// discards the [past](Self#back-in-time), which uses the old numbers.
     pub fn set_tick(&mut self, tick: u64) {
-        self.clock.set_tick(tick);
+        self.steps.clock.set_tick(tick);
     }
 
     /// Sets the overstep that the next frame starts with: see
     /// [`Clock::set_overstep`](crate::time::Clock::set_overstep).
     pub fn set_overstep(&mut self, overstep: Duration) {
-        self.clock.set_overstep(overstep);
+        self.steps.clock.set_overstep(overstep);
     }
 
     #[cfg(feature = "serde")]
     pub(crate) fn set_requests(&mut self, requests: Requests) {
-        self.clock.set_requests(requests);
+        self.steps.clock.set_requests(requests);
     }
 
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
-        self.clock.skip_real_time(skipped);
+        self.steps.clock.skip_real_time(skipped);
     }
 
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
-        self.clock.set_real_time(real_time);
+        self.steps.clock.set_real_time(real_time);
     }
 }
 

@@ -57,7 +57,7 @@ impl Publisher {
     /// Returns whether this simulation, or its state, has replaced the last one. Its timeline is then later than the
     /// last one's.
     pub fn detect_other(&mut self, simulation: &mut Simulation) -> bool {
-        simulation.take_over_physics();
+        simulation.take_over();
         let is_other = simulation.timeline() != self.run;
         if is_other {
             simulation.begin_timeline();
@@ -75,7 +75,7 @@ impl Publisher {
     }
 
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
-        if simulation.is_redoing() {
+        if simulation.is_rolling_back() {
             return None;
         }
         simulation.physics.detect_edits();
@@ -175,7 +175,7 @@ mod tests {
         let time = FrameTime::of_step(Duration::from_millis(ms));
         simulation.begin_frame_with(&mut Idle, time).unwrap();
         simulation.run_steps(&mut Idle).unwrap();
-        simulation.end_frame_without_picture();
+        simulation.close_frame();
         publisher.publish(simulation)
     }
 

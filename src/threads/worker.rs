@@ -402,7 +402,7 @@ impl<H: Hooks> Worker<H> {
             }
         }
         self.detect_other();
-        self.simulation.end_frame_without_picture();
+        self.simulation.close_frame();
         let frame = self.simulation.frame();
         self.steps += frame.steps + frame.resimulated;
         true
@@ -425,7 +425,7 @@ impl<H: Hooks> Worker<H> {
             return;
         };
         // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
-        self.simulation.end_frame_without_picture();
+        self.simulation.close_frame();
         // If a call panicked before the step, only the state before the previous step is kept.
         let newest = self.simulation.newest_kept(tick);
         let here = self.simulation.physics.tick();

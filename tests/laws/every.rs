@@ -112,7 +112,7 @@ mod tests {
                     6944,
                     [
                         (Between, Past(LateInput(2, 30))),
-                        (Press(128), Body(1, Push(9))),
+                        (Press(128), Body(1, Push(Impulse, 9))),
                     ],
                 ),
                 frame(

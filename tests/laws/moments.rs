@@ -52,12 +52,7 @@ pub fn check(log: &[Entry]) {
                     moments.jump(*effect);
                 }
             }
-            Entry::Failed => {
-                moments.disturb();
-                if crate::game::A_ROLLBACK_LOSES_THE_REPORT_OF_AN_INTERRUPTED_FRAME {
-                    moments.steps = None;
-                }
-            }
+            Entry::Failed => moments.disturb(),
             Entry::HandedOver(_) => {
                 moments.disturb();
                 moments.steps = None;

@@ -5,13 +5,11 @@ mod poses;
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use crate::events::SharedEvents;
 use crate::key::BodyKey;
-use crate::physics::Physics;
+use crate::physics::{Physics, StepRecord};
 use crate::pose::{Pair, Pairs};
-use crate::time::{ExactTime, Step};
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,8 +89,8 @@ struct Entry {
     tick: u64,
     snapshot: Option<Box<Snapshot>>,
     motion: Motion,
-    /// `None` for the state that a rewind has left.
-    record: Option<Record>,
+    /// What the step did, or `None` before it has run.
+    record: Option<StepRecord>,
 }
 
 struct Snapshot {
@@ -105,13 +103,6 @@ impl Snapshot {
     fn bytes(&self) -> usize {
         *self.bytes.get_or_init(|| self.state.bytes())
     }
-}
-
-#[derive(Clone)]
-pub(super) struct Record {
-    pub step: Step,
-    pub end: ExactTime,
-    pub events: SharedEvents,
 }
 
 impl Clone for Past {
@@ -229,25 +220,19 @@ impl Past {
     }
 
     /// Begins a step, perhaps not for the first time.
-    pub fn begin_step(
-        &mut self,
-        step: Step,
-        end: ExactTime,
-        state: &Physics,
-        requested: Option<u64>,
-    ) {
-        let tick = step.tick;
+    pub fn begin_step(&mut self, tick: u64, state: &Physics, requested: Option<u64>) {
         self.shifted = None;
         let is_due = self.is_detached
             || self.first_snapshot(0).is_none()
             || self.snapshot(tick).is_some()
             || self.has_snapshot_due(tick, requested);
-        let record = Record {
-            step,
-            end,
-            events: SharedEvents::default(),
-        };
-        self.push(state, is_due && self.keeps_snapshots(), Some(record));
+        let snapshot = (is_due && self.keeps_snapshots()).then(|| {
+            let mut state = state.clone();
+            // The step receives all pending forces. In the copy they wait for it, even during a pause.
+            state.forces.end_frame();
+            state
+        });
+        self.push(state, snapshot);
         if requested.is_none() && self.confirmed > 0 {
             self.drop_confirmed(tick);
         }
@@ -256,25 +241,20 @@ impl Past {
 
     /// Adds the state that a rewind leaves, without displacing another entry.
     pub fn push_end(&mut self, state: &Physics) {
-        self.push(state, true, None);
+        self.push(state, Some(state.clone()));
     }
 
     pub fn rewind(&mut self, tick: u64) {
         self.confirmed = self.confirmed.min(tick);
     }
 
-    fn push(&mut self, state: &Physics, has_snapshot: bool, record: Option<Record>) {
+    fn push(&mut self, state: &Physics, snapshot: Option<Physics>) {
         let tick = state.tick();
         self.take_from(tick);
         if self.end() != tick {
             self.entries.clear();
         }
-        let snapshot = has_snapshot.then(|| {
-            let mut state = state.clone();
-            if record.is_some() {
-                // The step receives all pending forces. In the copy they wait for it, even during a pause.
-                state.forces.end_frame();
-            }
+        let snapshot = snapshot.map(|state| {
             Box::new(Snapshot {
                 state,
                 is_detached: std::mem::take(&mut self.is_detached),
@@ -285,16 +265,17 @@ impl Past {
         self.entries.push_back(Entry {
             tick,
             snapshot,
-            record,
             motion: Motion::new(known),
+            record: None,
         });
     }
 
-    pub fn end_step(&mut self, tick: u64, events: &SharedEvents) {
+    pub fn end_step(&mut self, record: &StepRecord) {
+        let tick = record.step.tick;
         if self.keeps_snapshots()
-            && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
+            && let Some(entry) = self.entry_mut(tick)
         {
-            record.events = Arc::clone(events);
+            entry.record = Some(record.clone());
         }
         self.cut(tick + 1);
     }
@@ -307,7 +288,7 @@ impl Past {
     }
 
     /// Takes the steps from `tick` up to the `present`, and the state before the first of them.
-    pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<Record>)> {
+    pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<StepRecord>)> {
         let mut taken = self.take_from(tick);
         let first = taken.front_mut()?.snapshot.take()?;
         let steps = taken.into_iter().filter(|entry| entry.tick < present);

@@ -96,7 +96,7 @@ impl Past {
 impl Past {
     /// Returns the poses of a body before and after the step that led to `tick`. `physics` is the present.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
-        let (mut pairs, edits) = (&physics.pairs, &physics.past_edits);
+        let (mut pairs, edits) = (&physics.pairs, &physics.running.past_edits);
         let present = physics.tick();
         if tick == present && !(edits.replaced.is_some() && physics.current_step().is_some()) {
             return pairs.of_step(key);

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use crate::physics::Physics;
+use crate::physics::{Physics, StepRecord};
 use crate::simulation::{Hooks, or_none};
 use crate::time::{Clock, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
@@ -83,7 +83,7 @@ impl Overlap {
                 // While this step is run, frames display the previous one.
                 self.publish();
             }
-            (self.view).replace_events(&mut self.simulation.physics.changes.events);
+            (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // The step is not run if the hook has replaced the state.
             if self.simulation.physics.current_step() == Some(step) {
@@ -117,7 +117,7 @@ impl Overlap {
         };
         let done = self.from.recv().expect("the thread ends only after this");
         let mut physics = done.physics;
-        (self.simulation).return_physics(&mut physics, step, done.rejected);
+        (self.simulation).return_physics(&mut physics, done.record);
         self.lent = Lent::Here(physics);
         if let Some(payload) = done.panic {
             resume_unwind(payload);
@@ -129,7 +129,7 @@ impl Overlap {
 
     pub(super) fn end_frame(&mut self) {
         if matches!(self.lent, Lent::Here(_)) {
-            self.simulation.end_frame_without_picture();
+            self.simulation.close_frame();
             self.publish();
         }
     }
@@ -163,8 +163,8 @@ pub type Job = (Box<Physics>, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
 
 pub struct Done {
     pub physics: Box<Physics>,
-    /// The number of forces that the step rejected, or `None` if it did not run to its end.
-    pub rejected: Option<u64>,
+    /// What the step did, or `None` if it did not run to its end.
+    pub record: Option<StepRecord>,
     pub panic: Option<Payload>,
 }
 
@@ -172,16 +172,16 @@ pub type Payload = Box<dyn Any + Send>;
 
 pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, hooks) in jobs {
-        let mut rejected = None;
+        let mut record = None;
         let step = || {
             // Hooks may panic when they are dropped, too.
             let hooks = hooks;
-            rejected = physics.run_step(or_none(hooks.as_deref()));
+            record = physics.run_step(or_none(hooks.as_deref()));
         };
         let result = catch_unwind(AssertUnwindSafe(step));
         let step = Done {
             physics,
-            rejected,
+            record,
             panic: result.err(),
         };
         if done.send(step).is_err() {

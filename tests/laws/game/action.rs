@@ -52,8 +52,7 @@ pub enum OnBody {
     Target(i8, u8),
     SetNext(i8),
     // Forces and velocities.
-    Push(i8),
-    AddForce(i8),
+    Push(Force, i8),
     SetVelocity(i8, Access),
     SetVelocityToNan,
     Generator(i8),
@@ -176,6 +175,26 @@ pub enum Body {
     Sensor,
 }
 
+/// A force or an impulse for the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Force {
+    Impulse,
+    ImpulseAtPoint,
+    TorqueImpulse,
+    Force,
+    ForceAtPoint,
+    Torque,
+}
+
+impl Force {
+    fn is_impulse(self) -> bool {
+        matches!(
+            self,
+            Self::Impulse | Self::ImpulseAtPoint | Self::TorqueImpulse
+        )
+    }
+}
+
 /// The part of a position that is set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
@@ -229,7 +248,7 @@ impl Fade {
 impl Action {
     /// Returns whether the action adds a force for the next step.
     pub fn is_push(&self) -> bool {
-        matches!(self, Self::Body(_, OnBody::Push(_) | OnBody::AddForce(_)))
+        matches!(self, Self::Body(_, OnBody::Push(..)))
     }
 
     /// Returns whether a step that runs again repeats the action.
@@ -584,16 +603,22 @@ fn edit_body(
             let body = physics.body_mut(key).expect("it is alive");
             body.set_next_kinematic_position(to(x));
         }
-        A::Push(x) => {
-            let by = vector(metres(x), 2.0, 0.5);
-            physics.apply_impulse(key, by).expect("it is finite");
-            effects.push(Effect::Pushed(key));
-        }
-        A::AddForce(x) => {
-            let force = vector(metres(x), 9.0, 0.0);
-            physics.add_force(key, force).expect("it is finite");
-            let torque = spin(0.0, 0.0, metres(x));
-            physics.add_torque(key, torque).expect("it is finite");
+        A::Push(kind, x) => {
+            let (impulse, force) = (vector(metres(x), 2.0, 0.5), vector(metres(x), 9.0, 0.0));
+            let point = physics.body(key).expect("it is alive").translation() + Vector::X;
+            let torque = spin(0.0, 0.1, metres(x));
+            let result = match kind {
+                Force::Impulse => physics.apply_impulse(key, impulse),
+                Force::ImpulseAtPoint => physics.apply_impulse_at_point(key, impulse, point),
+                Force::TorqueImpulse => physics.apply_torque_impulse(key, torque),
+                Force::Force => physics.add_force(key, force),
+                Force::ForceAtPoint => physics.add_force_at_point(key, force, point),
+                Force::Torque => physics.add_torque(key, torque),
+            };
+            result.expect("it is finite");
+            if kind.is_impulse() {
+                effects.push(Effect::Pushed(key));
+            }
         }
         A::SetVelocity(x, access) => {
             let body = reach(physics, key, access);
@@ -883,6 +908,17 @@ fn despawn() -> impl Strategy<Value = Despawn> {
     prop::sample::select(vec![Despawn::Evenstep, Despawn::Hecs, Despawn::Thread])
 }
 
+fn force() -> impl Strategy<Value = Force> {
+    prop::sample::select(vec![
+        Force::Impulse,
+        Force::ImpulseAtPoint,
+        Force::TorqueImpulse,
+        Force::Force,
+        Force::ForceAtPoint,
+        Force::Torque,
+    ])
+}
+
 fn part() -> impl Strategy<Value = Part> {
     prop::sample::select(vec![Part::Both, Part::Translation, Part::Rotation])
 }
@@ -952,8 +988,7 @@ pub fn edit() -> BoxedStrategy<Action> {
         1 => all(x().prop_map(W::ShiftOrigin)),
     ];
     let motions = prop_oneof![
-        2 => on(x().prop_map(B::Push)),
-        2 => on(x().prop_map(B::AddForce)),
+        4 => on((force(), x()).prop_map(|(force, x)| B::Push(force, x))),
         2 => on((x(), access()).prop_map(|(x, access)| B::SetVelocity(x, access))),
         1 => on(Just(B::SetVelocityToNan)),
         1 => on(x().prop_map(B::Generator)),

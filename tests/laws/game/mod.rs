@@ -6,7 +6,8 @@
 //! [`Effect`], and everything else is read from the state.
 //!
 //! To add an action, add a variant to one of the enums of [`Action`], an arm to the function that carries these out, and
-//! a weight to the strategy of the same name. All are in [`action`].
+//! a weight to the strategy that selects from the enum. All are in [`action`]. If the action does one of the things that
+//! [`Effect`] lists, its arm reports it. If a law fails then, look first for an effect that is missing.
 
 // The list of actions.
 pub mod action;
@@ -49,14 +50,11 @@ pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
 /// displays the removal.
 pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 
-/// If the game goes back in time between a frame that a panic has interrupted and the next one, the steps of the first
-/// are in no report.
-pub const A_ROLLBACK_LOSES_THE_REPORT_OF_AN_INTERRUPTED_FRAME: bool = true;
-
 /// All names in a printed game, to paste it into a test.
 #[cfg(test)]
 pub mod names {
-    pub use super::action::{Access::*, Action::*, Body::*, Cut::*, Fade::*, Joint::*, Part::*};
+    pub use super::action::{Access::*, Action::*, Body::*, Cut::*, Fade::*, Force::*};
+    pub use super::action::{Joint::*, Part::*};
     pub use super::action::{OnBody::*, OnWorld::*, Past::*, Setting::*, Value::*, Whole::*};
     pub use super::hosts::Kind::*;
     pub use super::owners::Despawn::*;

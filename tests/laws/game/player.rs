@@ -126,7 +126,7 @@ impl Player {
         parts.script = script.clone();
         parts.index = 0;
         for (when, action) in &script.acts {
-            if let (When::Press(at), Action::Body(_, OnBody::Push(x))) = (when, action) {
+            if let (When::Press(at), Action::Body(_, OnBody::Push(_, x))) = (when, action) {
                 let time = real_time + length * u32::from(*at) / 256;
                 let number = parts.pressed;
                 parts.pressed += 1;

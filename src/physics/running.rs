@@ -1,0 +1,107 @@
+//! What a state has while a simulation runs it.
+
+use crate::forces::Pushed;
+use crate::pose::{Changes, Pairs};
+use crate::time::{ExactTime, Step};
+
+use super::Physics;
+
+/// What a state has while a simulation runs it. A copy of the state has none of it.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    /// The run of the simulation that took the state over, or `None` if none has. It tells an assigned state from the
+    /// one that the loop knows.
+    pub run: Option<u64>,
+    pub stage: Stage,
+    /// The forces for the step at hand.
+    pub pushes: Vec<Pushed>,
+    /// The changes that no picture has displayed yet.
+    pub changes: Changes,
+    pub past_edits: PastEdits,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Stage {
+    #[default]
+    Idle,
+    /// The game's code for this step is running, and Rapier has not run the step yet.
+    Before(StepAtHand),
+    /// The game reacts to the step, until it asks for the next one.
+    After(StepAtHand),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StepAtHand {
+    pub step: Step,
+    pub end: ExactTime,
+    pub pauses: bool,
+}
+
+/// Edits of earlier poses since the last call of the loop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PastEdits {
+    /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
+    pub is_cut: bool,
+    /// The poses before the origin was shifted in a step.
+    pub replaced: Option<Box<Pairs>>,
+}
+
+impl PastEdits {
+    pub fn is_empty(&self) -> bool {
+        !self.is_cut && self.replaced.is_none()
+    }
+}
+
+impl Clone for Running {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Running {
+    /// Returns the same for a copy of the simulation.
+    pub fn copy(&self) -> Self {
+        Self {
+            run: self.run,
+            stage: self.stage,
+            pushes: self.pushes.clone(),
+            changes: self.changes.clone(),
+            past_edits: self.past_edits.clone(),
+        }
+    }
+
+    pub fn step_at_hand(&self) -> Option<&StepAtHand> {
+        match &self.stage {
+            Stage::Before(at_hand) | Stage::After(at_hand) => Some(at_hand),
+            Stage::Idle => None,
+        }
+    }
+}
+
+impl Physics {
+    /// Aborts a step that has not run. Returns whether there was one.
+    pub(crate) fn abort_step(&mut self) -> bool {
+        let is_before = matches!(self.running.stage, Stage::Before(_));
+        if is_before {
+            self.running.pushes.clear();
+            self.running.stage = Stage::Idle;
+            self.world.keys.limit_births(self.tick);
+        }
+        is_before
+    }
+
+    /// Ends the game's reaction to the last step. Returns whether the clock stops there.
+    pub(crate) fn end_reaction(&mut self) -> bool {
+        let Stage::After(at_hand) = self.running.stage else {
+            return false;
+        };
+        self.running.stage = Stage::Idle;
+        at_hand.pauses
+    }
+
+    /// Takes the state out of the loop that ran it.
+    pub(crate) fn leave_loop(&mut self) {
+        self.abort_step();
+        self.running = Running::default();
+    }
+}

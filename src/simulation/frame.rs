@@ -1,0 +1,396 @@
+//! The frame: time goes in, steps run one at a time, and the bodies are displayed.
+
+use rapier::pipeline::PhysicsHooks;
+
+use crate::physics::{Physics, StepRecord};
+use crate::time::{FrameTime, Step};
+
+use super::hooks::{BeforeStep, Hooks, or_none};
+use super::report::Frame;
+use super::simulation::Simulation;
+
+/// # Advancing
+///
+/// These methods run [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`run_step`](Self::run_step)
+/// and [`end_frame`](Self::end_frame) in one call.
+impl Simulation {
+    /// Runs the steps that are due after a frame of duration `frame_time`, if any, and computes the poses for this
+    /// frame.
+    ///
+    /// `before_step` is called before each step. Change the world there, so that the run is the same at every frame
+    /// rate. For a hook after the step, errors, or Rapier's hooks, use [`advance_with`](Self::advance_with).
+    ///
+    /// # Panics
+    /// If Rapier panicked in an earlier step, like [`begin_frame`](Self::begin_frame), or panics in this call, like
+    /// [`run_step`](Self::run_step).
+    ///
+    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the remaining
+    /// steps of that frame and continues it.
+    pub fn advance(
+        &mut self,
+        frame_time: impl Into<FrameTime>,
+        before_step: impl FnMut(&mut Physics, Step),
+    ) -> Frame {
+        let Ok(frame) = self.advance_with(frame_time, &mut BeforeStep(before_step));
+        frame
+    }
+
+    /// Advances like [`advance`](Self::advance), with hooks before and after each step, which can fail.
+    ///
+    /// # Errors
+    /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Due steps are dropped and
+    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted). If there were any, the frame displays the latest
+    /// state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back) stay due.
+    /// [`frame`](Self::frame) returns the report.
+    ///
+    /// # Panics
+    /// Like [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame
+    /// begins, so the frame time is not added. If `before_frame` replaces the state, a new frame begins.
+    pub fn advance_with<H: Hooks>(
+        &mut self,
+        frame_time: impl Into<FrameTime>,
+        hooks: &mut H,
+    ) -> Result<Frame, H::Error> {
+        let frame_time = frame_time.into();
+        span!(
+            "frame",
+            number = self.frame.number.saturating_add(1),
+            frame_time = frame_time.duration().as_secs_f64()
+        );
+        let result = self.begin_frame_with(hooks, frame_time);
+        let result = result.and_then(|()| self.run_steps(hooks));
+        let frame = self.end_frame();
+        result.map(|()| frame)
+    }
+
+    /// Calls the hook while no frame is open, and begins the frame, even if the hook fails.
+    pub(crate) fn begin_frame_with<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        frame_time: FrameTime,
+    ) -> Result<(), H::Error> {
+        self.interrupt_frame();
+        let result = hooks.before_frame(self, frame_time);
+        self.begin_frame(frame_time);
+        result
+    }
+
+    pub(crate) fn run_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        while let Some(step) = self.next_step() {
+            self.run_step_with_hooks(hooks, step)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_step_with_hooks<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        step: Step,
+    ) -> Result<(), H::Error> {
+        span!(
+            "step",
+            tick = step.tick,
+            is_resimulated = step.is_resimulated
+        );
+        {
+            span!("before_step");
+            hooks.before_step(&mut self.physics, step)?;
+        }
+        let physics_hooks = hooks.physics_hooks();
+        // Skips `after_step` if the hook replaced the physics.
+        if self.run_step_with(or_none(physics_hooks.as_deref())) {
+            span!("after_step");
+            hooks.after_step(&mut self.physics, step)?;
+        }
+        Ok(())
+    }
+}
+
+/// # Frames and steps
+///
+/// Your game drives the loop with these calls. Between two of them, the simulation is an ordinary value that may be
+/// moved, stored or replaced, so it can live inside the world of any ECS.
+///
+/// ```
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// simulation.begin_frame(Duration::from_millis(40));
+/// while let Some(_step) = simulation.next_step() {
+///     // Your game's systems.
+///     simulation.run_step();
+/// }
+/// let frame = simulation.end_frame();
+/// assert_eq!((frame.steps, simulation.physics.tick()), (2, 2));
+/// ```
+///
+/// # Misuse
+/// | what happens | what follows |
+/// | --- | --- |
+/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). |
+/// | `end_frame` while steps are due | They are dropped and counted in `aborted`, and the frame displays the latest state. |
+/// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
+/// | `next_step` twice before `run_step` | It returns the same step again. |
+/// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
+/// | `run_step` without `next_step` | It does nothing and returns `false`. |
+/// | `end_frame` outside of a frame | It does nothing and returns the last report again. |
+/// | the simulation is replaced within a frame | The new one has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
+/// | its [`physics`](Self::physics) is replaced within a frame | `run_step` returns `false`: see [The state as a value](crate::Physics#the-state-as-a-value). |
+/// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
+/// | Rapier panics in `run_step` | `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
+///
+/// Forces that were added for a step that then does not run are discarded, because your game adds them again when the
+/// step is retried. All other changes stay.
+impl Simulation {
+    /// Begins a frame of duration `frame_time` and plans the steps that are due.
+    ///
+    /// # Panics
+    /// If Rapier panicked in an earlier step, which leaves its world in an unknown state. [Rewind](Self::rewind) the
+    /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
+    pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
+        let frame_time = frame_time.into();
+        self.settle();
+        self.check_world();
+        self.interrupt_frame();
+        self.frames_begun += 1;
+        if self.steps.clock.requests().tick.is_some() {
+            self.drop_rollback();
+        }
+        let tick = self.steps.clock.tick();
+        let mut report = self.run.interrupted.take().unwrap_or(Frame {
+            number: self.frame.number,
+            ..Frame::default()
+        });
+        let resimulated = std::mem::take(&mut self.run.resimulated);
+        report.resimulated = report.resimulated.saturating_add(resimulated);
+        report.dropped += self.steps.clock.begin_frame(frame_time);
+        report.tick = self.steps.clock.tick();
+        if report.tick != tick {
+            self.renumber();
+        }
+        self.open = Some(report);
+        if !self.steps.clock.used().stands_still {
+            self.shown_for = self.shown_for.saturating_add(frame_time.duration());
+        }
+    }
+
+    /// Returns the next step that is due in this frame. Run your game's code for it, then call
+    /// [`run_step`](Self::run_step).
+    ///
+    /// After a [rollback](Self::roll_back) the steps to be resimulated come first, even outside of a frame. Returns
+    /// `None` if no step is due, or if Rapier panicked in an earlier step.
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
+    pub fn next_step(&mut self) -> Option<Step> {
+        self.settle();
+        if let Some(step) = self.physics.current_step() {
+            return Some(step);
+        }
+        let (step, end) = self.steps.next(&self.physics, self.open.is_some())?;
+        self.keep_state(step);
+        self.physics.begin_step(step, end);
+        self.steps.hand_out();
+        Some(step)
+    }
+
+    /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
+    ///
+    /// # Panics
+    /// If Rapier panics: see [`begin_frame`](Self::begin_frame).
+    pub fn run_step(&mut self) -> bool {
+        self.run_step_with(&())
+    }
+
+    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which filter and modify contacts for
+    /// one-way platforms or conveyor belts.
+    ///
+    /// # Panics
+    /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
+    pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+        self.take_over();
+        if self.physics.current_step().is_some() {
+            self.keep_teleported();
+        }
+        let Some(record) = self.physics.run_step(hooks) else {
+            return false;
+        };
+        self.count(record);
+        true
+    }
+
+    /// Ends the frame, computes its displayed poses and returns its report.
+    ///
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
+    /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last report again.
+    pub fn end_frame(&mut self) -> Frame {
+        if self.close_frame() {
+            span!("show_poses");
+            self.show();
+        }
+        self.frame
+    }
+}
+
+/// # Inside a frame
+impl Simulation {
+    /// Ends what the last call left open: takes over an assigned state, ends a rollback whose steps have all run, and
+    /// ends the game's reaction to the last step.
+    pub(super) fn settle(&mut self) {
+        self.take_over();
+        self.release_rollback();
+        if self.physics.end_reaction() {
+            let dropped = self.steps.clock.stop();
+            if let Some(open) = &mut self.open {
+                open.dropped += dropped;
+            }
+        }
+    }
+
+    pub(crate) fn check_world(&self) {
+        assert!(
+            !self.physics.is_poisoned,
+            "Rapier panicked in the step of tick {}: rewind this simulation, assign a sound state to its `physics`, or drop it",
+            self.physics.tick()
+        );
+    }
+
+    /// Keeps the state before a step, if one is due.
+    fn keep_state(&mut self, step: Step) {
+        if self.run.past.is_on() {
+            span!("keep_state");
+            if self.run.past.keeps_snapshots() {
+                self.physics.resources.check_whole();
+            }
+            self.physics.detect_edits();
+            let requested = self.steps.rollback.as_ref().map(|it| it.requested);
+            (self.run.past).begin_step(step.tick, &self.physics, requested);
+        }
+    }
+
+    /// Keeps the poses of bodies that were teleported since the last step, right before the next one replaces them.
+    fn keep_teleported(&mut self) {
+        if self.run.past.is_on() {
+            self.physics.detect_edits();
+            self.run.past.keep_teleported(&self.physics.pairs);
+        }
+    }
+
+    /// Counts a step that has run.
+    fn count(&mut self, record: StepRecord) {
+        #[cfg(feature = "parallel")]
+        {
+            self.pool = self.physics.pool();
+        }
+        self.run.past.end_step(&record);
+        if let Some(rollback) = &mut self.steps.rollback {
+            rollback.end_step(record);
+            if rollback.len() == 0 {
+                self.run.event_changes = rollback.event_changes();
+            }
+            let report = self.open.as_mut();
+            let made = report.map_or(&mut self.run.resimulated, |it| &mut it.resimulated);
+            *made = made.saturating_add(1);
+            return;
+        }
+        let tick = record.step.tick;
+        let kept = self.run.past.rewindable();
+        let oldest = kept.into_iter().next().unwrap_or(tick + 1);
+        let log = &mut self.physics.running.changes.events;
+        if !record.events.is_empty() {
+            log.set(self.run.step_id(tick), record.events);
+        }
+        log.forget_before(self.run.step_id(oldest));
+        self.steps.clock.count_step();
+        if let Some(open) = &mut self.open {
+            open.rejected_forces += record.rejected_forces;
+            open.tick = self.steps.clock.tick();
+            open.steps += 1;
+            open.dt = record.step.dt;
+        }
+    }
+
+    /// Ends the frame without a picture, for a simulation that a view displays. Returns whether a frame was open.
+    pub(crate) fn close_frame(&mut self) -> bool {
+        let Some(mut report) = self.take_report() else {
+            return false;
+        };
+        report.number = self.frame.number.saturating_add(1);
+        report.awake = self.physics.rapier().islands.num_active_bodies();
+        report.dt = self.steps.clock.exact_time().dt();
+        if self.steps.rollback.is_some() {
+            // The frame repeats the last picture.
+            report.tick = self.frame.tick;
+            report.alpha = self.frame.alpha;
+            report.time = self.frame.time;
+        } else {
+            self.physics.detect_edits();
+            let clock = &self.steps.clock;
+            report.tick = clock.tick();
+            report.alpha = clock.alpha();
+            report.time = clock.displayed_time();
+            if report.steps == 0 && clock.is_stopped() {
+                report.forgotten_forces = self.physics.forces.discard_since_frame();
+            }
+            self.physics.forces.end_frame();
+            report.movers = self.physics.pairs.movers().len();
+            self.physics.unlist_resting();
+        }
+        self.frame = report;
+        true
+    }
+
+    /// Closes a frame that a panic or a missing `end_frame` left open. The next one continues its report.
+    fn interrupt_frame(&mut self) {
+        let report = self.take_report();
+        if report.is_some_and(|report| report.steps > 0) {
+            // Forces that were added after its last step wait for the next one, as after a frame that has ended.
+            self.physics.forces.end_frame();
+        }
+        self.run.interrupted = report.or(self.run.interrupted);
+    }
+
+    /// Drops the steps that are still due, and takes the report of the open frame.
+    fn take_report(&mut self) -> Option<Frame> {
+        self.take_over();
+        if self.open.is_none() || self.physics.is_poisoned {
+            return None;
+        }
+        self.settle();
+        self.abort_step();
+        let mut report = self.open.take()?;
+        report.dropped += self.steps.clock.abort_frame();
+        Some(report)
+    }
+
+    pub(super) fn abort_step(&mut self) {
+        if self.physics.abort_step() {
+            self.run.past.abort_step(self.physics.tick());
+            self.steps.clock.take_back_step();
+        }
+    }
+
+    pub(super) fn restart_report(&mut self) {
+        let reports = self.open.iter_mut().chain(&mut self.run.interrupted);
+        for report in reports {
+            (report.steps, report.tick) = (0, self.physics.tick());
+        }
+    }
+}
+
+/// # A step on another thread
+impl Simulation {
+    /// Lends the state to another thread that runs the current step.
+    pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
+        self.keep_teleported();
+        std::mem::swap(&mut self.physics, spare);
+    }
+
+    /// Takes the state back, with what the step did, or `None` if Rapier panicked.
+    pub(crate) fn return_physics(&mut self, physics: &mut Physics, record: Option<StepRecord>) {
+        std::mem::swap(&mut self.physics, physics);
+        if let Some(record) = record {
+            self.count(record);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The report of a frame.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use rapier::math::Vector;
+
+use crate::time::Dropped;
+
+/// The report of a frame, from [`Simulation::end_frame`](crate::Simulation::end_frame) or
+/// [`Simulation::advance`](crate::Simulation::advance).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Frame {
+    /// The number of frames that have ended, including this one; 0 before the first.
+    pub number: u64,
+    /// The number of new steps that ran in this frame.
+    pub steps: u64,
+    /// The number of steps [resimulated](crate::Simulation::roll_back) since the previous frame.
+    pub resimulated: u64,
+    /// The tick of the next step: see [`Physics::tick`](crate::Physics::tick).
+    pub tick: u64,
+    /// The length of the last step, in seconds of simulated time; 0 before the first.
+    pub dt: f32,
+    /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
+    /// [`Clock::alpha`](crate::time::Clock::alpha). It is 1 in a frame that ended before its last step.
+    pub alpha: f32,
+    /// The simulated time that the frame displays, at the fraction `alpha` of the last step, rounded down to a
+    /// nanosecond. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
+    /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
+    /// another time, or a rollback to before that correction.
+    pub time: Duration,
+    /// The time and steps that were dropped, and why.
+    pub dropped: Dropped,
+    /// The number of dynamic and kinematic bodies that were awake after the last step.
+    pub awake: usize,
+    /// The number of ignored values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were not finite.
+    pub rejected_forces: u64,
+    /// The number of [forces and impulses](crate::Physics#forces) since the previous frame that were discarded because
+    /// time stopped.
+    pub forgotten_forces: u64,
+    /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
+    pub movers: usize,
+    /// How far the [origin](crate::Physics::shift_origin) moved between the previous picture and this one, in metres,
+    /// even back after a rollback or a restored state. Subtract it from everything that you keep in world space, such
+    /// as a camera. It is zero in the first picture.
+    pub origin_shift: Vector,
+}
+
+impl Frame {
+    /// Returns the ticks of the new steps of this frame: fewer if a lower tick was set within it.
+    #[must_use]
+    pub fn ticks(&self) -> Range<u64> {
+        self.tick.saturating_sub(self.steps)..self.tick
+    }
+}

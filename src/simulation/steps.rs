@@ -1,0 +1,164 @@
+//! Where the next step comes from: a rollback, or time.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, StepId};
+use crate::key::BodyKey;
+use crate::physics::{Physics, StepRecord};
+use crate::pose::{Changes, Origin, Pairs};
+use crate::step::{Birth, World};
+use crate::time::{Clock, ExactTime, Rate, Step};
+
+#[derive(Clone)]
+pub(super) struct Steps {
+    pub clock: Clock,
+    /// An unfinished rollback. Its steps run before those of the clock.
+    pub rollback: Option<Box<Rollback>>,
+}
+
+impl Steps {
+    pub fn new(rate: Rate) -> Self {
+        Self {
+            clock: Clock::new(rate),
+            rollback: None,
+        }
+    }
+
+    /// Returns the next step of this state, and its end. Time has steps in an open frame only.
+    pub fn next(&self, physics: &Physics, is_open: bool) -> Option<(Step, ExactTime)> {
+        match &self.rollback {
+            _ if physics.is_poisoned => None,
+            Some(rollback) => rollback.next_step(physics),
+            None if is_open => Some((self.clock.peek()?, self.clock.next_exact_time())),
+            None => None,
+        }
+    }
+
+    /// Notes that the game has received the next step.
+    pub fn hand_out(&mut self) {
+        if self.rollback.is_none() {
+            self.clock.hand_out_step();
+        }
+    }
+}
+
+/// The steps to run again: those from the first one that is resimulated up to the present.
+#[derive(Clone)]
+pub(super) struct Rollback {
+    /// What the steps did when they first ran.
+    records: VecDeque<StepRecord>,
+    done: usize,
+    pub left: Left,
+    /// The earliest tick to which the game has requested to go back.
+    pub requested: u64,
+    /// The steps that have run again, with their events, sorted by tick.
+    ran: Vec<(u64, SharedEvents)>,
+}
+
+/// The present that the first rollback left.
+#[derive(Clone)]
+pub(super) struct Left {
+    pub pairs: Pairs,
+    pub origin: Origin,
+    pub changes: Changes,
+    /// The bodies that were inserted in steps that a rollback can resimulate.
+    births: Vec<(BodyKey, Birth)>,
+}
+
+impl Left {
+    pub fn new(mut physics: Physics, oldest: u64) -> Self {
+        physics.detect_edits();
+        Self {
+            births: physics.world.births_after(oldest).collect(),
+            pairs: physics.pairs,
+            origin: physics.origin,
+            changes: physics.running.changes,
+        }
+    }
+
+    /// Returns the keys that belong to other bodies now, because of another order of insertions.
+    pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
+        let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
+        let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
+        others.map(|(key, _)| *key).collect()
+    }
+}
+
+impl Rollback {
+    pub fn new(left: Left, requested: u64) -> Self {
+        Self {
+            records: VecDeque::new(),
+            done: 0,
+            left,
+            requested,
+            ran: Vec::new(),
+        }
+    }
+
+    pub fn first_tick(&self) -> Option<u64> {
+        self.records.front().map(|record| record.step.tick)
+    }
+
+    /// Returns the number of steps that are still to run again.
+    pub fn len(&self) -> usize {
+        self.records.len() - self.done
+    }
+
+    /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
+    /// changed.
+    fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
+        let StepRecord { step, end, .. } = self.records.get(self.done)?;
+        let end = physics.exact_time().after_step_of(*end);
+        let step = Step {
+            start_time: physics.time(),
+            end_time: end.duration(),
+            is_resimulated: true,
+            ..*step
+        };
+        Some((step, end))
+    }
+
+    pub fn end_step(&mut self, record: StepRecord) {
+        self.done += 1;
+        self.ran.push((record.step.tick, record.events));
+    }
+
+    /// Returns how the events changed in the steps that ran again.
+    pub fn event_changes(&self) -> ChangedEvents {
+        let (mut then, mut now) = (Vec::<Event>::new(), Vec::new());
+        for (tick, events) in &self.ran {
+            then.extend_from_slice(&self.records[self.place(*tick)].events);
+            now.extend_from_slice(events);
+        }
+        EventChanges::between(&then, &now)
+    }
+
+    /// Goes back to `tick`. Steps that were already resimulated keep the records of their first run.
+    pub fn go_back(&mut self, tick: u64, later: VecDeque<StepRecord>) {
+        let first = self.first_tick();
+        let new = later.into_iter().rev();
+        for record in new.filter(|it| first.is_none_or(|first| it.step.tick < first)) {
+            self.records.push_front(record);
+        }
+        self.done = self.place(tick);
+        self.ran.retain(|(ran, _)| *ran < tick);
+    }
+
+    /// Skips to the step of this tick. The events of skipped steps stay as they were.
+    pub fn skip_to(&mut self, tick: u64) {
+        self.done = self.place(tick);
+    }
+
+    /// Ends the rollback. The events of steps that ran again replace those of their first run.
+    pub fn end(self, step_id: impl Fn(u64) -> StepId) -> Left {
+        let Self { mut left, ran, .. } = self;
+        for (tick, events) in ran {
+            left.changes.events.set(step_id(tick), events);
+        }
+        left
+    }
+
+    fn place(&self, tick: u64) -> usize {
+        (self.records).partition_point(|record| record.step.tick < tick)
+    }
+}

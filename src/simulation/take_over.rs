@@ -1,0 +1,151 @@
+//! Whose state it is: the loop recognises the one that it runs, and takes any other over.
+
+use crate::events::{ChangedEvents, StepId};
+use crate::key::Id;
+use crate::physics::Physics;
+use crate::pose::{Changes, GeneralSmoothing, Scope};
+
+use super::past::Past;
+use super::report::Frame;
+use super::simulation::Simulation;
+
+/// What the loop knows about the state that it runs. It begins another run when it takes over an assigned state.
+#[derive(Default)]
+pub(super) struct Run {
+    /// A rollback, a rewind or a correction changes it, too.
+    id: Id,
+    /// Distinguishes runs for views on other threads, which continue after a rollback or a rewind.
+    timeline: Id,
+    /// How often ticks were renumbered.
+    numbering: u64,
+    pub past: Past,
+    pub event_changes: ChangedEvents,
+    /// The number of steps resimulated since the last frame.
+    pub resimulated: u64,
+    /// The report of a frame that a panic left open, for the next one to continue.
+    pub interrupted: Option<Frame>,
+}
+
+impl Run {
+    fn another(&self) -> Self {
+        Self {
+            past: self.past.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the run of a copy, which has no past.
+    pub fn copy(&self) -> Self {
+        Self {
+            numbering: self.numbering,
+            event_changes: self.event_changes.clone(),
+            resimulated: self.resimulated,
+            interrupted: self.interrupted,
+            ..self.another()
+        }
+    }
+
+    pub fn number(&self) -> u64 {
+        self.id.number()
+    }
+
+    pub fn timeline(&self) -> u64 {
+        self.timeline.number()
+    }
+
+    pub fn begin_timeline(&mut self) {
+        self.timeline = Id::default();
+    }
+
+    pub fn step_id(&self, tick: u64) -> StepId {
+        (self.numbering, tick)
+    }
+}
+
+/// # The state that the loop knows
+impl Simulation {
+    pub(crate) fn knows_physics(&self) -> bool {
+        self.physics.running.run == Some(self.run.number())
+    }
+
+    /// Takes over what the game has changed since the last call of the loop: the state, the settings, earlier poses.
+    pub(crate) fn take_over(&mut self) {
+        if !self.knows_physics() {
+            self.begin_run();
+        }
+        self.pass_settings();
+        if !self.physics.running.past_edits.is_empty() {
+            let edits = std::mem::take(&mut self.physics.running.past_edits);
+            let tick = self.physics.first_known_tick();
+            self.run.past.apply_edits(edits, tick);
+        }
+    }
+
+    fn begin_run(&mut self) {
+        self.run = self.run.another();
+        self.steps.rollback = None;
+        let changes = std::mem::take(&mut self.physics.running.changes);
+        self.physics.leave_loop();
+        self.physics.running.changes = changes;
+        self.adopt();
+        self.jump_from(Changes::default(), 0);
+        // Pending forces of the new state wait for its next step, even during a pause.
+        self.physics.forces.end_frame();
+        self.follow_tick();
+        let dropped = self.steps.clock.abort_handed_out();
+        if let Some(open) = &mut self.open {
+            open.dropped += dropped;
+        }
+        self.restart_report();
+    }
+
+    /// Makes the state the one that the loop knows. A recorder detects another one, and the next picture compares all
+    /// bodies.
+    pub(super) fn adopt(&mut self) {
+        self.run.id = Id::default();
+        self.physics.running.run = Some(self.run.number());
+        self.physics.running.changes.widen(Scope::All);
+        #[cfg(feature = "parallel")]
+        self.physics.set_pool_if_none(self.pool.clone());
+    }
+
+    /// Replaces the state, and returns the one that it leaves.
+    pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
+        let mut left = std::mem::replace(&mut self.physics, physics);
+        if self.steps.rollback.is_some() {
+            // The changes of the present wait in the rollback, without what the game has asked for since.
+            let changes = std::mem::take(&mut left.running.changes);
+            let list = &mut self.physics.running.changes.list;
+            list.extend(changes.into_froms());
+        }
+        self.adopt();
+        self.pass_settings();
+        left
+    }
+
+    pub(super) fn renumber(&mut self) {
+        self.physics.renumber(self.steps.clock.tick());
+        self.run.past.clear();
+        self.run.numbering += 1;
+        self.adopt();
+    }
+
+    pub(super) fn follow_tick(&mut self) {
+        (self.steps.clock).go_to(self.physics.tick(), self.physics.exact_time());
+    }
+
+    pub(super) fn pass_settings(&mut self) {
+        self.physics.set_general_smoothing(GeneralSmoothing {
+            smoothing: self.smoothing,
+            correction: self.correction,
+        });
+        (self.physics).set_rate(self.steps.clock.settings().rate());
+    }
+
+    /// Displays this state without smoothing, with these changes, except their events from the tick `first` on.
+    pub(super) fn jump_from(&mut self, mut changes: Changes, first: u64) {
+        changes.events.go_back(self.run.step_id(first));
+        self.physics.detect_edits();
+        self.physics.continue_changes(changes, Scope::Other, []);
+    }
+}
