@@ -172,8 +172,9 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    pub fn found_dead(&mut self, key: BodyKey) {
-        self.bodies[key].is_dead = true;
+    /// Records that the body was removed through Rapier. Returns whether this is new.
+    pub fn found_dead(&mut self, key: BodyKey) -> bool {
+        !std::mem::replace(&mut self.bodies[key].is_dead, true)
     }
 
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {

@@ -31,6 +31,8 @@ impl Physics {
         }
         for edited in edits.bodies.drain(..) {
             let root = world.handle(edited);
+            let is_dead = root.is_none() && world.keys.handle(edited).is_some();
+            dead.extend(is_dead.then_some(edited));
             // The links of a multibody move with its root.
             let links = root.into_iter().flat_map(|root| world.links(root));
             for handle in root.into_iter().chain(links) {
@@ -49,8 +51,9 @@ impl Physics {
         }
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
-            self.world.keys.found_dead(key);
-            self.forget_body(key);
+            if self.world.keys.found_dead(key) {
+                self.forget_body(key);
+            }
         }
     }
 

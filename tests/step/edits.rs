@@ -346,3 +346,28 @@ fn displayed_motion_respects_rapiers_velocity_limits() {
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
+
+#[test]
+fn a_body_that_is_removed_through_rapier_is_listed_once() {
+    for is_listed in [false, true] {
+        let mut simulation = space(60);
+        let key = simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball());
+        advance(&mut simulation, 20);
+        let handle = simulation.physics.handle(key).unwrap();
+        let rapier = if is_listed {
+            simulation.physics.rapier_mut_for(&[key, key])
+        } else {
+            simulation.physics.rapier_mut()
+        };
+        rapier.remove_body(handle);
+        assert_eq!(advance(&mut simulation, 20).movers, 0);
+        assert_eq!(
+            (simulation.removed(), simulation.pose(key)),
+            (&[key][..], None)
+        );
+        advance(&mut simulation, 20);
+        assert_eq!(simulation.removed(), []);
+    }
+}

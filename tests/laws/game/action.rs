@@ -553,9 +553,7 @@ fn edit_body(
         }
         A::RemoveThroughRapier(access) => {
             let rapier = match access {
-                Access::PhysicsMutFor if !super::A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS => {
-                    physics.rapier_mut_for(&[key])
-                }
+                Access::PhysicsMutFor => physics.rapier_mut_for(&[key]),
                 _ => physics.rapier_mut(),
             };
             rapier.remove_body(handle);
@@ -605,7 +603,7 @@ fn edit_body(
         }
         A::Push(kind, x) => {
             let (impulse, force) = (vector(metres(x), 2.0, 0.5), vector(metres(x), 9.0, 0.0));
-            let point = physics.body(key).expect("it is alive").translation() + Vector::X;
+            let point = vector(1.0, metres(x), 0.0);
             let torque = spin(0.0, 0.1, metres(x));
             let result = match kind {
                 Force::Impulse => physics.apply_impulse(key, impulse),

@@ -31,9 +31,6 @@ pub use script::Script;
 
 // Known faults. Each constant switches off the games that show it.
 
-/// A body that is removed through `rapier_mut_for` stays on the screen.
-pub const A_BODY_REMOVED_THROUGH_RAPIER_MUT_FOR_STAYS: bool = true;
-
 /// A disabled link of a multibody is displayed where it was, while Rapier moves it.
 pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = true;
 
