@@ -14,6 +14,9 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// converts a host's time stamps. In each step, [`drain`](Self::drain) returns its samples. Every sample is delivered
 /// once, even if a frame has no step or several.
 ///
+/// If a hook can fail or panic after it has drained the queue, keep the samples until the step has run, for example until
+/// [`after_step`](crate::Hooks::after_step). The hook of that step is called again, and the queue has them no longer.
+///
 /// ```
 /// # use evenstep::Simulation;
 /// # use evenstep::input::{Delivery, InputQueue};

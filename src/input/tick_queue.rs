@@ -9,6 +9,9 @@ use crate::time::Step;
 /// Use it on a server, in lockstep, in a replay, or after a rollback. Dropped or paused time does not change the step
 /// that gets a sample.
 ///
+/// If a hook can fail or panic after it has drained the queue, keep the samples until the step has run, for example until
+/// [`after_step`](crate::Hooks::after_step). The hook of that step is called again, and the queue has them no longer.
+///
 /// ```
 /// # use evenstep::Simulation;
 /// # use evenstep::input::{TickError, TickQueue};

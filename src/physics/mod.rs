@@ -195,7 +195,8 @@ impl Clone for Physics {
     /// Within [`resource_scope`](Physics::resource_scope).
     fn clone(&self) -> Self {
         let mut copy = self.clone_in_step();
-        copy.leave_loop();
+        copy.abort_step();
+        copy.running = Running::default();
         copy
     }
 }
@@ -229,16 +230,19 @@ impl Physics {
     /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
     /// Call it in the hook before or after a step, or in your own loop before the next
-    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. Steps that are still due run in the
+    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. If the hook also assigns another state,
+    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the
     /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
     /// every frame rate.
     ///
     /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.
     pub fn pause_after_step(&mut self) {
-        if let Stage::Before(at_hand) | Stage::After(at_hand) = &mut self.running.stage {
-            at_hand.pauses = !at_hand.step.is_resimulated;
-        }
+        self.running.pauses = match self.running.step_at_hand() {
+            Some(at_hand) => !at_hand.step.is_resimulated,
+            // A hook may have assigned this state.
+            None => self.running.run.is_none(),
+        };
     }
 
     /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
@@ -254,7 +258,7 @@ impl Physics {
 
     /// Returns the first tick whose poses change with an edit at this moment.
     pub(crate) fn first_known_tick(&self) -> u64 {
-        self.tick + u64::from(self.current_step().is_some())
+        (self.tick).saturating_add(self.current_step().is_some().into())
     }
 }
 

@@ -13,6 +13,10 @@ pub(crate) struct Running {
     /// one that the loop knows.
     pub run: Option<u64>,
     pub stage: Stage,
+    /// Whether the clock stops after the step at hand.
+    pub pauses: bool,
+    /// Whether the hook before the step at hand has begun and not returned.
+    pub is_in_hook: bool,
     /// The forces for the step at hand.
     pub pushes: Vec<Pushed>,
     /// The changes that no picture has displayed yet.
@@ -34,7 +38,6 @@ pub(crate) enum Stage {
 pub(crate) struct StepAtHand {
     pub step: Step,
     pub end: ExactTime,
-    pub pauses: bool,
 }
 
 /// Edits of earlier poses since the last call of the loop.
@@ -64,6 +67,8 @@ impl Running {
         Self {
             run: self.run,
             stage: self.stage,
+            pauses: self.pauses,
+            is_in_hook: self.is_in_hook,
             pushes: self.pushes.clone(),
             changes: self.changes.clone(),
             past_edits: self.past_edits.clone(),
@@ -81,10 +86,11 @@ impl Running {
 impl Physics {
     /// Aborts a step that has not run. Returns whether there was one.
     pub(crate) fn abort_step(&mut self) -> bool {
-        let is_before = matches!(self.running.stage, Stage::Before(_));
+        let is_before = self.current_step().is_some();
         if is_before {
             self.running.pushes.clear();
             self.running.stage = Stage::Idle;
+            (self.running.pauses, self.running.is_in_hook) = (false, false);
             self.world.keys.limit_births(self.tick);
         }
         is_before
@@ -92,16 +98,17 @@ impl Physics {
 
     /// Ends the game's reaction to the last step. Returns whether the clock stops there.
     pub(crate) fn end_reaction(&mut self) -> bool {
-        let Stage::After(at_hand) = self.running.stage else {
+        if !matches!(self.running.stage, Stage::After(_)) {
             return false;
-        };
+        }
         self.running.stage = Stage::Idle;
-        at_hand.pauses
+        std::mem::take(&mut self.running.pauses)
     }
 
-    /// Takes the state out of the loop that ran it.
+    /// Takes the state out of the loop that ran it. Bodies that are to be displayed from elsewhere still are.
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
-        self.running = Running::default();
+        let changes = std::mem::take(&mut self.running).changes;
+        (self.running.changes.list).extend(changes.into_froms());
     }
 }

@@ -1,9 +1,12 @@
 //! How single bodies are displayed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::key::{BodyError, BodyKey};
-use crate::pose::{Change, Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
+use crate::pose::{
+    BodySmoothing, Change, Correction, GeneralSmoothing, Smoothing, SmoothingSettings,
+};
 use rapier::math::Pose;
 
 use super::Physics;
@@ -119,6 +122,23 @@ impl Physics {
         if let Some(before) = self.pairs.retime(key, smoothing, &self.world, dt) {
             self.running.changes.list.push(Change::Retimed(key, before));
         }
+    }
+
+    /// Takes from the state that this one replaces what another machine cannot know: how single bodies are displayed,
+    /// and resources of types that this state lacks.
+    pub(crate) fn keep_own_parts(&mut self, own: &mut Self) {
+        let with_settings = [&self.smoothing, &own.smoothing];
+        let keys: BTreeSet<_> = with_settings.iter().flat_map(|it| it.keys()).collect();
+        for key in keys.into_iter().filter(|key| own.handle(*key).is_some()) {
+            let BodySmoothing {
+                smoothing,
+                correction,
+            } = own.smoothing.body(key);
+            // The state may lack the body.
+            let _ = self.set_body_smoothing(key, smoothing);
+            let _ = self.set_body_correction(key, correction);
+        }
+        self.resources.keep(std::mem::take(&mut own.resources));
     }
 
     pub(super) fn forget_smoothing(&mut self, key: BodyKey) {

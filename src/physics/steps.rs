@@ -10,7 +10,7 @@ use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
 use rapier::math::Pose;
 use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
-use super::{Physics, Stage, StepAtHand};
+use super::{Physics, Running, Stage, StepAtHand};
 
 /// What a step did.
 #[derive(Clone)]
@@ -26,11 +26,7 @@ pub(crate) struct StepRecord {
 impl Physics {
     pub(crate) fn begin_step(&mut self, step: Step, end: ExactTime) {
         self.targets.apply(&mut self.world, step);
-        self.running.stage = Stage::Before(StepAtHand {
-            step,
-            end,
-            pauses: false,
-        });
+        self.running.stage = Stage::Before(StepAtHand { step, end });
     }
 
     /// Runs the current step, if there is one.
@@ -38,7 +34,7 @@ impl Physics {
         let Stage::Before(at_hand) = self.running.stage else {
             return None;
         };
-        let StepAtHand { step, end, .. } = at_hand;
+        let StepAtHand { step, end } = at_hand;
         let World { rapier, keys, .. } = &mut self.world;
         let pushes = self.running.pushes.drain(..);
         let rejected_forces = self.forces.apply(pushes, &mut rapier.bodies, keys);
@@ -63,13 +59,6 @@ impl Physics {
             events: Arc::clone(&self.events),
             rejected_forces,
         })
-    }
-
-    #[cfg(feature = "serde")]
-    pub(crate) fn pauses_after_step(&self) -> bool {
-        self.running
-            .step_at_hand()
-            .is_some_and(|at_hand| at_hand.pauses)
     }
 }
 
@@ -118,7 +107,8 @@ impl Physics {
         }
         copy.assert_sound();
         copy.unlist_resting();
-        copy.leave_loop();
+        copy.abort_step();
+        copy.running = Running::default();
         copy
     }
 

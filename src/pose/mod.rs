@@ -22,6 +22,7 @@ pub(crate) use changes::{Change, Changes, Scope};
 pub use correction::{Correction, DecayCurve, ErrorDecay};
 pub(crate) use correction::{VisualError, difference, turned, with_error};
 pub use interpolated::Interpolated;
+pub(crate) use motion::BodySmoothing;
 pub use motion::Smoothing;
 pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings};
 pub(crate) use movers::Movers;

@@ -414,6 +414,10 @@ impl SmoothingSettings {
         self.bodies.remove(key);
     }
 
+    pub fn keys(&self) -> impl Iterator<Item = BodyKey> {
+        self.bodies.keys()
+    }
+
     pub fn has(&self, key: BodyKey) -> bool {
         self.bodies.contains_key(key)
     }

@@ -100,6 +100,14 @@ impl Pairs {
         )
     }
 
+    /// Takes the paths as they are now for those of the last step.
+    pub fn forget_paths_before_edits(&mut self) {
+        let teleported = std::mem::take(&mut self.teleported).into_keys();
+        self.teleported = teleported
+            .filter_map(|key| Some((key, self.get(key)?)))
+            .collect();
+    }
+
     pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.teleported.iter().map(|(key, pair)| (*key, *pair))
     }

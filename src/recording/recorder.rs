@@ -255,7 +255,7 @@ impl<W: Write> Recorder<W> {
         let check = Check {
             checksum: checks.then(|| physics.checksum().to_le_bytes()),
             bodies: checks_bodies.then(|| self.bodies(physics)),
-            pauses: physics.pauses_after_step(),
+            pauses: physics.running.pauses,
         };
         self.record(ChunkKind::Made, &check)
     }

@@ -194,8 +194,9 @@ impl Screen {
         self.displayed.is_some()
     }
 
-    pub fn expect_another_state(&mut self) {
+    pub fn return_from_view(&mut self) {
         self.displayed = None;
+        self.unseen.clear();
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {

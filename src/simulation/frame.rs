@@ -94,7 +94,9 @@ impl Simulation {
         );
         {
             span!("before_step");
+            self.physics.running.is_in_hook = true;
             hooks.before_step(&mut self.physics, step)?;
+            self.physics.running.is_in_hook = false;
         }
         let physics_hooks = hooks.physics_hooks();
         // Skips `after_step` if the hook replaced the physics.
@@ -185,6 +187,10 @@ impl Simulation {
     pub fn next_step(&mut self) -> Option<Step> {
         self.settle();
         if let Some(step) = self.physics.current_step() {
+            if std::mem::take(&mut self.physics.running.is_in_hook) {
+                // The hook has panicked, and adds its forces again.
+                self.physics.running.pushes.clear();
+            }
             return Some(step);
         }
         let (step, end) = self.steps.next(&self.physics, self.open.is_some())?;
@@ -295,7 +301,7 @@ impl Simulation {
         }
         let tick = record.step.tick;
         let kept = self.run.past.rewindable();
-        let oldest = kept.into_iter().next().unwrap_or(tick + 1);
+        let oldest = kept.into_iter().next().unwrap_or(self.physics.tick());
         let log = &mut self.physics.running.changes.events;
         if !record.events.is_empty() {
             log.set(self.run.step_id(tick), record.events);

@@ -29,7 +29,7 @@ pub struct Frame {
     /// The simulated time that the frame displays, at the fraction `alpha` of the last step, rounded down to a
     /// nanosecond. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
     /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
-    /// another time, or a rollback to before that correction.
+    /// another time.
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,

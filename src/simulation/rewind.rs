@@ -22,7 +22,7 @@ use super::simulation::Simulation;
 /// | go back and stay there, as in a debugger | [`rewind`](Self::rewind) |
 /// | resimulate the steps since a tick, in one call | [`resimulate`](Self::resimulate) |
 /// | the same in your own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
-/// | adopt another machine's state, even in the middle of a rollback | [`correct`](Self::correct) |
+/// | adopt another machine's state, even in the middle of a rollback to its tick | [`correct`](Self::correct) |
 /// | put a copy or a saved state back | assignment: [The state as a value](crate::Physics#the-state-as-a-value) |
 /// | look up where a player saw a body | [`pose_at`](Self::pose_at), [`world_at`](Self::world_at) |
 ///
@@ -30,7 +30,7 @@ use super::simulation::Simulation;
 /// evenstep resimulates steps, not frames. A step includes the hooks, and everything from one call of
 /// [`next_step`](Self::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force, other
 /// gravity) are not repeated, so make them in the hooks, based on the input of that tick. Settings of the simulation do
-/// not go back, but the smoothing and correction of a single body do.
+/// not go back, but the smoothing and correction of a single body do, except in a [correction](Self::correct).
 ///
 /// Your game's state goes back too if it is among the [resources](crate::Physics::resources), even a whole ECS world,
 /// such as `ecs::hecs::RollbackWorld`. Restore other state yourself.
@@ -51,7 +51,8 @@ impl Simulation {
     ///
     /// All kept states and poses are discarded when ticks are [renumbered](Self::set_tick), when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
-    /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
+    /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of other
+    /// ticks. The state that a [rewind](Self::rewind) leaves is kept
     /// until the next step, and does not count towards the limits.
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
@@ -136,10 +137,10 @@ impl Simulation {
         (self.open, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
-        let changes = if let Some(left) = self.end_rollback() {
+        let changes = if let Some(left) = self.end_rollback(tick) {
             left.changes
         } else {
-            if !has_panicked && self.run.past.rewindable().end <= here + 1 {
+            if !has_panicked && self.run.past.rewindable().end <= here.saturating_add(1) {
                 self.run.past.push_end(&self.physics);
             }
             std::mem::take(&mut self.physics.running.changes)

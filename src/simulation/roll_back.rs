@@ -28,11 +28,17 @@ pub enum ResimulateError<E> {
     Hook(#[source] E),
 }
 
-/// Why [`Simulation::correct`] failed: the state is of an earlier tick.
+/// Why [`Simulation::correct`] failed: the state is of an earlier tick, or of one that an unfinished rollback has not
+/// reached.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the state has tick {}, but the simulation is at tick {tick}: roll back to the state's tick, or assign the state",
-    state.tick()
+    "the state has tick {}, but the simulation is at tick {tick}: {}",
+    state.tick(),
+    if state.tick() < *tick {
+        "roll back to the state's tick, or assign the state"
+    } else {
+        "resimulate the steps up to the state's tick first"
+    }
 )]
 pub struct CorrectError {
     /// The tick of the simulation.
@@ -150,17 +156,44 @@ impl Simulation {
     /// smoothing, [assign](crate::Physics#the-state-as-a-value) the state.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
-    /// from it. With an [interval](crate::rewind::Kept::interval), steps before that tick are skipped. In a frame,
-    /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states are
-    /// discarded.
+    /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick. Resimulate the
+    /// steps up to the state's tick then:
+    ///
+    /// ```
+    /// # use evenstep::{Simulation, rewind::Kept};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # simulation.keep(Kept { ticks: 60, interval: 4, ..Kept::default() });
+    /// # let mut server = simulation.clone();
+    /// # for _ in 0..9 { simulation.advance(Duration::from_millis(17), |_, _| ()); }
+    /// # for _ in 0..6 { server.advance(Duration::from_millis(17), |_, _| ()); }
+    /// # let state = server.physics.clone();
+    /// # let before_step = |_: &mut evenstep::Physics, _| ();
+    /// simulation.roll_back(state.tick())?;
+    /// while simulation.physics.tick() < state.tick() && let Some(step) = simulation.next_step() {
+    ///     before_step(&mut simulation.physics, step);
+    ///     simulation.run_step();
+    /// }
+    /// simulation.correct(state)?;
+    /// simulation.resimulate(simulation.physics.tick(), before_step)?;
+    /// # assert_eq!(simulation.physics.tick(), 9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// In a frame, `next_step` returns the current step again. Real time, settings and the overstep do not change. The
+    /// state contains all input before its tick, so other [states](Self::keep) are discarded, and no rollback goes back
+    /// to before it.
     ///
     /// If this machine has stalled and has not reached the tick of the state, `roll_back` does nothing, and the
     /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
     ///
-    /// [Resources](Physics::resources) of types that the new state lacks are kept.
+    /// What another machine does not know stays: the [smoothing](Physics::set_body_smoothing) and the
+    /// [correction](Physics::set_body_correction) of bodies that exist here and in the new state, and
+    /// [resources](Physics::resources) of types that the new state lacks.
     ///
     /// # Errors
-    /// [`CorrectError`] if the state is of an earlier tick. Nothing is changed then.
+    /// [`CorrectError`] if the state is of an earlier tick, or of a later one that an unfinished rollback still has to
+    /// reach. Nothing is changed then.
     ///
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
@@ -173,29 +206,30 @@ impl Simulation {
         );
         self.physics.resources.check_whole();
         let (here, tick) = (self.physics.tick(), state.tick());
-        if tick < here {
+        let is_ahead = tick > self.steps.clock.tick();
+        if tick != here && !is_ahead {
             let state = Box::new(state);
             return Err(CorrectError { tick: here, state });
         }
         self.settle();
         self.abort_step();
         state.leave_loop();
+        state.detect_edits();
+        state.pairs.forget_paths_before_edits();
+        state.keep_own_parts(&mut self.physics);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
-        let resources = std::mem::take(&mut self.physics.resources);
-        state.resources.keep(resources);
-        let is_ahead = tick > self.steps.clock.tick();
         let left = self.replace_physics(state);
-        if tick == here {
-            self.run.past.replace_state(&left.pairs, tick);
-        } else {
+        if is_ahead {
             self.run.past.clear();
+        } else {
+            self.run.past.replace_state(&left.pairs, tick);
         }
         if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
-            rollback.skip_to(tick);
+            rollback.requested = tick;
             return Ok(());
         }
-        let left = match self.end_rollback() {
+        let left = match self.end_rollback(tick) {
             Some(before) => before,
             None => Left::new(left, u64::MAX),
         };
@@ -252,24 +286,28 @@ impl Simulation {
         self.physics.forces.end_frame();
         // A correction may have brought another time.
         self.follow_tick();
-        if let Some(left) = self.end_rollback() {
+        if let Some(left) = self.end_rollback(u64::MAX) {
             self.correct_picture(left, first);
         }
     }
 
     /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
     pub(super) fn drop_rollback(&mut self) {
-        if let Some(left) = self.end_rollback() {
+        if let Some(left) = self.end_rollback(u64::MAX) {
             self.abort_step();
             self.physics.end_reaction();
+            // Forces that the game added after the last of these steps wait for the next one.
+            self.physics.forces.end_frame();
             self.follow_tick();
             self.jump_from(left.changes, self.physics.tick());
         }
     }
 
-    /// Returns the present before the rollback.
-    pub(super) fn end_rollback(&mut self) -> Option<Left> {
-        let rollback = self.steps.rollback.take()?;
+    /// Ends the rollback, if there is one. Its steps from `end` on are void. Returns the present before the rollback.
+    pub(super) fn end_rollback(&mut self, end: u64) -> Option<Left> {
+        let mut rollback = self.steps.rollback.take()?;
+        rollback.cut(end);
+        self.run.event_changes = rollback.event_changes();
         Some(rollback.end(|tick| self.run.step_id(tick)))
     }
 

@@ -193,7 +193,7 @@ impl Simulation {
 
     /// Takes a screen over from a view, with the changes that it has not displayed.
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
-        screen.expect_another_state();
+        screen.return_from_view();
         let changes = match &mut self.steps.rollback {
             Some(rollback) => &mut rollback.left.changes,
             None => &mut self.physics.running.changes,

@@ -141,12 +141,12 @@ impl Rollback {
             self.records.push_front(record);
         }
         self.done = self.place(tick);
-        self.ran.retain(|(ran, _)| *ran < tick);
+        self.cut(tick);
     }
 
-    /// Skips to the step of this tick. The events of skipped steps stay as they were.
-    pub fn skip_to(&mut self, tick: u64) {
-        self.done = self.place(tick);
+    /// Forgets that the steps from `tick` on have run again.
+    pub fn cut(&mut self, tick: u64) {
+        self.ran.retain(|(ran, _)| *ran < tick);
     }
 
     /// Ends the rollback. The events of steps that ran again replace those of their first run.

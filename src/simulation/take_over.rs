@@ -82,11 +82,10 @@ impl Simulation {
     }
 
     fn begin_run(&mut self) {
+        let pauses = self.physics.running.pauses;
         self.run = self.run.another();
         self.steps.rollback = None;
-        let changes = std::mem::take(&mut self.physics.running.changes);
         self.physics.leave_loop();
-        self.physics.running.changes = changes;
         self.adopt();
         self.jump_from(Changes::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
@@ -95,6 +94,9 @@ impl Simulation {
         let dropped = self.steps.clock.abort_handed_out();
         if let Some(open) = &mut self.open {
             open.dropped += dropped;
+            if pauses {
+                open.dropped += self.steps.clock.stop();
+            }
         }
         self.restart_report();
     }

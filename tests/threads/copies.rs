@@ -259,3 +259,22 @@ fn a_copy_from_a_runner_displays_everything_when_it_is_driven_alone() {
         }
     }
 }
+
+/// A server, or a game behind a loading screen, draws nothing.
+#[test]
+fn bodies_that_no_frame_has_displayed_have_their_current_pose_after_a_stop() {
+    let (simulation, keys @ [flyer, _, removed]) = scene();
+    let game = Game {
+        keys,
+        copy: None,
+        to: channel().0,
+    };
+    let settings = RunnerSettings::default();
+    let (runner, mut worker) = Runner::without_thread(simulation, game, settings);
+    worker.run_until(MS(200));
+    let (simulation, _) = worker.stop(runner, MS(200));
+    let body = simulation.physics.body(flyer).unwrap();
+    assert_eq!(simulation.pose(flyer), Some(*body.position()));
+    assert!(simulation.physics.body(removed).is_none());
+    assert_eq!(simulation.pose(removed), None);
+}

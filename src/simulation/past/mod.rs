@@ -43,8 +43,6 @@ fn advice(kept: &Range<u64>) -> String {
 pub(super) struct Past {
     kept: Kept,
     entries: VecDeque<Entry>,
-    /// Whether no step leads to the next state: its snapshot is then kept at any tick.
-    is_detached: bool,
     /// No later rollback will go back to before this tick.
     confirmed: u64,
     /// The first tick after a shift of the origin in the last step that was begun.
@@ -95,7 +93,6 @@ struct Entry {
 
 struct Snapshot {
     state: Physics,
-    is_detached: bool,
     bytes: OnceLock<usize>,
 }
 
@@ -143,9 +140,12 @@ impl Past {
         let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
         let is_due = match requested {
             Some(requested) if requested < self.confirmed => tick == self.confirmed,
-            _ => tick.is_multiple_of(interval) || requested == Some(tick),
+            _ => {
+                let has_none = self.first_snapshot(0).is_none();
+                has_none || tick.is_multiple_of(interval) || requested == Some(tick)
+            }
         };
-        self.keeps_snapshots() && is_due
+        self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
     /// Discards entries beyond the limits at tick `here`.
@@ -172,9 +172,13 @@ impl Past {
     /// Discards all snapshots that no rollback to the confirmed tick needs.
     fn drop_confirmed(&mut self, here: u64) {
         if let Some(nearest) = self.nearest(self.confirmed.min(here)) {
-            for entry in self.entries.iter_mut().take_while(|it| it.tick < nearest) {
-                entry.snapshot = None;
-            }
+            self.drop_snapshots_before(nearest);
+        }
+    }
+
+    fn drop_snapshots_before(&mut self, tick: u64) {
+        for entry in self.entries.iter_mut().take_while(|it| it.tick < tick) {
+            entry.snapshot = None;
         }
     }
 }
@@ -222,11 +226,7 @@ impl Past {
     /// Begins a step, perhaps not for the first time.
     pub fn begin_step(&mut self, tick: u64, state: &Physics, requested: Option<u64>) {
         self.shifted = None;
-        let is_due = self.is_detached
-            || self.first_snapshot(0).is_none()
-            || self.snapshot(tick).is_some()
-            || self.has_snapshot_due(tick, requested);
-        let snapshot = (is_due && self.keeps_snapshots()).then(|| {
+        let snapshot = self.has_snapshot_due(tick, requested).then(|| {
             let mut state = state.clone();
             // The step receives all pending forces. In the copy they wait for it, even during a pause.
             state.forces.end_frame();
@@ -257,7 +257,6 @@ impl Past {
         let snapshot = snapshot.map(|state| {
             Box::new(Snapshot {
                 state,
-                is_detached: std::mem::take(&mut self.is_detached),
                 bytes: OnceLock::new(),
             })
         });
@@ -277,13 +276,14 @@ impl Past {
         {
             entry.record = Some(record.clone());
         }
-        self.cut(tick + 1);
+        self.cut(tick.saturating_add(1));
     }
 
-    /// Records that another state replaces the one of this tick with these poses.
+    /// Records that another state replaces the one of this tick with these poses. No earlier state leads there.
     pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
         self.take_from(tick);
-        self.is_detached = true;
+        self.drop_snapshots_before(tick);
+        self.confirm(tick);
         self.replace_poses(pairs, tick);
     }
 
@@ -293,7 +293,6 @@ impl Past {
         let first = taken.front_mut()?.snapshot.take()?;
         let steps = taken.into_iter().filter(|entry| entry.tick < present);
         let steps = steps.filter_map(|entry| entry.record).collect();
-        self.is_detached = first.is_detached;
         Some((first.state, steps))
     }
 

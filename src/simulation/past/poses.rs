@@ -75,7 +75,7 @@ impl Past {
     /// Aborts the step of this tick, so that the game's changes in it belong to the time before it. No step would
     /// repeat a shift of the origin, so it clears the past.
     pub fn abort_step(&mut self, tick: u64) {
-        if self.shifted == Some(tick + 1) {
+        if self.shifted == tick.checked_add(1) {
             return self.clear();
         }
         let aborted = self.motion_mut(tick).map(std::mem::take);

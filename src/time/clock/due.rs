@@ -158,7 +158,10 @@ impl Clock {
             (settings.rate(), settings.leaves_a_fraction())
         };
         self.overstep = self.next_overstep(requests.overstep, rate);
-        self.held = in_units_of(rate, self.held, before.rate);
+        self.held = match requests.overstep {
+            Some(_) => 0,
+            None => in_units_of(rate, self.held, before.rate),
+        };
         self.tick = requests.tick.unwrap_or(self.tick);
         self.used = Used {
             rate,

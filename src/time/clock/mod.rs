@@ -207,7 +207,7 @@ impl Clock {
     }
 
     /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A larger value is
-    /// reduced to just under a step.
+    /// reduced to just under a step. The time of steps that a pause has held is dropped.
     ///
     /// Use zero after a loading screen, or to start in sync with another clock. In a pause the overstep chooses the
     /// displayed moment between the last two states, as in the example of

@@ -7,9 +7,16 @@ use evenstep::rewind::{Kept, RewindError};
 fn continue_from(
     simulation: &mut Simulation,
     state: Physics,
-    hook: impl FnMut(&mut Physics, Step),
+    mut hook: impl FnMut(&mut Physics, Step),
 ) {
     if simulation.roll_back(state.tick()).is_ok() {
+        // With an interval, the nearest kept state is of an earlier tick.
+        while simulation.physics.tick() < state.tick()
+            && let Some(step) = simulation.next_step()
+        {
+            hook(&mut simulation.physics, step);
+            simulation.run_step();
+        }
         simulation.correct(state).unwrap();
         simulation.advance(Duration::ZERO, hook);
     } else {

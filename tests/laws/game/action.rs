@@ -52,7 +52,7 @@ pub enum OnBody {
     Target(i8, u8),
     SetNext(i8),
     // Forces and velocities.
-    Push(Force, i8),
+    Push(Push, i8),
     SetVelocity(i8, Access),
     SetVelocityToNan,
     Generator(i8),
@@ -177,7 +177,7 @@ pub enum Body {
 
 /// A force or an impulse for the next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Force {
+pub enum Push {
     Impulse,
     ImpulseAtPoint,
     TorqueImpulse,
@@ -186,7 +186,7 @@ pub enum Force {
     Torque,
 }
 
-impl Force {
+impl Push {
     fn is_impulse(self) -> bool {
         matches!(
             self,
@@ -606,12 +606,12 @@ fn edit_body(
             let point = vector(1.0, metres(x), 0.0);
             let torque = spin(0.0, 0.1, metres(x));
             let result = match kind {
-                Force::Impulse => physics.apply_impulse(key, impulse),
-                Force::ImpulseAtPoint => physics.apply_impulse_at_point(key, impulse, point),
-                Force::TorqueImpulse => physics.apply_torque_impulse(key, torque),
-                Force::Force => physics.add_force(key, force),
-                Force::ForceAtPoint => physics.add_force_at_point(key, force, point),
-                Force::Torque => physics.add_torque(key, torque),
+                Push::Impulse => physics.apply_impulse(key, impulse),
+                Push::ImpulseAtPoint => physics.apply_impulse_at_point(key, impulse, point),
+                Push::TorqueImpulse => physics.apply_torque_impulse(key, torque),
+                Push::Force => physics.add_force(key, force),
+                Push::ForceAtPoint => physics.add_force_at_point(key, force, point),
+                Push::Torque => physics.add_torque(key, torque),
             };
             result.expect("it is finite");
             if kind.is_impulse() {
@@ -906,14 +906,14 @@ fn despawn() -> impl Strategy<Value = Despawn> {
     prop::sample::select(vec![Despawn::Evenstep, Despawn::Hecs, Despawn::Thread])
 }
 
-fn force() -> impl Strategy<Value = Force> {
+fn push() -> impl Strategy<Value = Push> {
     prop::sample::select(vec![
-        Force::Impulse,
-        Force::ImpulseAtPoint,
-        Force::TorqueImpulse,
-        Force::Force,
-        Force::ForceAtPoint,
-        Force::Torque,
+        Push::Impulse,
+        Push::ImpulseAtPoint,
+        Push::TorqueImpulse,
+        Push::Force,
+        Push::ForceAtPoint,
+        Push::Torque,
     ])
 }
 
@@ -986,7 +986,7 @@ pub fn edit() -> BoxedStrategy<Action> {
         1 => all(x().prop_map(W::ShiftOrigin)),
     ];
     let motions = prop_oneof![
-        4 => on((force(), x()).prop_map(|(force, x)| B::Push(force, x))),
+        4 => on((push(), x()).prop_map(|(push, x)| B::Push(push, x))),
         2 => on((x(), access()).prop_map(|(x, access)| B::SetVelocity(x, access))),
         1 => on(Just(B::SetVelocityToNan)),
         1 => on(x().prop_map(B::Generator)),

@@ -50,7 +50,7 @@ pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 /// All names in a printed game, to paste it into a test.
 #[cfg(test)]
 pub mod names {
-    pub use super::action::{Access::*, Action::*, Body::*, Cut::*, Fade::*, Force::*};
+    pub use super::action::{Access::*, Action::*, Body::*, Cut::*, Fade::*, Push::*};
     pub use super::action::{Joint::*, Part::*};
     pub use super::action::{OnBody::*, OnWorld::*, Past::*, Setting::*, Value::*, Whole::*};
     pub use super::hosts::Kind::*;

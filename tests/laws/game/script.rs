@@ -1,6 +1,6 @@
 //! The frames of a game. A script prints as Rust, so that a failed case can be read and pasted into a test.
 
-use super::action::{self, Action, Fade, Force, OnBody, OnWorld};
+use super::action::{self, Action, Fade, OnBody, OnWorld, Push};
 use super::hosts::Kind;
 use evenstep::{Simulation, Smoothing};
 use proptest::prelude::*;
@@ -211,7 +211,7 @@ fn burst(of: Weights) -> BoxedStrategy<Vec<(When, Action)>> {
         actions
     });
     let press = (any::<u8>(), -60..60i8).prop_map(|(at, x)| {
-        let push = Action::Body(0, OnBody::Push(Force::Impulse, x));
+        let push = Action::Body(0, OnBody::Push(Push::Impulse, x));
         (When::Press(at), vec![push])
     });
     prop_oneof![

@@ -144,8 +144,8 @@ pub(super) const METHODS: &[Method] = &[
     } },
     Method { name: "Simulation::correct", cells: "tttttpp tttttttpp tttttp", call: |it| corrected(it, Physics::new()) },
     Method { name: "Simulation::correct", cells: UNLESS_POISONED, call: |it| corrected(it, much_later()) },
-    Method { name: "Simulation::correct", cells: UNLESS_POISONED, call: |it| {
-        // The state after the next step, which is to be resimulated during a rollback.
+    Method { name: "Simulation::correct", cells: "wtttwpp wwwtttwpp wwwwwp", call: |it| {
+        // The state after the next step, which a rollback has to reach first.
         let state = it.simulation.physics.preview(1, |_, _| ());
         corrected(it, state)
     } },

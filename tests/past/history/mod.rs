@@ -179,8 +179,16 @@ impl Run {
         simulation.correct(theirs.physics).unwrap();
         self.unstepped_at = Some(tick);
         self.see_all(&simulation.physics);
+        // The path to the new state is its own. It stays as it is seen now.
+        for key in self.keys.clone() {
+            let path = ALPHAS.map(|alpha| simulation.pose_at(key, tick, alpha));
+            if let [Some(start), Some(middle), Some(end)] = path {
+                let poses = self.poses.entry(tick).or_default();
+                poses.insert(key, [start, middle, end]);
+            }
+        }
         self.known.split_off(&tick);
-        self.kept.split_off(&tick);
+        self.kept.clear();
     }
 
     fn check(&self, simulation: &Simulation) {

@@ -284,7 +284,7 @@ fn after_a_rewind_or_an_assignment_steps_run_as_new_ones() {
 }
 
 #[test]
-fn a_correction_retracts_no_events_of_the_steps_that_it_skips() {
+fn a_correction_changes_no_events_of_the_steps_before_it() {
     let (mut simulation, _) = ball_and_sensor();
     simulation.keep(Kept {
         ticks: 50,
@@ -296,6 +296,10 @@ fn a_correction_retracts_no_events_of_the_steps_that_it_skips() {
     advance(&mut simulation, 50);
     simulation.roll_back(7).unwrap();
     assert_eq!(simulation.physics.tick(), 0);
+    while simulation.physics.tick() < 7 {
+        simulation.next_step().unwrap();
+        simulation.run_step();
+    }
     simulation.correct(state).unwrap();
     simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
     let changes = simulation.event_changes();
@@ -398,4 +402,23 @@ fn hundreds_of_events_that_a_rollback_changes_in_each_frame_are_displayed_once()
     }
     assert!(displayed.len() > 3_000, "{}", displayed.len());
     assert!(displayed.values().all(|count| *count == 1));
+}
+
+/// Late input: the ball flew up at tick 2. Then the game gives the rollback up, and stays at a later tick.
+#[test]
+fn a_dropped_rollback_reports_the_events_of_its_steps() {
+    let (mut simulation, ball) = ball_and_sensor();
+    assert_eq!(displayed(&mut simulation, 100), [6]);
+    simulation.roll_back(2).unwrap();
+    while simulation.physics.tick() < 8 {
+        let step = simulation.next_step().unwrap();
+        if step.tick == 2 {
+            let body = simulation.physics.body_mut(ball).unwrap();
+            body.set_linvel(Vector::Y * 100.0, true);
+        }
+        simulation.run_step();
+    }
+    simulation.rewind(8).unwrap();
+    assert_eq!(starts(simulation.event_changes().retracted), [6]);
+    assert!(displayed(&mut simulation, 30).is_empty());
 }

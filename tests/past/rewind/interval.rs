@@ -208,7 +208,7 @@ fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
         simulation.roll_back(tick - 1).unwrap();
         assert_eq!(simulation.physics.tick(), tick - 1);
         simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
-        assert_eq!(simulation.rewindable().start, tick - 1);
+        assert_eq!(simulation.rewindable().start, tick);
         advance(&mut simulation, 10);
         assert_eq!(simulation.rewindable().start, tick);
     }

@@ -372,3 +372,66 @@ fn resimulated_steps_do_not_count_against_the_frame_limits() {
         frame.tick as f32,
     );
 }
+
+/// The game catches a panic of its hook and goes on, so the hook of that step runs again.
+#[test]
+fn forces_of_a_resimulated_step_whose_hook_has_panicked_act_once() {
+    let run = |panics: bool, how: &str| {
+        let (mut simulation, key) = flyer_with_states(20);
+        advance(&mut simulation, 100);
+        let mut panics = panics;
+        let mut hook = |physics: &mut Physics, step: Step| {
+            if step.tick == 7 {
+                physics.add_force(key, Vector::Y * 60.0).unwrap();
+                if std::mem::take(&mut panics) {
+                    std::panic::resume_unwind(Box::new("a bug of the game"));
+                }
+            }
+        };
+        let resimulate = || simulation.resimulate(5, &mut hook).unwrap();
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(resimulate));
+        match how {
+            "advance" => drop(simulation.advance(MS(0), &mut hook)),
+            "resimulate" => simulation.resimulate(9, &mut hook).unwrap(),
+            _ => {
+                while let Some(step) = simulation.next_step() {
+                    hook(&mut simulation.physics, step);
+                    simulation.run_step();
+                }
+            }
+        }
+        assert_eq!(simulation.physics.tick(), 10);
+        simulation.physics.body(key).unwrap().linvel()
+    };
+    for how in ["advance", "resimulate", "next_step"] {
+        assert_eq!(run(true, how), run(false, how), "{how}");
+    }
+}
+
+/// A hook fails, and the game stays where it is.
+#[test]
+fn a_force_after_the_last_step_of_a_dropped_rollback_waits_for_the_next_step() {
+    struct Fails(BodyKey);
+
+    impl Hooks for Fails {
+        type Error = ();
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+            if step.is_resimulated && step.tick == 4 {
+                physics.apply_impulse(self.0, Vector::Y).unwrap();
+                return Err(());
+            }
+            Ok(())
+        }
+    }
+
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 100);
+    simulation.resimulate_with(2, &mut Fails(key)).unwrap_err();
+    simulation.rewind(simulation.physics.tick()).unwrap();
+    simulation.pause();
+    assert_eq!(advance(&mut simulation, 10).forgotten_forces, 0);
+    simulation.resume();
+    advance(&mut simulation, 10);
+    assert!(simulation.physics.body(key).unwrap().linvel().y > 0.0);
+}

@@ -5,14 +5,18 @@ use evenstep::rewind::Kept;
 
 /// Earlier shifts of the other state's origin do not affect the past of this simulation.
 #[test]
-fn correcting_with_a_shifted_state_keeps_earlier_snapshots() {
+fn no_rollback_goes_back_to_before_a_correction() {
     let (mut simulation, key) = flyer_with_states(20);
     advance(&mut simulation, 50);
     let mut theirs = simulation.clone();
     theirs.physics.shift_origin(Vector::X * 100.0).unwrap();
     simulation.correct(theirs.physics).unwrap();
     advance(&mut simulation, 20);
-    assert_eq!(simulation.rewindable(), 0..7);
+    assert_eq!(simulation.rewindable(), 5..7);
+    let kept = 5..7;
+    let error = simulation.resimulate(4, |_, _| ()).unwrap_err();
+    assert_eq!(error, RewindError::NotKept { tick: 4, kept });
+    simulation.resimulate(5, |_, _| ()).unwrap();
     let x = current_pose(&simulation, key).unwrap().translation.x;
     assert!((x + 93.0).abs() < 1e-3, "{x}");
 }
@@ -278,7 +282,7 @@ fn a_client_that_stalled_goes_ahead_to_the_state_of_a_later_tick() {
 }
 
 #[test]
-fn in_a_rollback_a_state_of_a_later_tick_skips_the_steps_before_it() {
+fn a_rollback_has_to_reach_the_tick_of_a_state_that_corrects_it() {
     let (mut client, key) = flyer_with_states(50);
     let mut server = client.clone();
     let at = translation(0.0, 0.3, 0.0);
@@ -287,20 +291,81 @@ fn in_a_rollback_a_state_of_a_later_tick_skips_the_steps_before_it() {
     advance(&mut client, 105);
     let shown = client.pose(key).unwrap();
     client.roll_back(2).unwrap();
-    client.correct(server.physics.clone()).unwrap();
+    let error = client.correct(server.physics.clone()).unwrap_err();
+    assert_eq!((error.tick, error.state.tick()), (2, 6));
+    let text = error.to_string();
+    assert!(
+        text.ends_with("resimulate the steps up to the state's tick first"),
+        "{text}"
+    );
+    while client.physics.tick() < 6 {
+        client.next_step().unwrap();
+        client.run_step();
+    }
+    client.correct(*error.state).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);
     let frame = advance(&mut client, 0);
-    assert_eq!((frame.resimulated, frame.tick), (4, 10));
+    assert_eq!((frame.resimulated, frame.tick), (8, 10));
     assert_same(client.pose(key).unwrap(), shown);
-    // Of the present tick, it ends the rollback.
+    // The state of the present tick, after the last of these steps.
     advance(&mut server, 40);
-    client.roll_back(7).unwrap();
+    client.resimulate(7, |_, _| ()).unwrap();
     client.correct(server.physics.clone()).unwrap();
-    assert_eq!(client.steps_to_resimulate(), 0);
     let frame = advance(&mut client, 0);
-    assert_eq!((frame.resimulated, frame.tick), (0, 10));
+    assert_eq!((frame.resimulated, frame.tick), (3, 10));
     assert_same(client.pose(key).unwrap(), shown);
     assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
+}
+
+/// What the server's state lacks, its own player's smoothing for example, stays.
+#[test]
+fn a_correction_keeps_how_bodies_are_displayed_here() {
+    let (mut client, key) = flyer_with_states(20);
+    let mut server = client.clone();
+    let correction = Some(Correction::half_life(MS(50)));
+    let smoothing = Some(Smoothing::Extrapolate);
+    client.physics.set_body_smoothing(key, smoothing).unwrap();
+    client.physics.set_body_correction(key, correction).unwrap();
+    let settings =
+        |physics: &Physics, key| (physics.body_smoothing(key), physics.body_correction(key));
+    advance(&mut server, 50);
+    advance(&mut client, 55);
+    let theirs = server
+        .physics
+        .insert(crate::scenes::flyer(), crate::scenes::ball());
+    server
+        .physics
+        .set_body_smoothing(theirs, Some(Smoothing::Latest))
+        .unwrap();
+    server
+        .physics
+        .set_body_smoothing(key, Some(Smoothing::Hermite))
+        .unwrap();
+    let shown = client.pose(key).unwrap();
+    client.correct(server.physics.clone()).unwrap();
+    assert_eq!(settings(&client.physics, key), (smoothing, correction));
+    assert_eq!(
+        client.physics.body_smoothing(theirs),
+        Some(Smoothing::Latest)
+    );
+    advance(&mut client, 0);
+    assert_same(client.pose(key).unwrap(), shown);
+}
+
+#[test]
+fn pose_at_returns_the_corrected_path_that_frames_display() {
+    let (mut client, key) = flyer_with_states(20);
+    advance(&mut client, 55);
+    let mut state = client.physics.clone();
+    state.teleport_by(key, translation(0.0, 0.5, 0.0)).unwrap();
+    client.correct(state).unwrap();
+    for ms in [0, 1, 1, 10] {
+        let frame = advance(&mut client, ms);
+        let error = client.visual_error(key).unwrap().translation;
+        let corrected = client.pose(key).unwrap().translation - error;
+        let pose = client.pose_at(key, frame.tick, frame.alpha).unwrap();
+        assert!((pose.translation - corrected).length() < 1e-5, "{ms}");
+    }
 }
 
 #[test]

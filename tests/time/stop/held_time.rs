@@ -403,3 +403,52 @@ fn a_long_frame_in_which_time_stands_still_drops_nothing() {
         assert_eq!(simulation.clock().time(), MS(10), "{stepping:?}");
     }
 }
+
+#[test]
+fn an_overstep_that_is_set_replaces_the_held_time() {
+    let (mut simulation, _) = stopped(105);
+    // A new match, in sync with another machine's clock.
+    simulation.physics = Physics::new();
+    simulation.set_tick(0);
+    simulation.set_overstep(Duration::ZERO);
+    let frame = resume(&mut simulation, 0);
+    assert_eq!((frame.steps, frame.tick), (0, 0));
+    assert_eq!(resume(&mut simulation, 10).steps, 1);
+}
+
+/// The rule 'game over: restart the level, and wait'.
+#[test]
+fn a_pause_after_an_assignment_in_the_same_hook_stops_the_clock() {
+    struct Restart(Physics);
+
+    impl Hooks for Restart {
+        type Error = Infallible;
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+            if step.tick == 2 {
+                *physics = self.0.clone();
+                physics.pause_after_step();
+            }
+            Ok(())
+        }
+    }
+
+    for ms in [30, 50] {
+        let (mut simulation, _) = flyer_in_space();
+        let mut hooks = Restart(simulation.physics.clone());
+        let Ok(frame) = simulation.advance_with(MS(ms), &mut hooks);
+        assert!(simulation.clock().settings().is_paused());
+        assert_eq!((frame.tick, simulation.physics.tick()), (0, 0));
+        let frame = resume(&mut simulation, 0);
+        assert_eq!(frame.steps, ms / 10 - 3);
+    }
+    // A copy has no such request.
+    let mut level = Physics::new();
+    level.pause_after_step();
+    let mut simulation = Simulation::default();
+    simulation.begin_frame(MS(100));
+    simulation.physics = level.clone();
+    simulation.next_step();
+    simulation.end_frame();
+    assert!(!simulation.clock().settings().is_paused());
+}
