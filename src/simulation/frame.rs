@@ -214,7 +214,7 @@ impl Simulation {
     /// # Panics
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        self.take_over();
+        self.take_over_state();
         if self.physics.current_step().is_some() {
             self.keep_teleported();
         }

@@ -134,7 +134,7 @@ impl Simulation {
         {
             let result = self.run_step_with_hooks(hooks, step);
             if result.is_err() {
-                self.take_over();
+                self.take_over_state();
                 self.abort_step();
             }
             result?;

@@ -68,12 +68,17 @@ impl Simulation {
         self.physics.running.run == Some(self.run.number())
     }
 
-    /// Takes over what the game has changed since the last call of the loop: the state, the settings, earlier poses.
+    /// Takes over what the game has changed since the last call of the loop: the state, earlier poses, the settings.
     pub(crate) fn take_over(&mut self) {
+        self.take_over_state();
+        self.pass_settings();
+    }
+
+    /// Takes over without the settings, which wait in the middle of a step.
+    pub(super) fn take_over_state(&mut self) {
         if !self.knows_physics() {
             self.begin_run();
         }
-        self.pass_settings();
         if !self.physics.running.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.running.past_edits);
             let tick = self.physics.first_known_tick();
@@ -99,6 +104,7 @@ impl Simulation {
             }
         }
         self.restart_report();
+        self.pass_settings();
     }
 
     /// Makes the state the one that the loop knows. A recorder detects another one, and the next picture compares all

@@ -54,12 +54,13 @@ pub fn check(log: &[Entry]) {
             }
             Entry::Failed => moments.disturb(),
             Entry::HandedOver(_) => {
-                moments.disturb();
-                moments.steps = None;
-                if moments.stands_still {
-                    // A view may be later than the state at which time stands still.
+                if moments.stands_still || moments.calm_steps < 2 {
+                    // A view may be later than the state at which time stands still, or than one thread is after a
+                    // change of the rate.
                     moments.free = moments.free.max(1);
                 }
+                moments.disturb();
+                moments.steps = None;
             }
             Entry::Ran { step, .. } => {
                 if !step.is_resimulated && !moments.stands_still {
