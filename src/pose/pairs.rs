@@ -41,7 +41,7 @@ pub(crate) struct Pairs {
     movers: Movers,
     /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
-    teleported: BTreeMap<BodyKey, Pair>,
+    edited: BTreeMap<BodyKey, Pair>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
 }
@@ -66,7 +66,7 @@ impl Pairs {
     }
 
     pub fn remove(&mut self, key: BodyKey) {
-        self.teleported.remove(&key);
+        self.edited.remove(&key);
         if let Some(Place::Moving(index)) = self.places.remove(key) {
             self.unlist(index);
         }
@@ -80,7 +80,7 @@ impl Pairs {
     }
 
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
-        self.teleported.get(&key).copied().or_else(|| self.get(key))
+        self.edited.get(&key).copied().or_else(|| self.get(key))
     }
 
     pub fn movers(&self) -> &Movers {
@@ -91,25 +91,22 @@ impl Pairs {
     pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
         let movers = movers.map(|(index, key)| {
-            let teleported = self.teleported.get(key).copied();
-            (*key, teleported.unwrap_or_else(|| self.movers.pair(index)))
+            let edited = self.edited.get(key).copied();
+            (*key, edited.unwrap_or_else(|| self.movers.pair(index)))
         });
-        movers.chain(
-            self.teleported()
-                .filter(|(key, _)| self.rest(*key).is_some()),
-        )
+        movers.chain(self.edited().filter(|(key, _)| self.rest(*key).is_some()))
     }
 
     /// Takes the paths as they are now for those of the last step.
     pub fn forget_paths_before_edits(&mut self) {
-        let teleported = std::mem::take(&mut self.teleported).into_keys();
-        self.teleported = teleported
+        let edited = std::mem::take(&mut self.edited).into_keys();
+        self.edited = edited
             .filter_map(|key| Some((key, self.get(key)?)))
             .collect();
     }
 
-    pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        self.teleported.iter().map(|(key, pair)| (*key, *pair))
+    pub fn edited(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        self.edited.iter().map(|(key, pair)| (*key, *pair))
     }
 
     pub fn mover(&self, key: BodyKey) -> Option<usize> {
@@ -254,7 +251,7 @@ impl Pairs {
         self.align_awake(world);
         (self.movers).end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
-        self.teleported.clear();
+        self.edited.clear();
     }
 
     /// Moves all awake bodies to the front of the lists, in Rapier's order.
@@ -283,9 +280,9 @@ impl Pairs {
         for index in (self.movers.awake()..self.movers.len()).rev() {
             if self.movers.is_at_rest(index, world) {
                 let (key, pose) = (self.movers.keys()[index], self.movers.current(index));
-                // A body that was teleported since the last step rests there from the next tick on.
-                let was_teleported = self.teleported.contains_key(&key);
-                let since = self.tick.saturating_add(was_teleported.into());
+                // A body that was moved since the last step rests there from the next tick on.
+                let was_edited = self.edited.contains_key(&key);
+                let since = self.tick.saturating_add(was_edited.into());
                 self.places[key] = Place::Resting { pose, since };
                 changes.rest.push((key, pose));
                 self.unlist(index);

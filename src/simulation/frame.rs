@@ -216,7 +216,7 @@ impl Simulation {
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
         if self.physics.current_step().is_some() {
-            self.keep_teleported();
+            self.keep_edited();
         }
         let Some(record) = self.physics.run_step(hooks) else {
             return false;
@@ -274,11 +274,11 @@ impl Simulation {
         }
     }
 
-    /// Keeps the poses of bodies that were teleported since the last step, right before the next one replaces them.
-    fn keep_teleported(&mut self) {
+    /// Keeps the poses of bodies that were edited since the last step, right before the next one replaces them.
+    fn keep_edited(&mut self) {
         if self.run.past.is_on() {
             self.physics.detect_edits();
-            self.run.past.keep_teleported(&self.physics.pairs);
+            self.run.past.keep_edited(&self.physics.pairs);
         }
     }
 
@@ -388,7 +388,7 @@ impl Simulation {
 impl Simulation {
     /// Lends the state to another thread that runs the current step.
     pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
-        self.keep_teleported();
+        self.keep_edited();
         std::mem::swap(&mut self.physics, spare);
     }
 

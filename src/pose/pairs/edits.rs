@@ -74,7 +74,7 @@ impl Pairs {
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.list(key, handle);
         let pair = self.movers.pair(index);
-        self.teleported.entry(key).or_insert(pair);
+        self.edited.entry(key).or_insert(pair);
         index
     }
 
@@ -98,9 +98,7 @@ impl Pairs {
     /// Moves the origin of the world and the states of the last step. Each body has to be
     /// [transformed](Self::transform), too.
     pub fn shift(&mut self, by: &Pose) {
-        self.teleported
-            .values_mut()
-            .for_each(|pair| pair.transform(by));
+        self.edited.values_mut().for_each(|pair| pair.transform(by));
     }
 
     pub fn transform(

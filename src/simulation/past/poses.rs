@@ -59,16 +59,16 @@ impl Past {
     }
 
     fn keep_replaced(&mut self, pairs: Box<Pairs>, tick: u64) {
-        self.keep_teleported(&pairs);
+        self.keep_edited(&pairs);
         if let Some(before) = self.motion_before(tick) {
             before.replaced.get_or_insert(pairs);
         }
     }
 
-    /// Keeps the poses of bodies at rest that were teleported since the step began. Called right before the step runs.
-    pub fn keep_teleported(&mut self, pairs: &Pairs) {
+    /// Keeps the poses of bodies at rest that were edited since the step began. Called right before the step runs.
+    pub fn keep_edited(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
-            add_missing(moved, pairs.teleported());
+            add_missing(moved, pairs.edited());
         }
     }
 
