@@ -131,19 +131,6 @@ impl Movers {
     pub fn renew_version(&mut self) {
         self.version = unique();
     }
-
-    pub fn copy_shown(&mut self, of: &Self) {
-        self.order = of.order;
-        self.version = of.version;
-        self.keys.clone_from(&of.keys);
-        self.previous.clone_from(&of.previous);
-        self.current.clone_from(&of.current);
-        self.use_trajectory.clone_from(&of.use_trajectory);
-        // Trajectories are only read for bodies that need them, four at a time.
-        if of.any_uses_trajectory(0..of.keys.len()) {
-            self.trajectories.clone_from(&of.trajectories);
-        }
-    }
 }
 
 /// # Steps

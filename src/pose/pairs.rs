@@ -4,6 +4,7 @@
 mod edits;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use slotmap::SecondaryMap;
 
@@ -38,7 +39,8 @@ use super::paths::Weights;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
-    movers: Movers,
+    /// Shared with threads that display them. Whoever changes a list that somebody else holds gets a copy.
+    movers: Arc<Movers>,
     /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     edited: BTreeMap<BodyKey, Pair>,
@@ -61,7 +63,7 @@ enum Place {
 /// # Bodies
 impl Pairs {
     pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
-        let index = self.movers.push(key, handle, pose);
+        let index = Arc::make_mut(&mut self.movers).push(key, handle, pose);
         self.places.insert(key, Place::Moving(index));
     }
 
@@ -83,7 +85,7 @@ impl Pairs {
         self.edited.get(&key).copied().or_else(|| self.get(key))
     }
 
-    pub fn movers(&self) -> &Movers {
+    pub fn movers(&self) -> &Arc<Movers> {
         &self.movers
     }
 
@@ -201,7 +203,7 @@ impl Pairs {
         match *index {
             Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
-                let listed = self.movers.push(key, handle, pose);
+                let listed = Arc::make_mut(&mut self.movers).push(key, handle, pose);
                 *index = Place::Moving(listed);
                 listed
             }
@@ -212,18 +214,18 @@ impl Pairs {
     fn unlist(&mut self, mut index: usize) {
         if index < self.movers.awake() {
             let last_awake = self.movers.awake() - 1;
-            self.movers.set_awake(last_awake);
-            self.movers.swap(index, last_awake);
+            Arc::make_mut(&mut self.movers).set_awake(last_awake);
+            Arc::make_mut(&mut self.movers).swap(index, last_awake);
             self.repair(index);
             index = last_awake;
         }
-        self.movers.swap_remove(index);
+        Arc::make_mut(&mut self.movers).swap_remove(index);
         self.repair(index);
     }
 
     fn swap(&mut self, one: usize, other: usize) {
         if one != other {
-            self.movers.swap(one, other);
+            Arc::make_mut(&mut self.movers).swap(one, other);
             self.repair(one);
             self.repair(other);
         }
@@ -244,12 +246,12 @@ impl Pairs {
     /// [detected](Self::detect_edit) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         let is_curved = |key| settings.of(key) != Smoothing::Interpolate;
-        self.movers.begin_step(world, is_curved, dt, tick);
+        Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
     }
 
     pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         self.align_awake(world);
-        (self.movers).end_step(world, |key| settings.of(key), dt);
+        Arc::make_mut(&mut self.movers).end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
         self.edited.clear();
     }
@@ -272,7 +274,7 @@ impl Pairs {
             }
             index += 1;
         }
-        self.movers.set_awake(index);
+        Arc::make_mut(&mut self.movers).set_awake(index);
     }
 
     pub fn unlist_resting(&mut self, world: &World, changes: &mut Changes) {
@@ -292,7 +294,7 @@ impl Pairs {
 
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
-        self.movers.set_tick(old, tick);
+        Arc::make_mut(&mut self.movers).set_tick(old, tick);
         for index in self.places.values_mut() {
             if let Place::Resting { since, .. } = index {
                 *since = tick.saturating_add((*since > old).into());

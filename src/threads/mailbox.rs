@@ -22,12 +22,12 @@ const MOST_FAILURES: usize = 1_000;
 /// The maximum number of removed bodies that wait while no frame is computed. Bodies that were displayed do not count.
 const MOST_REMOVALS: usize = 1_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Snapshot {
     pub run: u64,
     pub frame: u64,
     pub tick: u64,
-    pub movers: Movers,
+    pub movers: Arc<Movers>,
     pub smoothing: Arc<SmoothingSettings>,
     pub origin: Origin,
     /// Simulated time at the end of the state's last step.

@@ -19,8 +19,6 @@ pub(super) struct Publisher {
     starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
-    /// Published snapshots, for reuse once nobody else has them.
-    pub sent: Vec<Arc<Snapshot>>,
 }
 
 /// Everything of a state that a view displays. If it is equal, so is the picture.
@@ -50,7 +48,6 @@ impl Publisher {
             is_other: false,
             starts_over: false,
             last: None,
-            sent: Vec::new(),
         }
     }
 
@@ -97,18 +94,8 @@ impl Publisher {
             return None;
         }
         self.last = Some(published);
-        let mut snapshot = self.free_snapshot();
-        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has the snapshot");
-        filled.fill(simulation);
-        self.sent.push(Arc::clone(&snapshot));
+        let snapshot = Arc::new(Snapshot::of(simulation));
         Some(Update { snapshot, changes })
-    }
-
-    /// Returns a snapshot that nobody else has. There are few more snapshots than waiting and displayed ones.
-    fn free_snapshot(&mut self) -> Arc<Snapshot> {
-        let mut sent = self.sent.iter_mut();
-        let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());
-        free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
     }
 }
 
@@ -117,23 +104,25 @@ impl Snapshot {
         (self.run, self.frame)
     }
 
-    fn fill(&mut self, simulation: &Simulation) {
+    fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
         let physics = &simulation.physics;
-        self.run = simulation.timeline();
-        self.frame = simulation.frame().number;
-        self.tick = physics.tick();
-        self.time = physics.time();
-        self.dt = physics.dt_f64();
-        self.next_dt = if clock.used().leaves_a_fraction {
-            clock.settings().rate().dt()
-        } else {
-            // The next step may have any length. It is close to this one if the frames are.
-            physics.dt()
-        };
-        self.origin = physics.origin;
-        self.movers.copy_shown(physics.pairs.movers());
-        self.smoothing = Arc::clone(physics.smoothing_settings());
+        Self {
+            run: simulation.timeline(),
+            frame: simulation.frame().number,
+            tick: physics.tick(),
+            movers: Arc::clone(physics.pairs.movers()),
+            smoothing: Arc::clone(physics.smoothing_settings()),
+            origin: physics.origin,
+            time: physics.time(),
+            dt: physics.dt_f64(),
+            next_dt: if clock.used().leaves_a_fraction {
+                clock.settings().rate().dt()
+            } else {
+                // The next step may have any length. It is close to this one if the frames are.
+                physics.dt()
+            },
+        }
     }
 }
 
@@ -158,8 +147,6 @@ mod tests {
     use super::*;
     use crate::simulation::Hooks;
     use crate::testing::flyer;
-    use crate::threads::mailbox::{Mail, Mailbox};
-    use crate::threads::{RunnerSettings, View};
     use crate::time::FrameTime;
     use rapier::math::Pose;
     use std::time::Duration;
@@ -177,27 +164,6 @@ mod tests {
         simulation.run_steps(&mut Idle).unwrap();
         simulation.close_frame();
         publisher.publish(simulation)
-    }
-
-    #[test]
-    fn snapshots_are_reused_once_the_view_no_longer_holds_them() {
-        let (mut simulation, key) = flyer();
-        let mut publisher = Publisher::new(&simulation);
-        let settings = RunnerSettings::default();
-        let mut view = View::<()>::new(settings, simulation.take_screen(), Duration::ZERO);
-        let (mailbox, mut mail) = (Mailbox::default(), Mail::default());
-        for i in 1..300 {
-            (mail.states).extend(publish(&mut simulation, &mut publisher, 10));
-            mail.reading = ClockReading::of(simulation.clock());
-            let now = Duration::from_millis(10 * i);
-            mailbox.put(&mut mail, &settings, now);
-            // No frame fetches a state for a second.
-            if !(100..=200).contains(&i) {
-                view.update(&mailbox, now);
-            }
-            assert!(publisher.sent.len() <= 10, "{}", publisher.sent.len());
-        }
-        assert!(view.pose(key).is_some());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The game's changes of bodies between two steps.
 
+use std::sync::Arc;
+
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Real};
 
@@ -16,7 +18,7 @@ impl Pairs {
     /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let index = self.list(key, handle);
-        self.movers.recheck(index);
+        Arc::make_mut(&mut self.movers).recheck(index);
     }
 
     /// Displays a body with a smoothing of another time at once, on the path of the last step, of length `dt`. Returns
@@ -33,12 +35,12 @@ impl Pairs {
             return None;
         }
         let index = self.keep_pair(key, world.handle(key)?);
-        self.movers.retime(index, smoothing, world.get(key)?, dt);
+        Arc::make_mut(&mut self.movers).retime(index, smoothing, world.get(key)?, dt);
         Some(pair.smoothing())
     }
 
     pub fn recheck_all(&mut self) {
-        self.movers.recheck_all();
+        Arc::make_mut(&mut self.movers).recheck_all();
     }
 
     /// Displays a body at its position at once, without blending, if it is not where the last step left it. Returns
@@ -53,7 +55,7 @@ impl Pairs {
         let is_elsewhere = !is_same(&position, &last) && position.is_finite() && position != last;
         if is_elsewhere {
             let index = self.keep_pair(key, handle);
-            self.movers.put(index, position, self.tick);
+            Arc::make_mut(&mut self.movers).put(index, position, self.tick);
         }
         is_elsewhere
     }
@@ -80,7 +82,7 @@ impl Pairs {
 
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let index = self.keep_pair(key, handle);
-        self.movers.teleport(index, position, tick);
+        Arc::make_mut(&mut self.movers).teleport(index, position, tick);
     }
 
     /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
@@ -116,8 +118,8 @@ impl Pairs {
         }
         // If the previous pose is not finite, the body has no earlier pose to move from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
-        self.movers.set(index, previous.unwrap_or(current), current);
-        self.movers.turn(index, by.rotation, tick);
+        Arc::make_mut(&mut self.movers).set(index, previous.unwrap_or(current), current);
+        Arc::make_mut(&mut self.movers).turn(index, by.rotation, tick);
         true
     }
 }

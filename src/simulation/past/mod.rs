@@ -3,13 +3,13 @@
 // The poses of earlier ticks.
 mod poses;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::key::BodyKey;
 use crate::physics::{Physics, StepRecord};
-use crate::pose::{Pair, Pairs};
+use crate::pose::{Movers, Pair, Pairs};
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +68,7 @@ pub struct Kept {
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
     /// states: two by default and at least.
     ///
-    /// Each further state costs 180 bytes per moving body.
+    /// Each further state costs 200 bytes per moving body, unless a kept state has them too.
     pub poses: u64,
 }
 
@@ -323,26 +323,71 @@ impl Past {
     }
 }
 
-/// The motion of bodies before and in a step. A body at rest is in no list: its pose is the start of its next motion.
+/// The motion of bodies before and in a step.
 #[derive(Clone, Default)]
 pub(super) struct Motion {
-    /// The motion in the previous step of bodies that may have moved, or `None` if unknown.
-    pub moved: Option<Vec<(BodyKey, Pair)>>,
+    /// The motion in the previous step, or `None` if unknown.
+    pub moved: Option<Moved>,
     /// Poses that were replaced without a motion, to which earlier ticks lead.
     pub replaced: Option<Box<Pairs>>,
 }
 
+/// The paths of a step. A body at rest has none: its pose is the start of its next path.
+#[derive(Clone)]
+pub(super) struct Moved {
+    /// The paths, shared with the state and its copies.
+    pub rows: Arc<Movers>,
+    /// Paths that differ from the rows, or have none.
+    pub others: BTreeMap<BodyKey, Pair>,
+}
+
 impl Motion {
-    pub fn new(pairs: Option<&Pairs>) -> Self {
+    fn new(pairs: Option<&Pairs>) -> Self {
+        let moved = pairs.map(|pairs| Moved {
+            rows: Arc::clone(pairs.movers()),
+            others: pairs.edited().collect(),
+        });
         Self {
-            moved: pairs.map(|pairs| pairs.moved().collect()),
+            moved,
             ..Self::default()
         }
     }
 
-    pub fn unreplaced(&mut self) -> Option<&mut Vec<(BodyKey, Pair)>> {
+    pub fn unreplaced(&mut self) -> Option<&mut Moved> {
         let is_replaced = self.replaced.is_some();
         self.moved.as_mut().filter(|_| !is_replaced)
+    }
+}
+
+impl Moved {
+    pub fn iter(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        let rows = self.rows.keys().iter().enumerate();
+        let rows = rows.map(|(index, key)| (*key, self.rows.pair(index)));
+        let rows = rows.filter(|(key, _)| !self.others.contains_key(key));
+        rows.chain(self.others.iter().map(|(key, pair)| (*key, *pair)))
+    }
+
+    /// Returns the path of a body, which is probably in the row `likely`.
+    pub fn get(&self, key: BodyKey, likely: Option<usize>) -> Option<Pair> {
+        if let Some(pair) = self.others.get(&key) {
+            return Some(*pair);
+        }
+        let keys = self.rows.keys();
+        let likely = likely.filter(|index| keys.get(*index) == Some(&key));
+        let index = likely.or_else(|| keys.iter().position(|of| *of == key))?;
+        Some(self.rows.pair(index))
+    }
+
+    /// Adds the paths of bodies that have none.
+    pub fn add_missing(&mut self, others: impl Iterator<Item = (BodyKey, Pair)>) {
+        let mut others: BTreeMap<_, _> = others.collect();
+        if !others.is_empty() {
+            for key in self.rows.keys() {
+                others.remove(key);
+            }
+            others.append(&mut self.others);
+            self.others = others;
+        }
     }
 }
 

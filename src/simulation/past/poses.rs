@@ -1,12 +1,10 @@
 //! The poses of earlier ticks, as they were right after the step that led there.
 
-use std::collections::BTreeMap;
-
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics};
 use crate::pose::{Pair, Pairs};
 
-use super::{Motion, Past};
+use super::{Motion, Moved, Past};
 
 /// # Limit
 impl Past {
@@ -68,7 +66,7 @@ impl Past {
     /// Keeps the poses of bodies at rest that were edited since the step began. Called right before the step runs.
     pub fn keep_edited(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
-            add_missing(moved, pairs.edited());
+            moved.add_missing(pairs.edited());
         }
     }
 
@@ -85,7 +83,7 @@ impl Past {
             if let Some(known) = before.unreplaced() {
                 // The game may have changed the previous poses of bodies that rested until then.
                 let rested = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
-                add_missing(known, moved.into_iter().flatten().map(rested));
+                known.add_missing(moved.iter().flat_map(Moved::iter).map(rested));
             }
             before.replaced = before.replaced.take().or(replaced);
         }
@@ -124,30 +122,13 @@ impl Past {
         if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {
             return Some(Pair::at_rest(pose));
         }
-        // A body that keeps moving stays at its index.
-        let likely = pairs.mover(key).and_then(|index| moved.get(index..=index));
-        let likely = likely.and_then(|likely| find(likely, key));
-        likely.or_else(|| find(moved, key)).or_else(|| {
+        // A body that keeps moving stays in its row.
+        let likely = pairs.mover(key);
+        moved.get(key, likely).or_else(|| {
             // The body was at rest until it moved again.
             let mut later = steps(tick + 1, end).filter_map(|step| step.motion.moved.as_ref());
-            let next = later.find_map(|moved| find(moved, key));
+            let next = later.find_map(|moved| moved.get(key, likely));
             Some(Pair::at_rest(next.unwrap_or(last).previous))
         })
     }
-}
-
-/// Adds bodies that are not in the list.
-fn add_missing(moved: &mut Vec<(BodyKey, Pair)>, others: impl Iterator<Item = (BodyKey, Pair)>) {
-    let mut others: BTreeMap<_, _> = others.collect();
-    if !others.is_empty() {
-        for (key, _) in moved.iter() {
-            others.remove(key);
-        }
-        moved.extend(others);
-    }
-}
-
-fn find(moved: &[(BodyKey, Pair)], key: BodyKey) -> Option<Pair> {
-    let (_, pair) = moved.iter().find(|(of, _)| *of == key)?;
-    Some(*pair)
 }
