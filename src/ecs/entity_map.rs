@@ -1,5 +1,6 @@
 //! Which entity has which body.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Weak;
 
@@ -158,7 +159,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     ///
     /// Each entity that was [inserted](Self::insert) since the last call is included, even if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
-        self.moved_in(host.picture_for_entities())
+        let (new, moved) = self.take_moved(host.picture_for_entities());
+        let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
+        let moved = (0..moved.len()).map(move |i| moved[i]);
+        let moved = moved.filter(move |(key, _)| keys.binary_search(key).is_err());
+        let all = new.into_iter().chain(moved);
+        all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
     /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
@@ -293,8 +299,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         removed
     }
 
-    /// Returns the entities whose pose may have changed since the last call, or all of them.
-    pub(crate) fn moved_in(&mut self, picture: Picture<'_>) -> impl Iterator<Item = (E, Pose)> {
+    /// Returns the poses of bodies that were inserted since the last call, and of bodies that may have moved since.
+    pub(crate) fn take_moved<'a>(
+        &mut self,
+        picture: Picture<'a>,
+    ) -> (Vec<(BodyKey, Pose)>, Cow<'a, [(BodyKey, Pose)]>) {
         let since = self.follow(picture);
         let screen = picture.lists();
         self.synced = Synced(
@@ -313,11 +322,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             all.filter_map(|key| Some((key, picture.pose(key)?)))
                 .collect()
         });
-        let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
-        let moved = (0..moved.len()).map(move |i| moved[i]);
-        let moved = moved.filter(move |(key, _)| keys.binary_search(key).is_err());
-        let all = new.into_iter().chain(moved);
-        all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
+        (new, moved)
     }
 
     /// Returns the frame of the last sync, if it was with the same screen.

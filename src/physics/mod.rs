@@ -165,17 +165,21 @@ impl Physics {
 
     /// Returns a copy for a copy of the simulation, in the same step.
     pub(crate) fn clone_in_step(&self) -> Self {
+        self.clone_with(self.running.copy())
+    }
+
+    fn clone_with(&self, running: Running) -> Self {
         Self {
             forces: self.forces.clone(),
             world: self.world.clone(),
             targets: self.targets.clone(),
             event_log: self.event_log.clone(),
             events: self.events.clone(),
-            pairs: self.pairs.clone(),
+            pairs: self.pairs.unshared(),
             smoothing: Arc::clone(&self.smoothing),
             edits: self.edits.clone(),
             resources: self.resources.clone(),
-            running: self.running.copy(),
+            running,
             ..*self
         }
     }
@@ -194,9 +198,10 @@ impl Clone for Physics {
     /// # Panics
     /// Within [`resource_scope`](Physics::resource_scope).
     fn clone(&self) -> Self {
-        let mut copy = self.clone_in_step();
-        copy.abort_step();
-        copy.running = Running::default();
+        let mut copy = self.clone_with(Running::default());
+        if self.current_step().is_some() {
+            copy.world.keys.limit_births(copy.tick);
+        }
         copy
     }
 }

@@ -67,6 +67,13 @@ impl Pairs {
         self.places.insert(key, Place::Moving(index));
     }
 
+    /// Returns a copy that shares no list, so that the next step of this state writes to the same memory as the last one.
+    pub fn unshared(&self) -> Self {
+        let mut copy = self.clone();
+        Arc::make_mut(&mut copy.movers);
+        copy
+    }
+
     pub fn remove(&mut self, key: BodyKey) {
         self.edited.remove(&key);
         if let Some(Place::Moving(index)) = self.places.remove(key) {

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use hecs::{Archetype, Entity, PreparedQuery, With, World};
+use hecs::{Archetype, Entity, PreparedQuery, PreparedView, With, World};
+use rapier::math::Pose;
 
 use crate::ecs::{Bodies, Host, Picture};
 use crate::key::BodyKey;
@@ -171,17 +172,27 @@ impl Entities {
 
     /// Writes the poses that changed. Returns whether every body was found where it was recorded.
     fn write(&mut self, world: &mut World, picture: Picture<'_>) -> bool {
-        let moved = self.map.moved_in(picture);
-        // A view is nearly as fast as a loop over the archetypes. It is moved into the closure: if the closure borrowed
-        // it, it would be read from memory again for each body.
+        let (new, moved) = self.map.take_moved(picture);
         let are_found = DRAWN.with_borrow_mut(|drawn| {
-            let mut drawn = drawn.view_mut(world);
-            moved.fold(true, move |are_found, (entity, pose)| {
-                let written = drawn.get_mut(entity).map(|it| *it = RenderPose(pose));
-                are_found & written.is_some()
-            })
+            let mut write = |poses| self.write_to(drawn.view_mut(world), poses);
+            write(&new) & write(&moved)
         });
         are_found && self.count_others(world) == self.others
+    }
+
+    /// A view is nearly as fast as a loop over the archetypes. It is passed by value: if a closure borrows it, it is read
+    /// from memory again for each body.
+    fn write_to(&self, mut drawn: PreparedView<Drawn>, poses: &[(BodyKey, Pose)]) -> bool {
+        let mut are_found = true;
+        for (key, pose) in poses {
+            if let Some(entity) = self.map.entity(*key) {
+                match drawn.get_mut(entity) {
+                    Some(drawn) => *drawn = RenderPose(*pose),
+                    None => are_found = false,
+                }
+            }
+        }
+        are_found
     }
 
     /// Returns how many components are not on recorded entities, as those of other [`Entities`]. It changes when a
