@@ -39,7 +39,7 @@ use super::paths::Weights;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
-    /// Shared with threads that display them. Whoever changes a list that somebody else holds gets a copy.
+    /// Shared with threads that display them. An edit of a shared list makes a copy.
     movers: Arc<Movers>,
     /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]

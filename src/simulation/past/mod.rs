@@ -68,7 +68,7 @@ pub struct Kept {
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
     /// states: two by default and at least.
     ///
-    /// Each further state costs 200 bytes per moving body, unless a kept state has them too.
+    /// Each further state costs 200 bytes per moving body.
     pub poses: u64,
 }
 
