@@ -63,6 +63,9 @@ pub struct EntityMap<E> {
     synced: Synced,
 }
 
+/// Bodies with their poses.
+type Poses<'a> = Cow<'a, [(BodyKey, Pose)]>;
+
 /// The screen of the last sync, and its frame then, or `None` if every body is to be checked.
 #[derive(Debug, Default)]
 struct Synced(Option<(Weak<()>, Option<u64>)>);
@@ -159,11 +162,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     ///
     /// Each entity that was [inserted](Self::insert) since the last call is included, even if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
-        let (new, moved) = self.take_moved(host.picture_for_entities());
+        let [new, moved] = self.take_moved(host.picture_for_entities());
         let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
         let moved = (0..moved.len()).map(move |i| moved[i]);
         let moved = moved.filter(move |(key, _)| keys.binary_search(key).is_err());
-        let all = new.into_iter().chain(moved);
+        let all = new.into_owned().into_iter().chain(moved);
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
@@ -300,10 +303,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Returns the poses of bodies that were inserted since the last call, and of bodies that may have moved since.
-    pub(crate) fn take_moved<'a>(
-        &mut self,
-        picture: Picture<'a>,
-    ) -> (Vec<(BodyKey, Pose)>, Cow<'a, [(BodyKey, Pose)]>) {
+    pub(crate) fn take_moved<'a>(&mut self, picture: Picture<'a>) -> [Poses<'a>; 2] {
         let since = self.follow(picture);
         let screen = picture.lists();
         self.synced = Synced(
@@ -322,7 +322,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             all.filter_map(|key| Some((key, picture.pose(key)?)))
                 .collect()
         });
-        (new, moved)
+        [new.into(), moved]
     }
 
     /// Returns the frame of the last sync, if it was with the same screen.

@@ -172,7 +172,7 @@ impl Entities {
 
     /// Writes the poses that changed. Returns whether every body was found where it was recorded.
     fn write(&mut self, world: &mut World, picture: Picture<'_>) -> bool {
-        let (new, moved) = self.map.take_moved(picture);
+        let [new, moved] = self.map.take_moved(picture);
         let are_found = DRAWN.with_borrow_mut(|drawn| {
             let mut write = |poses| self.write_to(drawn.view_mut(world), poses);
             write(&new) & write(&moved)
