@@ -11,6 +11,8 @@ mod correction;
 mod origin;
 // The lists of bodies that move.
 mod movers;
+// The paths of a step.
+mod moved;
 // Changes of other bodies and of visual errors.
 mod changes;
 // Pairs of poses of all bodies, by key: a part of the state.
@@ -25,6 +27,7 @@ pub use interpolated::Interpolated;
 pub(crate) use motion::BodySmoothing;
 pub use motion::Smoothing;
 pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings};
+pub(crate) use moved::Moved;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;

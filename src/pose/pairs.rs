@@ -18,6 +18,7 @@ use rapier::math::{Pose, Real, Vector};
 use super::changes::{Change, Changes};
 use super::correction::difference;
 use super::motion::{Pair, Smoothing, SmoothingSettings};
+use super::moved::Moved;
 use super::movers::Movers;
 use super::paths::Weights;
 
@@ -96,17 +97,12 @@ impl Pairs {
         &self.movers
     }
 
-    /// Returns the states before and after the last step, for all bodies that may have moved in it or since.
-    pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        let movers = self.movers.keys().iter().enumerate();
-        let movers = movers.map(|(index, key)| {
-            let edited = self.edited.get(key).copied();
-            (*key, edited.unwrap_or_else(|| self.movers.pair(index)))
-        });
-        movers.chain(self.edited().filter(|(key, _)| self.rest(*key).is_some()))
+    /// Returns the paths of the last step, of all bodies that may have moved in it or since.
+    pub fn moved(&self) -> Moved {
+        Moved::new(Arc::clone(&self.movers), self.edited.clone())
     }
 
-    /// Takes the paths as they are now for those of the last step.
+    /// Replaces the paths of the last step by the paths as they are now.
     pub fn forget_paths_before_edits(&mut self) {
         let edited = std::mem::take(&mut self.edited).into_keys();
         self.edited = edited
@@ -220,9 +216,10 @@ impl Pairs {
     /// Unlists a body. At most two other bodies change their indices.
     fn unlist(&mut self, mut index: usize) {
         if index < self.movers.awake() {
-            let last_awake = self.movers.awake() - 1;
-            Arc::make_mut(&mut self.movers).set_awake(last_awake);
-            Arc::make_mut(&mut self.movers).swap(index, last_awake);
+            let movers = Arc::make_mut(&mut self.movers);
+            let last_awake = movers.awake() - 1;
+            movers.set_awake(last_awake);
+            movers.swap(index, last_awake);
             self.repair(index);
             index = last_awake;
         }

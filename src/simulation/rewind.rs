@@ -247,7 +247,8 @@ impl Simulation {
             return Err(RewindError::NotKept { tick, kept });
         }
         let alpha = clamp_alpha(alpha);
-        let poses = state.pairs.moved();
+        let moved = state.pairs.moved();
+        let poses = moved.iter();
         let poses =
             poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
         Ok(DisplayedWorld::new(&state.world, poses))

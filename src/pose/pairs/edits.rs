@@ -118,8 +118,9 @@ impl Pairs {
         }
         // If the previous pose is not finite, the body has no earlier pose to move from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
-        Arc::make_mut(&mut self.movers).set(index, previous.unwrap_or(current), current);
-        Arc::make_mut(&mut self.movers).turn(index, by.rotation, tick);
+        let movers = Arc::make_mut(&mut self.movers);
+        movers.set(index, previous.unwrap_or(current), current);
+        movers.turn(index, by.rotation, tick);
         true
     }
 }

@@ -3,13 +3,12 @@
 // The poses of earlier ticks.
 mod poses;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use crate::key::BodyKey;
 use crate::physics::{Physics, StepRecord};
-use crate::pose::{Movers, Pair, Pairs};
+use crate::pose::{Moved, Pairs};
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,7 +86,7 @@ struct Entry {
     tick: u64,
     snapshot: Option<Box<Snapshot>>,
     motion: Motion,
-    /// What the step did, or `None` before it has run.
+    /// The result of the step, or `None` before it has run.
     record: Option<StepRecord>,
 }
 
@@ -332,23 +331,10 @@ pub(super) struct Motion {
     pub replaced: Option<Box<Pairs>>,
 }
 
-/// The paths of a step. A body at rest has none: its pose is the start of its next path.
-#[derive(Clone)]
-pub(super) struct Moved {
-    /// The paths, shared with the state and its copies.
-    pub rows: Arc<Movers>,
-    /// Paths that differ from the rows, or have none.
-    pub others: BTreeMap<BodyKey, Pair>,
-}
-
 impl Motion {
     fn new(pairs: Option<&Pairs>) -> Self {
-        let moved = pairs.map(|pairs| Moved {
-            rows: Arc::clone(pairs.movers()),
-            others: pairs.edited().collect(),
-        });
         Self {
-            moved,
+            moved: pairs.map(Pairs::moved),
             ..Self::default()
         }
     }
@@ -356,38 +342,6 @@ impl Motion {
     pub fn unreplaced(&mut self) -> Option<&mut Moved> {
         let is_replaced = self.replaced.is_some();
         self.moved.as_mut().filter(|_| !is_replaced)
-    }
-}
-
-impl Moved {
-    pub fn iter(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        let rows = self.rows.keys().iter().enumerate();
-        let rows = rows.map(|(index, key)| (*key, self.rows.pair(index)));
-        let rows = rows.filter(|(key, _)| !self.others.contains_key(key));
-        rows.chain(self.others.iter().map(|(key, pair)| (*key, *pair)))
-    }
-
-    /// Returns the path of a body, which is probably in the row `likely`.
-    pub fn get(&self, key: BodyKey, likely: Option<usize>) -> Option<Pair> {
-        if let Some(pair) = self.others.get(&key) {
-            return Some(*pair);
-        }
-        let keys = self.rows.keys();
-        let likely = likely.filter(|index| keys.get(*index) == Some(&key));
-        let index = likely.or_else(|| keys.iter().position(|of| *of == key))?;
-        Some(self.rows.pair(index))
-    }
-
-    /// Adds the paths of bodies that have none.
-    pub fn add_missing(&mut self, others: impl Iterator<Item = (BodyKey, Pair)>) {
-        let mut others: BTreeMap<_, _> = others.collect();
-        if !others.is_empty() {
-            for key in self.rows.keys() {
-                others.remove(key);
-            }
-            others.append(&mut self.others);
-            self.others = others;
-        }
     }
 }
 

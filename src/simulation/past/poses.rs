@@ -2,9 +2,9 @@
 
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics};
-use crate::pose::{Pair, Pairs};
+use crate::pose::{Moved, Pair, Pairs};
 
-use super::{Motion, Moved, Past};
+use super::{Motion, Past};
 
 /// # Limit
 impl Past {
