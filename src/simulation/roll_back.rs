@@ -276,38 +276,44 @@ impl Simulation {
 
     /// Ends a rollback whose steps have all run. Frames then display the corrected motion.
     pub(super) fn release_rollback(&mut self) {
-        if self.steps.rollback.as_ref().is_none_or(|it| it.len() > 0) {
+        let rollback = self.steps.rollback.as_ref();
+        let Some(rollback) = rollback.filter(|it| it.len() == 0) else {
             return;
-        }
-        let first = self.steps.rollback.as_ref().and_then(|it| it.first_tick());
+        };
+        let first = rollback.first_tick();
         let first = first.unwrap_or_else(|| self.steps.clock.tick());
-        self.physics.end_reaction();
-        // Forces that the game added in the last of these steps wait for the next one.
-        self.physics.forces.end_frame();
-        // A correction may have brought another time.
-        self.follow_tick();
-        if let Some(left) = self.end_rollback(u64::MAX) {
+        if let Some(left) = self.stay() {
             self.correct_picture(left, first);
         }
     }
 
     /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
     pub(super) fn drop_rollback(&mut self) {
-        if let Some(left) = self.end_rollback(u64::MAX) {
-            self.abort_step();
-            self.physics.end_reaction();
-            // Forces that the game added after the last of these steps wait for the next one.
-            self.physics.forces.end_frame();
-            self.follow_tick();
+        if let Some(left) = self.stay() {
             self.jump_from(left.changes, self.physics.tick());
         }
+    }
+
+    /// Ends the rollback, if there is one, and stays at the state that it has reached. Returns the present before it.
+    fn stay(&mut self) -> Option<Left> {
+        let left = self.end_rollback(u64::MAX)?;
+        self.abort_step();
+        self.physics.end_reaction();
+        // Forces that the game added after the last of these steps wait for the next one.
+        self.physics.forces.end_frame();
+        // A correction may have brought another time.
+        self.follow_tick();
+        Some(left)
     }
 
     /// Ends the rollback, if there is one. Its steps from `end` on are void. Returns the present before the rollback.
     pub(super) fn end_rollback(&mut self, end: u64) -> Option<Left> {
         let mut rollback = self.steps.rollback.take()?;
-        rollback.cut(end);
-        self.run.event_changes = rollback.event_changes();
+        // The events were compared after its last step.
+        if rollback.len() > 0 {
+            rollback.cut(end);
+            self.run.event_changes = rollback.event_changes();
+        }
         Some(rollback.end(|tick| self.run.step_id(tick)))
     }
 
