@@ -54,9 +54,10 @@ pub fn check(log: &[Entry]) {
             }
             Entry::Failed => moments.disturb(),
             Entry::HandedOver(_) => {
-                if moments.stands_still || moments.calm_steps < 2 {
-                    // A view may be later than the state at which time stands still, or than one thread is after a
-                    // change of the rate.
+                let is_retimed = super::game::A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME
+                    && moments.calm_steps < 2;
+                if moments.stands_still || is_retimed {
+                    // A view may be later than the state of a pause.
                     moments.free = moments.free.max(1);
                 }
                 moments.disturb();

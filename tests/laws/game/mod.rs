@@ -47,6 +47,9 @@ pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
 /// displays the removal.
 pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 
+/// If a runner or an overlap is stopped right after a change of the rate, one thread displays an earlier time.
+pub const A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME: bool = true;
+
 /// All names in a printed game, to paste it into a test.
 #[cfg(test)]
 pub mod names {

@@ -4,7 +4,7 @@ use crate::game::log::Id;
 use evenstep::Step;
 use std::collections::BTreeMap;
 
-/// After how many new steps a view has displayed what was before.
+/// The number of new steps after which a view has displayed all earlier ones.
 const LATE: u32 = 3;
 
 /// An event that was not displayed yet.

@@ -201,6 +201,14 @@ impl Hooks for Watch {
     }
 }
 
+/// Runs the steps before this tick again.
+fn resimulate_up_to(simulation: &mut Simulation, tick: u64) {
+    while simulation.physics.tick() < tick {
+        simulation.next_step().unwrap();
+        simulation.run_step();
+    }
+}
+
 /// Creates a ball that flies at a sensor and hits it in the step of tick 6.
 fn ball_and_sensor() -> (Simulation, BodyKey) {
     let (mut simulation, ball) = flyer_with_states(50);

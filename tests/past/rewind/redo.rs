@@ -373,7 +373,7 @@ fn resimulated_steps_do_not_count_against_the_frame_limits() {
     );
 }
 
-/// The game catches a panic of its hook and goes on, so the hook of that step runs again.
+/// The game catches a panic of its hook and continues, so the hook of that step runs again.
 #[test]
 fn forces_of_a_resimulated_step_whose_hook_has_panicked_act_once() {
     let run = |panics: bool, how: &str| {

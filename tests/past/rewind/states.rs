@@ -298,10 +298,7 @@ fn a_rollback_has_to_reach_the_tick_of_a_state_that_corrects_it() {
         text.ends_with("resimulate the steps up to the state's tick first"),
         "{text}"
     );
-    while client.physics.tick() < 6 {
-        client.next_step().unwrap();
-        client.run_step();
-    }
+    resimulate_up_to(&mut client, 6);
     client.correct(*error.state).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);
     let frame = advance(&mut client, 0);
@@ -317,7 +314,7 @@ fn a_rollback_has_to_reach_the_tick_of_a_state_that_corrects_it() {
     assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
 }
 
-/// What the server's state lacks, its own player's smoothing for example, stays.
+/// The server's state has no smoothing of this machine's own player, for example.
 #[test]
 fn a_correction_keeps_how_bodies_are_displayed_here() {
     let (mut client, key) = flyer_with_states(20);
