@@ -176,8 +176,8 @@ impl Forces {
         self.generators.remove(key)
     }
 
-    /// Adds all forces to the bodies, those `of_step` last, and drops the generators of removed bodies. Returns the number of
-    /// values that were ignored because they are not finite.
+    /// Adds all forces to the bodies, those `of_step` last, and drops the generators of removed bodies. Returns the number
+    /// of values that were ignored because they are not finite.
     pub fn apply(
         &mut self,
         of_step: impl Iterator<Item = Pushed>,

@@ -12,7 +12,7 @@ mod forces;
 mod edits;
 // The game's values in the state.
 mod resources;
-// What a state has while a simulation runs it.
+// The parts of a state that exist only while a simulation runs it.
 mod running;
 // A step, from its beginning to its end, and the size of a snapshot.
 mod steps;

@@ -1,4 +1,4 @@
-//! What a state has while a simulation runs it.
+//! The parts of a state that exist only while a simulation runs it.
 
 use crate::forces::Pushed;
 use crate::pose::{Changes, Pairs};
@@ -6,7 +6,7 @@ use crate::time::{ExactTime, Step};
 
 use super::Physics;
 
-/// What a state has while a simulation runs it. A copy of the state has none of it.
+/// The parts of a state that exist only while a simulation runs it. A copy of the state has none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     /// The run of the simulation that took the state over, or `None` if none has. It tells an assigned state from the
@@ -105,7 +105,7 @@ impl Physics {
         std::mem::take(&mut self.running.pauses)
     }
 
-    /// Takes the state out of the loop that ran it. Bodies that are to be displayed from elsewhere still are.
+    /// Takes the state out of the loop that ran it. Of its changes, those of [`show_from`](Self::show_from) remain.
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
         let changes = std::mem::take(&mut self.running).changes;

@@ -12,7 +12,7 @@ use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
 use super::{Physics, Running, Stage, StepAtHand};
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone)]
 pub(crate) struct StepRecord {
     pub step: Step,

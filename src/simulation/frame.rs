@@ -392,7 +392,7 @@ impl Simulation {
         std::mem::swap(&mut self.physics, spare);
     }
 
-    /// Takes the state back, with what the step did, or `None` if Rapier panicked.
+    /// Takes the state back, with the result of the step, or `None` if Rapier panicked.
     pub(crate) fn return_physics(&mut self, physics: &mut Physics, record: Option<StepRecord>) {
         std::mem::swap(&mut self.physics, physics);
         if let Some(record) = record {

@@ -45,7 +45,7 @@ impl Steps {
 /// The steps to run again: those from the first one that is resimulated up to the present.
 #[derive(Clone)]
 pub(super) struct Rollback {
-    /// What the steps did when they first ran.
+    /// The results of the steps in their first run.
     records: VecDeque<StepRecord>,
     done: usize,
     pub left: Left,

@@ -9,7 +9,7 @@ use super::past::Past;
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// What the loop knows about the state that it runs. It begins another run when it takes over an assigned state.
+/// The loop's knowledge of the state that it runs. The loop begins another run when it takes over an assigned state.
 #[derive(Default)]
 pub(super) struct Run {
     /// A rollback, a rewind or a correction changes it, too.

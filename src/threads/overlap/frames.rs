@@ -163,7 +163,7 @@ pub type Job = (Box<Physics>, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
 
 pub struct Done {
     pub physics: Box<Physics>,
-    /// What the step did, or `None` if it did not run to its end.
+    /// The result of the step, or `None` if it did not run to its end.
     pub record: Option<StepRecord>,
     pub panic: Option<Payload>,
 }
