@@ -28,7 +28,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         run: 0,
         frame: tick,
         tick,
-        movers: Movers,
+        movers: Arc::new(Movers),
         smoothing: Arc::default(),
         origin: Origin,
         time: Duration::from_secs(tick),
