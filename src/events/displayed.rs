@@ -22,6 +22,8 @@ pub(crate) struct StepEvents {
     rewound: Option<StepId>,
     /// No rollback leads to earlier steps.
     oldest: StepId,
+    /// Lists that were displayed, for the next steps to fill.
+    spare: Vec<SharedEvents>,
 }
 
 impl StepEvents {
@@ -73,6 +75,13 @@ impl StepEvents {
         });
     }
 
+    /// Returns an empty list for the events of a step.
+    pub fn empty_list(&mut self) -> SharedEvents {
+        let mut list = self.spare.pop().unwrap_or_default();
+        clear_events(&mut list);
+        list
+    }
+
     /// Drops the steps without events.
     pub fn drop_empty(&mut self) {
         self.steps.retain(|(_, events)| !events.is_empty());
@@ -115,18 +124,17 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    pub fn show(&mut self, events: StepEvents) {
+    pub fn show(&mut self, events: &mut StepEvents) {
         clear_events(&mut self.events);
-        let StepEvents {
-            steps,
-            rewound,
-            oldest,
-        } = events;
-        if let Some(step) = rewound {
+        let oldest = events.oldest;
+        if let Some(step) = events.rewound.take() {
             drop_from(&mut self.earlier, step);
         }
-        for (step, events) in steps {
-            self.show_step(step, events, oldest);
+        for (step, mut list) in events.steps.drain(..) {
+            self.show_step(step, &list, oldest);
+            if Arc::get_mut(&mut list).is_some() {
+                events.spare.push(list);
+            }
         }
         let old = self.earlier.partition_point(|(step, _)| *step < oldest);
         self.earlier.drain(..old);
@@ -135,25 +143,21 @@ impl DisplayedEvents {
         }
     }
 
-    fn show_step(&mut self, step: StepId, events: SharedEvents, oldest: StepId) {
-        let events = match place(&self.earlier, step) {
+    fn show_step(&mut self, step: StepId, events: &SharedEvents, oldest: StepId) {
+        let all = Arc::make_mut(&mut self.events);
+        match place(&self.earlier, step) {
             Ok(place) => {
                 let displayed = &mut self.earlier[place].1;
-                let [new, ..] = EventChanges::between(displayed, &events);
+                let [new, ..] = EventChanges::between(displayed, events);
                 Arc::make_mut(displayed).extend_from_slice(&new);
-                new
+                all.extend_from_slice(&new);
             }
             Err(place) => {
                 if step >= oldest && !events.is_empty() {
-                    self.earlier.insert(place, (step, Arc::clone(&events)));
+                    self.earlier.insert(place, (step, Arc::clone(events)));
                 }
-                events
+                all.extend_from_slice(events);
             }
-        };
-        if self.events.is_empty() {
-            self.events = events;
-        } else {
-            Arc::make_mut(&mut self.events).extend_from_slice(&events);
         }
     }
 
@@ -186,7 +190,7 @@ mod tests {
     fn show(displayed: &mut DisplayedEvents, tick: u64, count: u64) -> usize {
         let mut queue = StepEvents::default();
         queue.set((0, tick), events(tick, count));
-        displayed.show(queue);
+        displayed.show(&mut queue);
         displayed.events().len()
     }
 
@@ -211,7 +215,7 @@ mod tests {
         waiting.give_way_to(&mut later);
         waiting.append(later);
         let mut displayed = DisplayedEvents::default();
-        displayed.show(waiting);
+        displayed.show(&mut waiting);
         assert_eq!(displayed.events().len(), 2);
     }
 
@@ -222,7 +226,7 @@ mod tests {
             let mut queue = StepEvents::default();
             queue.set((0, tick), events(tick, 3));
             queue.forget_before((0, tick.saturating_sub(2)));
-            displayed.show(queue);
+            displayed.show(&mut queue);
         }
         assert_eq!(displayed.earlier.len(), 3);
     }

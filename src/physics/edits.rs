@@ -1,7 +1,7 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope};
+use crate::pose::{Change, Changes, Scope, froms};
 use rapier::dynamics::RigidBodyHandle;
 
 use super::Physics;
@@ -138,6 +138,6 @@ impl Physics {
         let own = std::mem::replace(&mut self.running.changes, left);
         self.running.changes.widen(own.scope.max(scope));
         self.running.changes.list.extend(list);
-        self.running.changes.list.extend(own.into_froms());
+        self.running.changes.list.extend(froms(own.list));
     }
 }

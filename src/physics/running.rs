@@ -1,7 +1,7 @@
 //! The parts of a state that exist only while a simulation runs it.
 
 use crate::forces::Pushed;
-use crate::pose::{Changes, Pairs};
+use crate::pose::{Changes, Pairs, froms};
 use crate::time::{ExactTime, Step};
 
 use super::Physics;
@@ -109,6 +109,6 @@ impl Physics {
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
         let changes = std::mem::take(&mut self.running).changes;
-        (self.running.changes.list).extend(changes.into_froms());
+        self.running.changes.list.extend(froms(changes.list));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::events::{SharedEvents, clear_events};
+use crate::events::SharedEvents;
 use crate::step::World;
 use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
@@ -44,8 +44,11 @@ impl Physics {
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         (self.running.stage, self.is_poisoned) = (Stage::Idle, true);
-        clear_events(&mut self.events);
+        if Arc::get_mut(&mut self.events).is_none() {
+            self.events = self.running.changes.events.empty_list();
+        }
         let events = Arc::make_mut(&mut self.events);
+        events.clear();
         (self.world).step(step, hooks, &mut self.event_log, events);
         (self.running.stage, self.is_poisoned) = (Stage::After(at_hand), false);
         self.forces.end_step(&mut self.world.rapier);

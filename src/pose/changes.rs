@@ -1,6 +1,6 @@
 //! Changes that a picture reads besides the paths of moving bodies: other bodies, visual errors and events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rapier::math::Pose;
 
@@ -61,15 +61,23 @@ impl Changes {
             && self.events.is_empty()
     }
 
+    /// Collects the next changes in these lists, which were displayed.
+    pub fn reuse(&mut self, displayed: Self) {
+        *self = displayed;
+        self.scope = Scope::Listed;
+        self.list.clear();
+        self.rest.clear();
+        self.removed.clear();
+    }
+
     pub fn append(&mut self, mut later: Self) {
         match later.scope {
             Scope::Listed => self.drop_rest_of(&later.removed),
             Scope::All | Scope::Other => self.rest.clear(),
         }
         if later.scope == Scope::Other {
-            self.list.retain(Change::is_from);
-            let old = self.list.len().saturating_sub(MOST_FROMS);
-            self.list.drain(..old);
+            let earlier = std::mem::take(&mut self.list);
+            self.list.extend(froms(earlier).take(MOST_FROMS));
         }
         self.scope = self.scope.max(later.scope);
         self.list.append(&mut later.list);
@@ -99,15 +107,33 @@ impl Changes {
             self.rest.retain(|(key, _)| !removed.contains(key));
         }
     }
-
-    /// Returns the poses from which the game wants the next picture to begin.
-    pub fn into_froms(self) -> impl Iterator<Item = Change> {
-        self.list.into_iter().filter(Change::is_from)
-    }
 }
 
-impl Change {
-    fn is_from(&self) -> bool {
-        matches!(self, Self::From(..))
+/// Returns the poses from which the game wants the next picture to begin, after the portals and teleports that follow.
+pub(crate) fn froms(list: Vec<Change>) -> impl Iterator<Item = Change> {
+    let mut froms = BTreeMap::new();
+    for change in list {
+        match change {
+            Change::From(key, pose, origin) => drop(froms.insert(key, (pose, origin))),
+            Change::Turned(key, by, origin) => {
+                if let Some(from) = froms.get_mut(&key) {
+                    *from = turned_from(*from, &by, origin);
+                }
+            }
+            Change::Cut(key) => drop(froms.remove(&key)),
+            Change::Offset(..) | Change::Retimed(..) => {}
+        }
     }
+    let froms = froms.into_iter();
+    froms.map(|(key, (pose, origin))| Change::From(key, pose, origin))
+}
+
+/// Moves a pose to begin from through a portal, whose isometry is in the coordinates of `origin`.
+pub(crate) fn turned_from(
+    (pose, before): (Pose, Origin),
+    by: &Pose,
+    origin: Origin,
+) -> (Pose, Origin) {
+    let pose = pose.append_translation(-origin.from(&before));
+    (*by * pose, origin)
 }

@@ -7,7 +7,7 @@ use rapier::math::Pose;
 use crate::key::BodyKey;
 use crate::pose::{
     Change, Movers, Origin, Pair, Smoothing, SmoothingSettings, VisualError, Weights, difference,
-    turned, with_error,
+    turned, turned_from, with_error,
 };
 
 use super::{Displayed, Moment, Offset, Screen};
@@ -56,8 +56,7 @@ impl Screen {
                 Change::Turned(key, by, origin) => {
                     self.jumped.push(key);
                     if let Some(Beginning::From(pose, before)) = beginnings.get_mut(&key) {
-                        *pose = by * pose.append_translation(-origin.from(before));
-                        *before = origin;
+                        (*pose, *before) = turned_from((*pose, *before), &by, origin);
                     }
                     if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
                         error.pose = turned(&error.pose, by.rotation);

@@ -15,17 +15,17 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
-    pub(crate) fn show(&mut self, movers: &Movers, mut changes: Changes, moment: &Moment) {
+    pub(crate) fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) {
         self.begin(moment);
-        self.events.show(std::mem::take(&mut changes.events));
+        self.events.show(&mut changes.events);
         if changes.scope == Scope::Other {
             self.end_errors();
         }
         let beginnings = self.change_errors(&changes.list, moment.smoothing);
-        self.remove_gone(movers, &mut changes);
+        self.remove_gone(movers, changes);
         self.align(movers);
         self.decay(moment);
-        self.let_rest(movers, changes.rest);
+        self.let_rest(movers, &changes.rest);
         let weights = Weights::new(moment.alpha, moment.lead);
         if !beginnings.is_empty() {
             self.begin_errors(beginnings, movers, &weights, moment);
@@ -109,9 +109,9 @@ impl Screen {
         }
     }
 
-    fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
+    fn let_rest(&mut self, movers: &Movers, rest: &[(BodyKey, Pose)]) {
         let len = movers.len();
-        for (key, pose) in rest {
+        for &(key, pose) in rest {
             if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < len) {
                 self.rest(key, pose);
             }

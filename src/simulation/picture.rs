@@ -125,7 +125,7 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             return screen.show_same(self.frame.number, screen.time());
         }
-        let changes = self.physics.take_changes(!screen.has_picture());
+        let mut changes = self.physics.take_changes(!screen.has_picture());
         let elapsed = std::mem::take(&mut self.shown_for);
         let moment = Moment {
             frame: self.frame.number,
@@ -137,7 +137,8 @@ impl Simulation {
             origin: self.physics.origin,
         };
         let movers = self.physics.pairs.movers();
-        screen.show(movers, changes, &moment);
+        screen.show(movers, &mut changes, &moment);
+        self.physics.running.changes.reuse(changes);
         self.frame.origin_shift = screen.origin_shift();
     }
 }

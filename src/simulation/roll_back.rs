@@ -136,8 +136,9 @@ impl Simulation {
             if result.is_err() {
                 self.take_over_state();
                 self.abort_step();
+                self.settle();
+                return result;
             }
-            result?;
         }
         // The hook after the last step may have replaced the state.
         self.settle();

@@ -3,7 +3,7 @@
 use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
 use crate::physics::Physics;
-use crate::pose::{Changes, GeneralSmoothing, Scope};
+use crate::pose::{Changes, GeneralSmoothing, Scope, froms};
 
 use super::past::Past;
 use super::report::Frame;
@@ -123,8 +123,11 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             // The changes of the present wait in the rollback, without what the game has asked for since.
             let changes = std::mem::take(&mut left.running.changes);
-            let list = &mut self.physics.running.changes.list;
-            list.extend(changes.into_froms());
+            self.physics
+                .running
+                .changes
+                .list
+                .extend(froms(changes.list));
         }
         self.adopt();
         self.pass_settings();

@@ -194,7 +194,7 @@ impl<E> View<E> {
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
         };
-        self.screen.show(&snapshot.movers, changes, &moment);
+        self.screen.show(&snapshot.movers, &mut changes, &moment);
         self.moment = Some((snapshot, alpha));
     }
 

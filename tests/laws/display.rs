@@ -49,7 +49,13 @@ pub fn check(setup: &Setup, log: &[Entry]) {
     };
     for entry in log {
         match entry {
-            Entry::Frame { time, speed } if *speed > 0.0 => judge.passed += *time,
+            Entry::Frame { time, speed } => {
+                // In the pull form, a step lasts until the next call of the loop.
+                judge.runs_again = false;
+                if *speed > 0.0 {
+                    judge.passed += *time;
+                }
+            }
             Entry::Acted {
                 action,
                 effects,
@@ -57,11 +63,7 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                 ..
             } => judge.act(*action, effects, *tick),
             Entry::Begin { step, .. } => judge.runs_again = step.is_resimulated,
-            Entry::Left => judge.runs_again = false,
-            Entry::Failed => {
-                judge.runs_again = false;
-                judge.unsure = LATE;
-            }
+            Entry::Failed => judge.unsure = LATE,
             Entry::HandedOver(_) => {
                 judge.origin = None;
                 judge.has_errors |= judge.has_corrections;

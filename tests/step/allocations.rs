@@ -10,13 +10,19 @@ use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// Creates balls that bounce for ever, so that there are collisions. Each ball has a generator.
+/// Creates balls, of which some bounce for ever, so that there are collisions. Each ball has a generator.
 fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(60));
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
-            // The balls are apart along x, because a plane has no rows behind each other.
-            let at = vector((i as f32 - 100.0) * 0.4, 2.0, (i % 10) as f32 * 2.0);
+            // The balls are apart along x, because a plane has no rows behind each other. Half of them soon rest, and report
+            // a contact force in each step.
+            let height = if i % 2 == 0 {
+                2.0 + 0.01 * i as f32
+            } else {
+                0.2
+            };
+            let at = vector((i as f32 - 100.0) * 0.4, height, (i % 10) as f32 * 2.0);
             let ball = ColliderBuilder::ball(0.15)
                 .restitution(1.0)
                 .restitution_combine_rule(CoefficientCombineRule::Max)

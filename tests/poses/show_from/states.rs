@@ -1,6 +1,7 @@
 //! Copies, saved states, rollbacks and assigned states.
 
 use super::*;
+use evenstep::{Hooks, Step};
 
 fn keep(simulation: &mut Simulation) {
     let kept = simulation.kept();
@@ -89,6 +90,59 @@ fn a_rollback_in_the_frame_of_the_call_keeps_the_call() {
     simulation.end_frame();
     assert_at(&simulation, key, hand());
     assert!((own(&simulation, key).translation.y + 0.5).abs() < 1e-5);
+}
+
+#[test]
+fn portals_and_teleports_follow_the_call_in_an_assigned_state() {
+    let by = translation(0.0, -0.5, 0.0);
+    let aside = translation(9.0, 0.0, 0.0);
+    for is_assigned in [true, false] {
+        let (mut simulation, key) = flight();
+        advance(&mut simulation, 50);
+        let physics = &mut simulation.physics;
+        if is_assigned {
+            *physics = physics.clone();
+        }
+        physics.show_from(key, hand()).unwrap();
+        physics.teleport_by(key, by).unwrap();
+        advance(&mut simulation, 4);
+        assert_at(&simulation, key, by * hand());
+        let physics = &mut simulation.physics;
+        if is_assigned {
+            *physics = physics.clone();
+        }
+        physics.show_from(key, hand()).unwrap();
+        physics.teleport(key, aside).unwrap();
+        advance(&mut simulation, 4);
+        assert_eq!(simulation.visual_error(key), None);
+    }
+}
+
+#[test]
+fn a_failed_resimulation_leaves_no_step_that_ignores_the_call() {
+    let (mut simulation, key) = flight();
+    keep(&mut simulation);
+    advance(&mut simulation, 50);
+    let mut hooks = FailAfter(7);
+    assert!(simulation.resimulate_with(6, &mut hooks).is_err());
+    simulation.physics.show_from(key, hand()).unwrap();
+    simulation.resimulate(8, |_, _| ()).unwrap();
+    advance(&mut simulation, 4);
+    assert_at(&simulation, key, hand());
+}
+
+/// Fails after the step of this tick.
+struct FailAfter(u64);
+
+impl Hooks for FailAfter {
+    type Error = u64;
+
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), u64> {
+        if step.tick == self.0 {
+            return Err(self.0);
+        }
+        Ok(())
+    }
 }
 
 #[test]
