@@ -122,7 +122,9 @@ fn read(simulation: &Simulation, keys: &[BodyKey], number: u64) {
             clock.alpha(),
             clock.until_next_step(),
         );
-        let _ = simulation.changes_since(frame.number.wrapping_sub(2));
+        let mut earlier = frame;
+        earlier.number = frame.number.wrapping_sub(2);
+        let _ = simulation.changes_since(&earlier);
         let _ = (
             simulation.moved(),
             simulation.removed(),

@@ -6,7 +6,7 @@ use std::sync::Weak;
 
 use slotmap::Key;
 
-use crate::key::{BodyKey, slot_of};
+use crate::key::{BodyKey, Id, slot_of};
 use crate::physics::Physics;
 use crate::screen::Screen;
 use rapier::math::Pose;
@@ -68,7 +68,7 @@ type Poses<'a> = Cow<'a, [(BodyKey, Pose)]>;
 
 /// The screen of the last sync, and its frame then, or `None` if every body is to be checked.
 #[derive(Debug, Default)]
-struct Synced(Option<(Weak<()>, Option<u64>)>);
+struct Synced(Option<(Weak<Id>, Option<u64>)>);
 
 /// A copy has no screen, because it may belong to a copy of the simulation.
 impl Clone for Synced {

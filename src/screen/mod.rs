@@ -19,7 +19,7 @@ use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
 use crate::events::DisplayedEvents;
-use crate::key::BodyKey;
+use crate::key::{BodyKey, Id};
 use rapier::math::{Pose, Vector};
 
 use key_log::KeyLog;
@@ -61,7 +61,7 @@ pub struct Screen {
 
 /// Identifies a screen as long as it is alive. A copy gets another one, because its frames have the same numbers.
 #[derive(Debug, Default)]
-struct ScreenId(Arc<()>);
+struct ScreenId(Arc<Id>);
 
 impl Clone for ScreenId {
     fn clone(&self) -> Self {
@@ -186,8 +186,13 @@ impl Screen {
         self.number
     }
 
-    pub fn id(&self) -> Weak<()> {
+    pub fn id(&self) -> Weak<Id> {
         Arc::downgrade(&self.id.0)
+    }
+
+    /// Returns a number that no other screen has.
+    pub fn own_number(&self) -> u64 {
+        self.id.0.number()
     }
 
     pub fn has_picture(&self) -> bool {

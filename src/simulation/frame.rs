@@ -234,7 +234,7 @@ impl Simulation {
             span!("show_poses");
             self.show();
         }
-        self.frame
+        self.frame()
     }
 }
 

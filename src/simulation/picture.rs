@@ -11,6 +11,7 @@ use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
 
+use super::report::Frame;
 use super::simulation::Simulation;
 
 /// The changes since an earlier frame, from [`Simulation::changes_since`].
@@ -100,19 +101,20 @@ impl Simulation {
         self.screen.render_data(self.physics.pairs.movers())
     }
 
-    /// Returns the changes since the frame with this [`number`](crate::Frame::number), for a host that missed the
-    /// frames after it.
+    /// Returns the changes since an earlier frame, for a host that missed the frames after it.
     ///
-    /// Returns `None` if that frame is too long ago or of another simulation, and on a thread. Then read the
+    /// Returns `None` if that frame is too long ago or of another simulation, such as the original of a clone or of a
+    /// loaded game, and on a thread. Then read the
     /// [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
     #[must_use]
-    pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
-        if self.screen.number() != self.frame.number {
+    pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
+        let is_of_this = frame.displayed_by.0 == self.screen.own_number();
+        if !is_of_this || self.screen.number() != self.frame.number {
             return None;
         }
         Some(FrameChanges {
-            moved: self.screen.moved_since(frame)?,
-            removed: self.screen.removed_since(frame)?,
+            moved: self.screen.moved_since(frame.number)?,
+            removed: self.screen.removed_since(frame.number)?,
         })
     }
 }

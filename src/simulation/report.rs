@@ -46,6 +46,19 @@ pub struct Frame {
     /// even back after a rollback or a restored state. Subtract it from everything that you keep in world space, such
     /// as a camera. It is zero in the first picture.
     pub origin_shift: Vector,
+    /// For [`changes_since`](crate::Simulation::changes_since).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) displayed_by: DisplayedBy,
+}
+
+/// The number of the screen that displayed a frame. All are equal, because it is no part of the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DisplayedBy(pub u64);
+
+impl PartialEq for DisplayedBy {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Frame {

@@ -13,7 +13,7 @@ use crate::screen::Screen;
 use crate::time::Requests;
 use crate::time::{Clock, ClockSettings, Rate};
 
-use super::report::Frame;
+use super::report::{DisplayedBy, Frame};
 use super::steps::Steps;
 use super::take_over::Run;
 
@@ -146,7 +146,12 @@ impl Simulation {
     /// Returns the report of the last frame or, within a frame, the report of that frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        self.open.unwrap_or(self.frame)
+        let frame = self.open.unwrap_or(self.frame);
+        let displayed_by = DisplayedBy(self.screen.own_number());
+        Frame {
+            displayed_by,
+            ..frame
+        }
     }
 
     /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while

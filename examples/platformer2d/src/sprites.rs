@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenstep::ecs::hecs::{Entities, EntityError, RenderPose};
 use evenstep::hecs::World;
 use evenstep::rapier::math::Pose;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Frame, Simulation};
 
 /// The look of a body. Widths are in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ impl Look {
 #[derive(Clone, Debug, Default)]
 pub struct OwnStore {
     sprites: BTreeMap<BodyKey, (Look, Pose)>,
-    frame: u64,
+    frame: Frame,
 }
 
 impl OwnStore {
@@ -53,13 +53,13 @@ impl OwnStore {
         });
         Self {
             sprites: sprites.collect(),
-            frame: simulation.frame().number,
+            frame: simulation.frame(),
         }
     }
 
     /// Updates the sprites after a frame, with moved and removed bodies.
     pub fn sync(&mut self, simulation: &Simulation) {
-        let Some(changes) = simulation.changes_since(self.frame) else {
+        let Some(changes) = simulation.changes_since(&self.frame) else {
             // The removals are too old, or belong to another simulation: update all sprites.
             self.sprites.retain(|key, (_, shown)| {
                 let pose = simulation.pose(*key);
@@ -68,7 +68,7 @@ impl OwnStore {
                     true
                 })
             });
-            self.frame = simulation.frame().number;
+            self.frame = simulation.frame();
             return;
         };
         for (key, pose) in changes.moved.iter() {
@@ -79,7 +79,7 @@ impl OwnStore {
         for key in changes.removed.iter() {
             self.sprites.remove(key);
         }
-        self.frame = simulation.frame().number;
+        self.frame = simulation.frame();
     }
 
     /// Returns the sprites from back to front.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use evenstep::input::TickQueue;
-use evenstep::{BodyKey, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Frame, Simulation, Smoothing, Step};
 
 use crate::game::{Buttons, Held, PLAYERS, act, arena, held, throw};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
@@ -34,7 +34,7 @@ pub struct Server {
     /// For each body, its state in the last snapshot, and the first tick with that state, initially 0.
     states: Vec<(u64, State)>,
     /// The simulation's tick and frame at the last snapshot.
-    last: (u64, u64),
+    last: (u64, Frame),
     peers: [Option<Peer>; PLAYERS],
 }
 
@@ -72,7 +72,7 @@ impl Server {
             bodies,
             throws: true,
             states,
-            last: (0, 0),
+            last: (0, Frame::default()),
             peers: [const { None }; PLAYERS],
         }
     }
@@ -152,11 +152,8 @@ impl Server {
 
     /// Reads only the bodies that moved since the last snapshot.
     fn take_states(&mut self) {
-        let (tick, frame) = (
-            self.simulation.physics.tick(),
-            self.simulation.frame().number,
-        );
-        let moved = match self.simulation.changes_since(self.last.1) {
+        let (tick, frame) = (self.simulation.physics.tick(), self.simulation.frame());
+        let moved = match self.simulation.changes_since(&self.last.1) {
             Some(changes) => changes.moved.iter().map(|(key, _)| *key).collect(),
             // The changes are no longer kept, so all bodies are read.
             None => self.bodies.clone(),

@@ -114,7 +114,7 @@ fn a_sync_catches_up_when_changes_since_the_last_one_are_unavailable() {
     });
     game.frame(20);
     game.frame(20);
-    let synced = game.simulation().frame().number;
+    let synced = game.simulation().frame();
     let [moved_key, removed_key, busy] = [moved, removed, busy].map(|one| key(&game.world, one));
     let body = game.simulation().physics.body_mut(moved_key).unwrap();
     body.set_translation(Vector::Y, true);
@@ -129,7 +129,7 @@ fn a_sync_catches_up_when_changes_since_the_last_one_are_unavailable() {
         game.simulation().physics.remove(body);
         game.simulation().advance(MS(20), |_, _| ());
     }
-    assert!(game.simulation().changes_since(synced).is_none());
+    assert!(game.simulation().changes_since(&synced).is_none());
     game.frame(20);
     game.check();
     assert_eq!(pose(&game.world, moved).translation, Vector::Y);

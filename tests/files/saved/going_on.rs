@@ -369,9 +369,13 @@ fn the_first_frame_after_a_load_lists_all_bodies_without_errors() {
     let (moved, removed) = lists(&loaded);
     assert!(moved.keys().copied().eq([flyer, wall]) && removed.is_empty());
     // A host that has followed the saved simulation has to compare all bodies.
-    assert!(loaded.changes_since(saved.number).is_none());
-    assert!(loaded.changes_since(saved.number - 1).is_none());
+    assert!(loaded.changes_since(&saved).is_none());
     loaded.advance(MS(3), |_, _| ());
-    let changes = loaded.changes_since(first.number).unwrap();
+    assert!(loaded.changes_since(&saved).is_none());
+    let changes = loaded.changes_since(&first).unwrap();
     assert_eq!(changes.moved.len(), 1);
+    // Nor is a later frame of the saved simulation one of the loaded one.
+    let later = simulation.advance(MS(3), |_, _| ());
+    assert!(later.number < loaded.frame().number);
+    assert!(loaded.changes_since(&later).is_none());
 }

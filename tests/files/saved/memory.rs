@@ -89,7 +89,9 @@ fn play(mut simulation: Simulation) {
                 let _ = simulation.pose_at(*key, tick, 0.5);
             }
         }
-        let _ = simulation.changes_since(frame.number.wrapping_sub(3));
+        let mut earlier = frame;
+        earlier.number = frame.number.wrapping_sub(3);
+        let _ = simulation.changes_since(&earlier);
         let _ = (simulation.save(), frame.ticks(), simulation.clock().time());
     }
     let tick = simulation.physics.tick();

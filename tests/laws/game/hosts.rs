@@ -355,7 +355,8 @@ impl Game {
         self.seen.extend(&self.unmapped);
         // A body may have the slot of another one that a view still displays, so its entity waits for its first picture.
         let is_displayed = |key: &BodyKey| match &self.host {
-            Host::One(..) => true,
+            // Another state may have removed it already.
+            Host::One(simulation, _) => simulation.physics.handle(*key).is_some(),
             Host::Overlap(overlap) => overlap.view().pose(*key).is_some(),
             Host::Runner(thread) => thread.runner.view().pose(*key).is_some(),
         };
@@ -473,10 +474,12 @@ fn earlier(simulation: &Simulation) -> Vec<(BodyKey, u64, f32, Option<Pose>)> {
 
 /// Asks for the changes since some earlier frames.
 fn since(simulation: &Simulation) -> Vec<(u64, Option<super::log::Changes>)> {
-    let number = simulation.frame().number;
-    let frames = [0, 1, 2, 5, number / 2].map(|ago| number.saturating_sub(ago));
+    let last = simulation.frame();
+    let frames = [0, 1, 2, 5, last.number / 2].map(|ago| last.number.saturating_sub(ago));
     let asked = frames.into_iter().map(|from| {
-        let changes = simulation.changes_since(from);
+        let mut frame = last;
+        frame.number = from;
+        let changes = simulation.changes_since(&frame);
         let changes = changes.map(|it| (it.moved.to_vec(), it.removed.to_vec()));
         (from, changes)
     });

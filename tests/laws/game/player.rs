@@ -299,7 +299,6 @@ impl Player {
         let mut parts = self.parts();
         parts.owners.restore(physics);
         parts.left = parts.left.filter(|key| physics.handle(*key).is_some());
-        parts.born.retain(|key| physics.handle(*key).is_some());
         let unmatched = parts.entities.unmatched(physics);
         parts.despawned.extend(unmatched.entities);
         parts.born.extend(unmatched.bodies);

@@ -165,7 +165,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::removed", cells: ALWAYS, call: |it| done(it.simulation.removed()) },
     Method { name: "Simulation::displayed_world", cells: ALWAYS, call: |it| some(!it.simulation.displayed_world().colliders().is_empty()) },
     Method { name: "Simulation::render_data", cells: ALWAYS, call: |it| done(it.simulation.render_data()) },
-    Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(it.simulation.frame().number).is_some()) },
+    Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(&it.simulation.frame()).is_some()) },
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
     Method { name: "Simulation::frame", cells: ALWAYS, call: |it| done(it.simulation.frame()) },
     Method { name: "Simulation::events", cells: ALWAYS, call: |it| done(it.simulation.events()) },

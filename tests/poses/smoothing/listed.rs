@@ -318,10 +318,11 @@ fn bodies_at_minus_zero_are_displayed_bit_for_bit() {
         for ms in [3, 27] {
             advance(&mut simulation, ms);
         }
-        let start = simulation.frame().number - 1;
+        let mut start = simulation.frame();
+        start.number -= 1;
         for ms in [0, 3, 7, 0, 15, 5, 600, 3] {
             advance(&mut simulation, ms);
-            let since = simulation.changes_since(start).unwrap();
+            let since = simulation.changes_since(&start).unwrap();
             for (key, pose) in simulation.moved().iter().chain(&*since.moved) {
                 let own = simulation.physics.body(*key).unwrap().position();
                 assert_eq!(bits(pose), bits(own), "{smoothing:?}");
