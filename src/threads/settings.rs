@@ -51,11 +51,12 @@ impl RunnerSettings {
     }
 
     /// Returns how many states are handed over: the states on both sides of the delay, and one more for a late reader.
+    /// With semi-fixed stepping, each whole step is followed by the rest of its frame.
     pub(super) fn states(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
         #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
         let delay = self.delay().ceil() as usize;
-        delay + 2
+        2 * delay + 2
     }
 }
 

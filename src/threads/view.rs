@@ -34,6 +34,10 @@ pub struct View<E> {
     last_present: Option<f64>,
     /// How far the picture was behind the present in the last frame, in seconds.
     delay: Option<f64>,
+    /// The longest step in this second and in the one before, in seconds of simulated time, so that steps of uneven
+    /// length do not change the speed of the picture. `second` is how much of this one has passed.
+    longest: [f64; 2],
+    second: f64,
     /// The time for which extrapolated bodies were last displayed, in seconds.
     extrapolated_to: f64,
     is_starved: bool,
@@ -50,6 +54,8 @@ impl<E> View<E> {
             moment: None,
             last_present: None,
             delay: None,
+            longest: [0.0; 2],
+            second: 0.0,
             extrapolated_to: 0.0,
             is_starved: false,
         }
@@ -108,7 +114,7 @@ impl<E> View<E> {
         };
         let newest = (snapshot.run, snapshot.time);
         // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
-        let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
+        let end = snapshot.time.as_secs_f64();
         let is_its = match self.newest.replace(newest) {
             Some((run, time)) => run == newest.0 && time <= newest.1,
             // The first state continues from what the simulation has displayed.
@@ -122,7 +128,7 @@ impl<E> View<E> {
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
         let passed = present - self.last_present.replace(present).unwrap_or(present);
-        let due = present - self.delay(dt, passed.max(0.0), is_its);
+        let due = present - self.delay(passed.max(0.0), is_its);
         self.is_starved = speed > 0.0 && due > end;
         let by = if speed == 0.0 {
             // No other step will follow, so the picture runs on to the newest state, and stays there.
@@ -137,11 +143,21 @@ impl<E> View<E> {
         self.show_time(due.max(last + by).min(end), decayed);
     }
 
-    /// Returns how far the picture is behind the present, if the last step had this length. If steps get shorter, the
-    /// picture runs at one and a half times its speed until it has caught up. `passed` is the time since the last
-    /// frame.
-    fn delay(&mut self, dt: f64, passed: f64, is_its: bool) -> f64 {
-        let target = self.settings.delay() * dt;
+    /// Returns how far the picture is behind the present. If steps get shorter for good, the picture runs at one and a
+    /// half times its speed until it has caught up. `passed` is the time since the last frame.
+    fn delay(&mut self, passed: f64, is_its: bool) -> f64 {
+        let steps = self.mail.states.iter().map(|state| state.snapshot.dt);
+        let longest = steps.fold(0.0, f64::max);
+        self.second += passed;
+        if !is_its {
+            self.longest = [longest; 2];
+        } else if self.second >= 1.0 {
+            self.longest = [longest, self.longest[0]];
+            self.second = 0.0;
+        } else {
+            self.longest[0] = self.longest[0].max(longest);
+        }
+        let target = self.settings.delay() * self.longest[0].max(self.longest[1]);
         let last = self.delay.filter(|_| is_its).unwrap_or(target);
         *self.delay.insert(target.max(last - passed / 2.0))
     }

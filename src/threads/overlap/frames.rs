@@ -77,11 +77,9 @@ impl Overlap {
         while let Some(step) = self.simulation.next_step() {
             if step.is_resimulated || !step.is_last {
                 self.simulation.run_step_with_hooks(hooks, step)?;
-                continue;
-            }
-            if self.simulation.frame().steps > 0 {
-                // While this step is run, frames display the previous one.
+                // While later steps run, frames display this one.
                 self.publish();
+                continue;
             }
             (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;

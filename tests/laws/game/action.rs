@@ -12,6 +12,7 @@ use evenstep::time::Budget;
 use evenstep::{BodyKey, Correction, Physics, Rate, Simulation, Smoothing};
 use proptest::prelude::*;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 /// An action, at any moment. Coordinates are in metres.
@@ -526,11 +527,17 @@ fn exchange(
             let mut other = Simulation::new(Rate::hz(100));
             std::mem::swap(physics, &mut other.physics);
             let smoothing = other.smoothing;
-            other.advance(MS(ms.into()), |physics, _| {
-                Paths::begin_step(physics, smoothing)
-            });
-            Paths::observe(&mut other.physics, &[]);
+            let run = catch_unwind(AssertUnwindSafe(|| {
+                other.advance(MS(ms.into()), |physics, _| {
+                    Paths::begin_step(physics, smoothing)
+                });
+                Paths::observe(&mut other.physics, &[]);
+            }));
             std::mem::swap(physics, &mut other.physics);
+            if let Err(payload) = run {
+                // Rapier has panicked, which ends the game.
+                resume_unwind(payload);
+            }
             effects.push(Effect::Other);
         }
     }

@@ -14,7 +14,7 @@ use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
-use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Step};
+use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;

@@ -23,6 +23,32 @@ fn pauses_neither_lose_nor_gain_time() {
 }
 
 #[test]
+fn steps_of_uneven_length_do_not_change_the_speed_of_the_picture() {
+    for stepping in [Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable] {
+        let (mut simulation, key) = flyer_in_space();
+        simulation.clock_settings_mut().set_stepping(stepping);
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+        let mut last = 0.0;
+        for (number, ms) in [14, 19, 16, 12, 21, 17]
+            .into_iter()
+            .cycle()
+            .take(200)
+            .enumerate()
+        {
+            let view = overlap.frame(MS(ms), &mut game).unwrap();
+            let x = view.pose(key).unwrap().translation.x;
+            // The body flies a metre in 10 ms.
+            let speed = (x - last) * 10.0 / ms as f32;
+            assert!(
+                number < 50 || (speed - 1.0).abs() < 0.01,
+                "{stepping:?}: the picture runs at {speed} times its speed"
+            );
+            last = x;
+        }
+    }
+}
+
+#[test]
 fn displayed_motion_neither_stops_nor_jumps_when_the_speed_changes() {
     let (simulation, key) = flyer_in_space();
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
