@@ -112,6 +112,7 @@ fn parts(key: impl Key) -> (u32, u32) {
 /// Serialises maps as lists of pairs, because JSON allows only text as keys.
 pub mod map_as_list {
     use super::{BTreeMap, Deserialize, Deserializer, Serialize, Serializer};
+    use serde::de::Error as _;
 
     pub fn serialize<K: Serialize, V: Serialize, S: Serializer>(
         map: &BTreeMap<K, V>,
@@ -127,7 +128,12 @@ pub mod map_as_list {
         D: Deserializer<'de>,
     {
         let pairs = Vec::<(K, V)>::deserialize(deserializer)?;
-        Ok(pairs.into_iter().collect())
+        let length = pairs.len();
+        let map: BTreeMap<K, V> = pairs.into_iter().collect();
+        if map.len() < length {
+            return Err(D::Error::custom("a key occurs twice"));
+        }
+        Ok(map)
     }
 }
 

@@ -201,9 +201,11 @@ impl Physics {
         }
         match self.running.stage {
             Stage::Before(StepAtHand { step, .. }) => {
-                targets.set_in_step(key, &mut bodies[handle], pose, time, step);
+                targets
+                    .set(key, pose, time)
+                    .apply(&mut bodies[handle], step);
             }
-            _ => targets.set(key, pose, time),
+            _ => drop(targets.set(key, pose, time)),
         }
         Ok(())
     }

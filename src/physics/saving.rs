@@ -64,7 +64,7 @@ impl Serialize for Physics {
 impl<'de> Deserialize<'de> for Physics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedPhysics::deserialize(deserializer)?;
-        let mut physics = Self {
+        let physics = Self {
             tick: written.tick,
             time: written.time,
             rate: written.rate,
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Physics {
         let keys = &physics.world.keys;
         let is_consistent = physics.world.is_consistent()
             && physics.pairs.is_consistent(keys)
-            && physics.targets.index(keys);
+            && physics.targets.are_of(keys);
         if is_consistent {
             Ok(physics)
         } else {
