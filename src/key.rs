@@ -89,7 +89,7 @@ pub(crate) struct Keys {
 struct BodySlot {
     handle: RigidBodyHandle,
     /// The first tick at which the body existed.
-    born: u64,
+    inserted_at: u64,
     /// Whether the body was found dead. Its slot stays occupied until the game's next insertion or removal frees it,
     /// because the moment of discovery depends on the frame rate.
     is_dead: bool,
@@ -131,7 +131,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
 fn any() -> BodySlot {
     BodySlot {
         handle: RigidBodyHandle::from_raw_parts(0, 0),
-        born: 0,
+        inserted_at: 0,
         is_dead: true,
     }
 }
@@ -139,10 +139,14 @@ fn any() -> BodySlot {
 impl Keys {
     /// Creates a key for a handle that has none. Also returns the key of an earlier body in the same slot, if this
     /// reveals it to be dead, which bounds the table.
-    pub fn insert(&mut self, handle: RigidBodyHandle, born: u64) -> (BodyKey, Option<BodyKey>) {
+    pub fn insert(
+        &mut self,
+        handle: RigidBodyHandle,
+        inserted_at: u64,
+    ) -> (BodyKey, Option<BodyKey>) {
         let key = self.bodies.insert(BodySlot {
             handle,
-            born,
+            inserted_at,
             is_dead: false,
         });
         (key, self.point_to(key))
@@ -192,22 +196,26 @@ impl Keys {
     }
 
     /// Returns whether the body existed at this tick, alive or not.
-    pub fn was_born(&self, key: BodyKey, tick: u64) -> bool {
-        self.bodies.get(key).is_some_and(|body| body.born <= tick)
+    pub fn was_inserted_by(&self, key: BodyKey, tick: u64) -> bool {
+        self.bodies
+            .get(key)
+            .is_some_and(|body| body.inserted_at <= tick)
     }
 
-    pub fn birth(&self, key: BodyKey) -> Option<u64> {
-        self.bodies.get(key).map(|body| body.born)
+    pub fn insertion(&self, key: BodyKey) -> Option<u64> {
+        self.bodies.get(key).map(|body| body.inserted_at)
     }
 
     /// Lets bodies that were inserted in a step that is not run exist from this tick on, before the step.
-    pub fn limit_births(&mut self, tick: u64) {
+    pub fn limit_insertions(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();
-        bodies.for_each(|body| body.born = body.born.min(tick));
+        bodies.for_each(|body| body.inserted_at = body.inserted_at.min(tick));
     }
 
     pub fn set_tick(&mut self, tick: u64) {
-        self.bodies.values_mut().for_each(|body| body.born = tick);
+        self.bodies
+            .values_mut()
+            .for_each(|body| body.inserted_at = tick);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {

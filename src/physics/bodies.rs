@@ -90,8 +90,8 @@ impl Physics {
     }
 
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
-        let born = self.first_known_tick();
-        let (key, dead) = self.world.keys.insert(handle, born);
+        let tick = self.first_known_tick();
+        let (key, dead) = self.world.keys.insert(handle, tick);
         self.introduce(key, handle, dead);
         key
     }

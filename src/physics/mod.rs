@@ -200,7 +200,7 @@ impl Clone for Physics {
     fn clone(&self) -> Self {
         let mut copy = self.clone_with(Running::default());
         if self.current_step().is_some() {
-            copy.world.keys.limit_births(copy.tick);
+            copy.world.keys.limit_insertions(copy.tick);
         }
         copy
     }

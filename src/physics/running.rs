@@ -91,7 +91,7 @@ impl Physics {
             self.running.pushes.clear();
             self.running.stage = Stage::Idle;
             (self.running.pauses, self.running.is_in_hook) = (false, false);
-            self.world.keys.limit_births(self.tick);
+            self.world.keys.limit_insertions(self.tick);
         }
         is_before
     }

@@ -10,10 +10,10 @@ use crate::pose::{
     turned, turned_from, with_error,
 };
 
-use super::{Displayed, Moment, Offset, Screen};
+use super::{Displayed, Offset, PictureContext, Screen};
 
 /// An error that begins once the body's path is known.
-pub(super) enum Beginning {
+pub(super) enum ErrorStart {
     From(Pose, Origin),
     Retimed(Smoothing),
 }
@@ -41,21 +41,21 @@ impl Screen {
         &mut self,
         changes: &[Change],
         settings: &SmoothingSettings,
-    ) -> BTreeMap<BodyKey, Beginning> {
-        let mut beginnings = BTreeMap::new();
+    ) -> BTreeMap<BodyKey, ErrorStart> {
+        let mut starts = BTreeMap::new();
         for change in changes {
             match *change {
                 Change::Offset(key, by) => self.add_error(key, &by, settings),
                 Change::From(key, pose, origin) => {
-                    beginnings.insert(key, Beginning::From(pose, origin));
+                    starts.insert(key, ErrorStart::From(pose, origin));
                 }
                 Change::Retimed(key, before) => {
-                    let retimed = Beginning::Retimed(before);
-                    beginnings.entry(key).or_insert(retimed);
+                    let retimed = ErrorStart::Retimed(before);
+                    starts.entry(key).or_insert(retimed);
                 }
                 Change::Turned(key, by, origin) => {
                     self.jumped.push(key);
-                    if let Some(Beginning::From(pose, before)) = beginnings.get_mut(&key) {
+                    if let Some(ErrorStart::From(pose, before)) = starts.get_mut(&key) {
                         (*pose, *before) = turned_from((*pose, *before), &by, origin);
                     }
                     if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
@@ -65,14 +65,14 @@ impl Screen {
                 }
                 Change::Cut(key) => {
                     self.jumped.push(key);
-                    beginnings.remove(&key);
+                    starts.remove(&key);
                     if self.errors.contains_key(&key) {
                         self.set_error(key, VisualError::default());
                     }
                 }
             }
         }
-        beginnings
+        starts
     }
 
     fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
@@ -86,14 +86,14 @@ impl Screen {
     }
 
     #[inline(never)]
-    pub(super) fn begin_errors(
+    pub(super) fn start_errors(
         &mut self,
-        beginnings: BTreeMap<BodyKey, Beginning>,
+        starts: BTreeMap<BodyKey, ErrorStart>,
         movers: &Movers,
         weights: &Weights,
-        moment: &Moment,
+        context: &PictureContext,
     ) {
-        for (key, beginning) in beginnings {
+        for (key, start) in starts {
             let (pair, is_new) = match self.bodies.get(key) {
                 Some(Displayed::Moving(index)) => {
                     (movers.pair(*index), self.marks[*index].is_unreported)
@@ -102,19 +102,19 @@ impl Screen {
                 None => continue,
             };
             let own = pair.weighted(weights);
-            let error = match beginning {
-                Beginning::From(pose, origin) => {
-                    let pose = pose.append_translation(-moment.origin.from(&origin));
+            let error = match start {
+                ErrorStart::From(pose, origin) => {
+                    let pose = pose.append_translation(-context.origin.from(&origin));
                     difference(&pose, &own)
                 }
                 // No frame has displayed a new body at another time.
-                Beginning::Retimed(_) if is_new => continue,
-                Beginning::Retimed(before) => {
+                ErrorStart::Retimed(_) if is_new => continue,
+                ErrorStart::Retimed(before) => {
                     let before = pair.weighted_as(before, weights);
                     difference(&self.with_error(key, before), &own)
                 }
             };
-            let correction = moment.smoothing.correction_of(key);
+            let correction = context.smoothing.correction_of(key);
             self.set_error(key, correction.begun(&error));
             self.show_error_at_rest(key);
         }
@@ -161,14 +161,14 @@ impl Screen {
         }
     }
 
-    pub(super) fn decay(&mut self, moment: &Moment) {
+    pub(super) fn decay(&mut self, context: &PictureContext) {
         let mut errors = std::mem::take(&mut self.errors);
         errors.retain(|key, Offset { error, shown }| {
             let Some(body) = self.bodies.get(*key) else {
                 return false;
             };
-            let correction = moment.smoothing.correction_of(*key);
-            *error = correction.decayed(error, moment.elapsed);
+            let correction = context.smoothing.correction_of(*key);
+            *error = correction.decayed(error, context.elapsed);
             let has_error = error.pose != Pose::IDENTITY;
             let now = match body {
                 Displayed::Moving(index) => {

@@ -122,7 +122,7 @@ impl Marks {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct PictureContext<'a> {
     pub frame: u64,
     /// The displayed simulated time, in seconds.
     pub time: f64,

@@ -6,7 +6,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Displayed, Marks, Moment, Moved, Screen, as_index};
+use super::{Displayed, Marks, Moved, PictureContext, Screen, as_index};
 use crate::pose::Movers;
 use crate::pose::Weights;
 use crate::pose::{Change, Changes, Scope};
@@ -15,20 +15,25 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
-    pub(crate) fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) {
-        self.begin(moment);
+    pub(crate) fn show(
+        &mut self,
+        movers: &Movers,
+        changes: &mut Changes,
+        context: &PictureContext,
+    ) {
+        self.begin(context);
         self.events.show(&mut changes.events);
         if changes.scope == Scope::Other {
             self.end_errors();
         }
-        let beginnings = self.change_errors(&changes.list, moment.smoothing);
+        let starts = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
-        self.decay(moment);
+        self.decay(context);
         self.let_rest(movers, &changes.rest);
-        let weights = Weights::new(moment.alpha, moment.lead);
-        if !beginnings.is_empty() {
-            self.begin_errors(beginnings, movers, &weights, moment);
+        let weights = Weights::new(context.alpha, context.lead);
+        if !starts.is_empty() {
+            self.start_errors(starts, movers, &weights, context);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
         if self.moved().is_empty() {
@@ -41,7 +46,7 @@ impl Screen {
             self.compare(start, poses);
         }
         self.finish_jumps(changes.scope == Scope::Other);
-        self.displayed = Some((movers.version(), moment.alpha));
+        self.displayed = Some((movers.version(), context.alpha));
     }
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
@@ -78,12 +83,12 @@ impl Screen {
         self.jumped.clear();
     }
 
-    fn begin(&mut self, moment: &Moment) {
+    fn begin(&mut self, context: &PictureContext) {
         // Nothing has changed until a body moves or is removed.
-        self.show_same(moment.frame, moment.time);
+        self.show_same(context.frame, context.time);
         self.unseen.clear();
-        let before = self.origin.replace(moment.origin);
-        self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
+        let before = self.origin.replace(context.origin);
+        self.origin_shift = before.map_or(Vector::ZERO, |before| context.origin.from(&before));
     }
 
     fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::key::BodyKey;
-use crate::screen::{Moment, RenderData};
+use crate::screen::{PictureContext, RenderData};
 use crate::step::{World, refresh_leaf};
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
@@ -129,7 +129,7 @@ impl Simulation {
         }
         let mut changes = self.physics.take_changes(!screen.has_picture());
         let elapsed = std::mem::take(&mut self.shown_for);
-        let moment = Moment {
+        let context = PictureContext {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
@@ -139,7 +139,7 @@ impl Simulation {
             origin: self.physics.origin,
         };
         let movers = self.physics.pairs.movers();
-        screen.show(movers, &mut changes, &moment);
+        screen.show(movers, &mut changes, &context);
         self.physics.running.changes.reuse(changes);
         self.frame.origin_shift = screen.origin_shift();
     }

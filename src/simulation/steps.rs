@@ -6,7 +6,7 @@ use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, StepId};
 use crate::key::BodyKey;
 use crate::physics::{Physics, StepRecord};
 use crate::pose::{Changes, Origin, Pairs};
-use crate::step::{Birth, World};
+use crate::step::{Insertion, World};
 use crate::time::{Clock, ExactTime, Rate, Step};
 
 #[derive(Clone)]
@@ -62,14 +62,14 @@ pub(super) struct Left {
     pub origin: Origin,
     pub changes: Changes,
     /// The bodies that were inserted in steps that a rollback can resimulate.
-    births: Vec<(BodyKey, Birth)>,
+    insertions: Vec<(BodyKey, Insertion)>,
 }
 
 impl Left {
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.detect_edits();
         Self {
-            births: physics.world.births_after(oldest).collect(),
+            insertions: physics.world.insertions_after(oldest).collect(),
             pairs: physics.pairs,
             origin: physics.origin,
             changes: physics.running.changes,
@@ -78,8 +78,12 @@ impl Left {
 
     /// Returns the keys that belong to other bodies now, because of another order of insertions.
     pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
-        let later = self.births.iter().filter(|(_, birth)| birth.tick > first);
-        let others = later.filter(|(key, birth)| world.birth(*key).is_some_and(|it| it != *birth));
+        let later = self
+            .insertions
+            .iter()
+            .filter(|(_, insertion)| insertion.tick > first);
+        let others = later
+            .filter(|(key, insertion)| world.insertion(*key).is_some_and(|it| it != *insertion));
         others.map(|(key, _)| *key).collect()
     }
 }

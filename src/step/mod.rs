@@ -11,4 +11,4 @@ mod pool;
 mod targets;
 
 pub(crate) use targets::Targets;
-pub(crate) use world::{Birth, World, refresh_leaf};
+pub(crate) use world::{Insertion, World, refresh_leaf};

@@ -27,7 +27,7 @@ pub(crate) struct World {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Birth {
+pub(crate) struct Insertion {
     pub tick: u64,
     user_data: u128,
 }
@@ -143,16 +143,20 @@ impl World {
     }
 
     /// Returns what tells this body from others that had its key in another run of the same steps.
-    pub fn birth(&self, key: BodyKey) -> Option<Birth> {
-        let tick = self.keys.birth(key)?;
+    pub fn insertion(&self, key: BodyKey) -> Option<Insertion> {
+        let tick = self.keys.insertion(key)?;
         let user_data = self.get(key)?.user_data;
-        Some(Birth { tick, user_data })
+        Some(Insertion { tick, user_data })
     }
 
-    pub fn births_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Birth)> {
+    pub fn insertions_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Insertion)> {
         let keys = self.keys.iter().map(|(key, _)| key);
-        let born = keys.filter(move |key| self.keys.birth(*key).is_some_and(|birth| birth > tick));
-        born.filter_map(|key| Some((key, self.birth(key)?)))
+        let later = keys.filter(move |key| {
+            self.keys
+                .insertion(*key)
+                .is_some_and(|insertion| insertion > tick)
+        });
+        later.filter_map(|key| Some((key, self.insertion(key)?)))
     }
 
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {

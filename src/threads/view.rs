@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::events::{Events, StepEvents};
 use crate::key::BodyKey;
 use crate::pose::{Changes, Scope};
-use crate::screen::{Moment, RenderData, Screen};
+use crate::screen::{PictureContext, RenderData, Screen};
 use crate::time::StepCost;
 use rapier::math::{Pose, Vector};
 
@@ -29,7 +29,7 @@ pub struct View<E> {
     /// The simulation of the newest state, and its time, or `None` if the displayed time belongs to another simulation.
     newest: Option<(u64, Duration)>,
     /// The last displayed state, and the position between its poses.
-    moment: Option<(Arc<Snapshot>, f32)>,
+    displayed: Option<(Arc<Snapshot>, f32)>,
     /// The simulation's present time in the last frame, not the displayed time.
     last_present: Option<f64>,
     /// How far the picture was behind the present in the last frame, in seconds.
@@ -51,7 +51,7 @@ impl<E> View<E> {
             screen,
             now,
             newest: None,
-            moment: None,
+            displayed: None,
             last_present: None,
             delay: None,
             longest: [0.0; 2],
@@ -181,7 +181,7 @@ impl<E> View<E> {
         // beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
         let skipped = time - self.screen.time() - elapsed.as_secs_f64();
-        let is_continued = self.moment.is_none() && changes.scope != Scope::Other;
+        let is_continued = self.displayed.is_none() && changes.scope != Scope::Other;
         if is_continued && skipped > elapsed.as_secs_f64() {
             // The first picture begins where bodies are displayed, if they would otherwise skip more than a frame.
             let froms = self.screen.froms(&snapshot.movers, &changes.rest);
@@ -194,14 +194,14 @@ impl<E> View<E> {
         };
         if changes.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
-            && self.moment.as_ref().is_some_and(is_same)
+            && self.displayed.as_ref().is_some_and(is_same)
         {
             return self.screen.show_same(frame, time);
         }
         // If the next step became shorter, bodies are not extrapolated back.
         let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(lead);
-        let moment = Moment {
+        let context = PictureContext {
             frame,
             time,
             alpha,
@@ -210,8 +210,8 @@ impl<E> View<E> {
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
         };
-        self.screen.show(&snapshot.movers, &mut changes, &moment);
-        self.moment = Some((snapshot, alpha));
+        self.screen.show(&snapshot.movers, &mut changes, &context);
+        self.displayed = Some((snapshot, alpha));
     }
 
     fn seconds_ahead_of(&self, state: &Snapshot) -> f32 {
@@ -262,13 +262,13 @@ impl<E> View<E> {
     /// [`Simulation::render_data`](crate::Simulation::render_data), or `None` before the first state is displayed.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
-        let (displayed, _) = self.moment.as_ref()?;
+        let (displayed, _) = self.displayed.as_ref()?;
         self.screen.render_data(&displayed.movers)
     }
 
     /// Returns this picture for entities. `newest` is the last state that was sent, if it is known.
     pub(super) fn picture(&self, newest: Option<StateNumber>) -> Picture<'_> {
-        let displayed = self.moment.as_ref();
+        let displayed = self.displayed.as_ref();
         Picture::View {
             screen: &self.screen,
             displayed: displayed.map(|(state, _)| state.number()),
@@ -285,13 +285,13 @@ impl<E> View<E> {
     /// Returns the number of steps run up to the end of the displayed step.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.moment.as_ref().map_or(0, |(state, _)| state.tick)
+        self.displayed.as_ref().map_or(0, |(state, _)| state.tick)
     }
 
     /// Returns how far into the displayed step the frame is, as a fraction of the step, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
-        self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
+        self.displayed.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
     /// Returns the simulated time that this frame displays, rounded to a nanosecond.

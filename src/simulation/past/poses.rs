@@ -100,7 +100,7 @@ impl Past {
             return pairs.of_step(key);
         }
         let is_kept = tick <= present && tick.saturating_add(self.poses()) > present;
-        if !is_kept || edits.is_cut || !physics.world.keys.was_born(key, tick) {
+        if !is_kept || edits.is_cut || !physics.world.keys.was_inserted_by(key, tick) {
             return None;
         }
         let steps = |from, to| self.entries.range(self.place(from)..self.place(to));

@@ -15,7 +15,7 @@ const MISFITS: usize = 8;
 /// How far off a whole number of periods a frame may be, in nanoseconds, for the rounding and jitter of browsers.
 const TOLERANCE: i128 = 2_000_000;
 /// While no filter fits, each frame gets one part in this many of the waiting time.
-const PAID_PARTS: i128 = 8;
+const CORRECTED_PARTS: i128 = 8;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Automatic {
@@ -48,7 +48,7 @@ impl Automatic {
             Fit::Nothing if waiting == elapsed => elapsed,
             Fit::Nothing => {
                 // An earlier filter was ahead or behind, perhaps with longer frames.
-                let even = elapsed + (waiting - elapsed) / PAID_PARTS;
+                let even = elapsed + (waiting - elapsed) / CORRECTED_PARTS;
                 bounded(even, waiting, self.typical())
             }
             Fit::Period(snapping) => snapping.snap(elapsed, waiting),

@@ -80,7 +80,7 @@ const QUIET_PARTS: i128 = 20;
 
 /// Each frame gets one part in this many of a larger carry. This follows a display that is a quarter of a percent off
 /// its period, and changes no frame by more than 3 %.
-const PAID_PARTS: i128 = 32;
+const CORRECTED_PARTS: i128 = 32;
 
 /// After a frame that does not fit, this many frames have to fit before a late frame is taken as one period again. On
 /// an unsteady display several in a row hardly ever do.
@@ -117,9 +117,9 @@ impl Snapping {
         let fits = left.abs() <= self.tolerance;
         let is_regular = periods == 1 && (elapsed - self.period).abs() <= self.tolerance;
         if fits || is_regular {
-            let paid = self.payment(left);
+            let correction = self.correction(left);
             self.confirm(periods);
-            whole + paid
+            whole + correction
         } else if periods == 1 && left > 0 && self.fits_needed == 0 {
             // The frame was timed late: the next one will be shorter by as much.
             self.fits_needed = 1;
@@ -130,13 +130,13 @@ impl Snapping {
         }
     }
 
-    fn payment(&self, left: i128) -> i128 {
+    fn correction(&self, left: i128) -> i128 {
         let excess = left - left.clamp(-self.tolerance, self.tolerance);
         let waits_for_early_frame = left > 0 && self.fits_needed > 0;
         if excess != 0 && !waits_for_early_frame {
             excess
         } else if left.abs() > self.period / QUIET_PARTS {
-            left / PAID_PARTS
+            left / CORRECTED_PARTS
         } else {
             0
         }
