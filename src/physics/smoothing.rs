@@ -105,14 +105,12 @@ impl Physics {
     }
 
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
-        if self.smoothing.general != general {
-            let before = self.smoothing.general.smoothing;
-            Arc::make_mut(&mut self.smoothing).general = general;
-            if before != general.smoothing {
-                self.pairs.recheck_all();
-                for key in self.pairs.movers().keys().to_vec() {
-                    self.retime(key);
-                }
+        let before = self.smoothing.general.smoothing;
+        Arc::make_mut(&mut self.smoothing).general = general;
+        if before != general.smoothing {
+            self.pairs.recheck_all();
+            for key in self.pairs.movers().keys().to_vec() {
+                self.retime(key);
             }
         }
     }

@@ -151,9 +151,6 @@ impl Screen {
     }
 
     pub(super) fn add_errors(&self, start: usize, poses: &mut [Pose]) {
-        if self.errors.is_empty() {
-            return;
-        }
         for (index, pose) in (start..).zip(poses) {
             if self.marks[index].has_error {
                 *pose = self.with_error(self.shown[index].0, *pose);

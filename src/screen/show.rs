@@ -29,7 +29,9 @@ impl Screen {
         let starts = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
-        self.decay(context);
+        if !self.errors.is_empty() {
+            self.decay(context);
+        }
         self.let_rest(movers, &changes.rest);
         let weights = Weights::new(context.alpha, context.lead);
         if !starts.is_empty() {
@@ -42,10 +44,14 @@ impl Screen {
         for start in (0..self.shown.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             movers.blend(start, &weights, poses);
-            self.add_errors(start, poses);
+            if !self.errors.is_empty() {
+                self.add_errors(start, poses);
+            }
             self.compare(start, poses);
         }
-        self.finish_jumps(changes.scope == Scope::Other);
+        if changes.scope == Scope::Other || !self.jumped.is_empty() {
+            self.finish_jumps(changes.scope == Scope::Other);
+        }
         self.displayed = Some((movers.version(), context.alpha));
     }
 

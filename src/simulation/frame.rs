@@ -69,7 +69,10 @@ impl Simulation {
         hooks: &mut H,
         frame_time: FrameTime,
     ) -> Result<(), H::Error> {
-        self.interrupt_frame();
+        self.take_over();
+        if self.open.is_some() {
+            self.interrupt_frame();
+        }
         let result = hooks.before_frame(self, frame_time);
         self.begin_frame(frame_time);
         result
@@ -153,7 +156,9 @@ impl Simulation {
         let frame_time = frame_time.into();
         self.settle();
         self.check_world();
-        self.interrupt_frame();
+        if self.open.is_some() {
+            self.interrupt_frame();
+        }
         self.frames_begun += 1;
         if self.steps.clock.requests().tick.is_some() {
             self.drop_rollback();
@@ -194,7 +199,9 @@ impl Simulation {
             return Some(step);
         }
         let (step, end) = self.steps.next(&self.physics, self.open.is_some())?;
-        self.keep_state(step);
+        if self.run.past.is_on() {
+            self.keep_state(step);
+        }
         self.physics.begin_step(step, end);
         self.steps.hand_out();
         Some(step)
@@ -215,7 +222,7 @@ impl Simulation {
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
-        if self.physics.current_step().is_some() {
+        if self.run.past.is_on() && self.physics.current_step().is_some() {
             self.keep_edited();
         }
         let Some(record) = self.physics.run_step(hooks) else {
@@ -244,7 +251,9 @@ impl Simulation {
     /// ends the game's reaction to the last step.
     pub(super) fn settle(&mut self) {
         self.take_over();
-        self.release_rollback();
+        if self.steps.rollback.is_some() {
+            self.release_rollback();
+        }
         if self.physics.end_reaction() {
             let dropped = self.steps.clock.stop();
             if let Some(open) = &mut self.open {
@@ -263,23 +272,19 @@ impl Simulation {
 
     /// Keeps the state before a step, if one is due.
     fn keep_state(&mut self, step: Step) {
-        if self.run.past.is_on() {
-            span!("keep_state");
-            if self.run.past.keeps_snapshots() {
-                self.physics.resources.check_whole();
-            }
-            self.physics.detect_edits();
-            let requested = self.steps.rollback.as_ref().map(|it| it.requested);
-            (self.run.past).begin_step(step.tick, &self.physics, requested);
+        span!("keep_state");
+        if self.run.past.keeps_snapshots() {
+            self.physics.resources.check_whole();
         }
+        self.physics.detect_edits();
+        let requested = self.steps.rollback.as_ref().map(|it| it.requested);
+        (self.run.past).begin_step(step.tick, &self.physics, requested);
     }
 
     /// Keeps the poses of bodies that were edited since the last step, right before the next one replaces them.
     fn keep_edited(&mut self) {
-        if self.run.past.is_on() {
-            self.physics.detect_edits();
-            self.run.past.keep_edited(&self.physics.pairs);
-        }
+        self.physics.detect_edits();
+        self.run.past.keep_edited(&self.physics.pairs);
     }
 
     /// Counts a step that has run.
@@ -288,7 +293,9 @@ impl Simulation {
         {
             self.pool = self.physics.pool();
         }
-        self.run.past.end_step(&record);
+        if self.run.past.is_on() {
+            self.run.past.end_step(&record);
+        }
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);
             if rollback.len() == 0 {
@@ -363,7 +370,9 @@ impl Simulation {
             return None;
         }
         self.settle();
-        self.abort_step();
+        if self.physics.current_step().is_some() {
+            self.abort_step();
+        }
         let mut report = self.open.take()?;
         report.dropped += self.steps.clock.abort_frame();
         Some(report)
@@ -388,7 +397,9 @@ impl Simulation {
 impl Simulation {
     /// Lends the state to another thread that runs the current step.
     pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
-        self.keep_edited();
+        if self.run.past.is_on() {
+            self.keep_edited();
+        }
         std::mem::swap(&mut self.physics, spare);
     }
 

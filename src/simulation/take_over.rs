@@ -146,10 +146,13 @@ impl Simulation {
     }
 
     pub(super) fn pass_settings(&mut self) {
-        self.physics.set_general_smoothing(GeneralSmoothing {
+        let general = GeneralSmoothing {
             smoothing: self.smoothing,
             correction: self.correction,
-        });
+        };
+        if self.physics.smoothing_settings().general != general {
+            self.physics.set_general_smoothing(general);
+        }
         (self.physics).set_rate(self.steps.clock.settings().rate());
     }
 
