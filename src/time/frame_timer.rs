@@ -13,10 +13,11 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// of [input](crate::input::InputQueue). Use it for the stamps of an event loop, a recording or a network clock.
 ///
 /// ```
-/// use evenstep::time::FrameTimer;
+/// use evenstep::{Simulation, time::FrameTimer};
 ///
 /// let ms = std::time::Duration::from_millis;
-/// let mut timer = FrameTimer::new(ms(1_000));
+/// let simulation = Simulation::default();
+/// let mut timer = FrameTimer::new(ms(1_000), simulation.clock().real_time());
 /// assert_eq!(timer.frame(ms(1_016)), ms(16));
 /// assert_eq!(timer.stamp(ms(1_020)), ms(20)); // input between two frames, in real time
 /// assert_eq!(timer.frame(ms(1_010)), ms(0)); // the clock goes back for a moment
@@ -33,8 +34,8 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// # Real time
 /// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. With a
 /// [`FrameFilter`](crate::time::FrameFilter) in between, the two differ by the time that the filter carries. Create a
-/// new timer with each new [`Simulation`](crate::Simulation), whose real time begins at zero, but keep it if you assign
-/// a [state](crate::Physics#the-state-as-a-value).
+/// new timer for each new or loaded [`Simulation`](crate::Simulation), and after `Runner::stop`, because their real
+/// times differ. Keep it if you assign a [state](crate::Physics#the-state-as-a-value).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
@@ -46,13 +47,14 @@ pub struct FrameTimer {
 }
 
 impl FrameTimer {
-    /// Creates a timer whose first frame began at `start` on the host's clock, for a simulation whose real time is
-    /// zero.
+    /// Creates a timer whose first frame begins at `start` on the host's clock, for a simulation whose
+    /// [real time](crate::time::Clock::real_time) is `real_time`: zero if it is new, and that of the save if it was
+    /// loaded.
     #[must_use]
-    pub fn new(start: Duration) -> Self {
+    pub fn new(start: Duration, real_time: Duration) -> Self {
         Self {
             latest: start,
-            now: Duration::ZERO,
+            now: real_time,
             gap: (start, start),
         }
     }
@@ -158,11 +160,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn timer_from(start: Duration) -> FrameTimer {
+        FrameTimer::new(start, Duration::ZERO)
+    }
+
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     /// Returns a timer at 20 ms of real time, after a gap from 1,000 to 5,000 ms of the host's time.
     fn resumed() -> FrameTimer {
-        let mut timer = FrameTimer::new(MS(980));
+        let mut timer = timer_from(MS(980));
         timer.frame(MS(1_000));
         timer.resume(MS(5_000));
         timer
@@ -205,12 +211,12 @@ mod tests {
 
     #[test]
     fn a_clock_that_goes_back_for_a_moment_counts_no_time_twice() {
-        let mut timer = FrameTimer::new(MS(1_000));
+        let mut timer = timer_from(MS(1_000));
         let hosts = [1_016, 1_010, 1_032, 1_031, 1_031, 1_040];
         let times = hosts.map(|host| timer.frame(MS(host)).as_millis());
         assert_eq!(times, [16, 0, 16, 0, 0, 8]);
         // A minute with a step back of 6 ms after each frame of 16 ms.
-        let mut timer = FrameTimer::new(MS(0));
+        let mut timer = timer_from(MS(0));
         let minute = (1..=3_750u64).flat_map(|frame| [16 * frame, 16 * frame - 6]);
         let times = minute.map(|host| timer.frame(MS(host)));
         assert_eq!(times.sum::<Duration>(), MS(60_000));
@@ -218,7 +224,7 @@ mod tests {
 
     #[test]
     fn stamps_of_input_are_the_same_before_and_after_the_clock_goes_back_for_a_moment() {
-        let mut timer = FrameTimer::new(MS(1_000));
+        let mut timer = timer_from(MS(1_000));
         let hosts = [1_005, 1_010, 1_013, 1_016, 1_020];
         for frame in [1_004, 1_016, 1_010, 1_014, 1_032, 1_020] {
             timer.frame(MS(frame));
@@ -229,20 +235,20 @@ mod tests {
     #[test]
     fn a_clock_set_back_continues_from_its_new_stamp() {
         const HOUR: u64 = 3_600_000;
-        let mut timer = FrameTimer::new(MS(HOUR));
+        let mut timer = timer_from(MS(HOUR));
         timer.frame(MS(HOUR + 16));
         assert_eq!(timer.frame(MS(20)), MS(0));
         assert_eq!(stamps(&timer, &[0, 13, 20, 27]), [0, 9, 16, 23]);
         assert_eq!(timer.frame(MS(36)), MS(16));
         assert_eq!(timer.now, MS(32));
         // The last step back that is ignored, and the first that counts as set back.
-        let mut timer = FrameTimer::new(MS(1_000));
+        let mut timer = timer_from(MS(1_000));
         assert_eq!(timer.frame(MS(750)), MS(0));
         assert_eq!(timer.frame(MS(1_016)), MS(16));
         assert_eq!(timer.frame(MS(765)), MS(0));
         assert_eq!(timer.frame(MS(775)), MS(10));
         // Small steps back add up, because each counts from the latest stamp.
-        let mut timer = FrameTimer::new(MS(1_000));
+        let mut timer = timer_from(MS(1_000));
         let times = [900, 800, 700, 716].map(|host| timer.frame(MS(host)));
         assert_eq!(times, [0, 0, 0, 16].map(MS));
     }
@@ -322,7 +328,7 @@ mod tests {
                 -1_000..1_000i64,
             ), 1..100),
         ) {
-            let mut timer = FrameTimer::new(MS(5_000));
+            let mut timer = timer_from(MS(5_000));
             let mut model = Model { latest: 5_000, known: 5_000, ..Model::default() };
             let (mut sum, mut host) = (MS(0), 5_000u64);
             for (is_frame, later, stamped) in calls {

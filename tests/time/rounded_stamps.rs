@@ -55,7 +55,7 @@ fn shown(frames: &[Frame], mut filter: Option<FrameFilter>) -> Shown {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-    let mut timer = FrameTimer::new(frames[0].stamp);
+    let mut timer = FrameTimer::new(frames[0].stamp, simulation.clock().real_time());
     let (mut taken, mut given, mut last) = (Duration::ZERO, Duration::ZERO, 0.0);
     let (mut offs, mut behinds) = (Vec::new(), Vec::new());
     for pair in frames.windows(2) {

@@ -32,7 +32,7 @@ impl PageClock {
             hidden.set(true);
         });
         Self {
-            timer: FrameTimer::new(time(frame_stamp())),
+            timer: FrameTimer::new(time(frame_stamp()), Duration::ZERO),
             filter: FrameFilter::automatic(),
             was_hidden,
             has_started: false,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::{BodyKey, Physics, Step};
-use evenstep_prediction::game::{Buttons, PLAYERS, arena, push, throw};
+use evenstep_prediction::game::{Buttons, Held, PLAYERS, act, arena, held, throw};
 use evenstep_server::match_::{Game, Id, Settings};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -40,6 +40,7 @@ impl Plan {
         let (simulation, bodies) = arena(self.crates.into());
         let game = Arena {
             bodies,
+            held: Held::default(),
             inputs: Inputs::new(self.players.into()),
             steps: Vec::new(),
         };
@@ -55,6 +56,8 @@ impl Plan {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Arena {
     bodies: Vec<BodyKey>,
+    /// The held crates. A saved simulation has no resources, so they are put into it before each step.
+    held: Held,
     /// The input of the next steps.
     pub inputs: Inputs,
     /// The last steps, in order.
@@ -71,10 +74,11 @@ fn save_last<S: Serializer>(steps: &[Made], to: S) -> Result<S::Ok, S::Error> {
 
 impl Game for Arena {
     fn before_step(&mut self, physics: &mut Physics, step: Step) {
-        let row = self.inputs.take();
-        for (body, buttons) in self.bodies.iter().zip(row) {
-            push(physics, *body, buttons);
+        physics.resources_mut().insert(self.held);
+        for (player, buttons) in self.inputs.take().into_iter().enumerate() {
+            act(physics, &self.bodies, player, buttons);
         }
+        self.held = held(physics);
         throw(physics, &self.bodies, step.tick);
     }
 

@@ -68,7 +68,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Plain::ByTick(by_tick),
         Plain::Sender(TickSender::new(3, 1)),
         Plain::Button(Button::default()),
-        Plain::Timer(FrameTimer::new(MS(3))),
+        Plain::Timer(FrameTimer::new(MS(3), MS(1))),
         Plain::Smoothing(Smoothing::Hermite),
         Plain::Correction(Correction::default()),
         Plain::Unmatched(map.unmatched(&simulation.physics)),

@@ -349,7 +349,7 @@ fn frames_at_predicted_times_draw_even_motion_even_if_refreshes_are_skipped() {
     set.unwrap();
 
     let start = Duration::from_secs(1_000); // on the runtime's clock
-    let mut timer = FrameTimer::new(start);
+    let mut timer = FrameTimer::new(start, simulation.clock().real_time());
     for frame in 1..400 {
         // Frame 200 took long, so two refreshes are skipped.
         let refresh = if frame < 200 { frame } else { frame + 2 };

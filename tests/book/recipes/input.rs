@@ -17,11 +17,12 @@ struct Game {
 
 impl Game {
     fn new() -> Self {
+        let simulation = Simulation::default();
         Self {
-            timer: FrameTimer::new(Duration::ZERO),
+            timer: FrameTimer::new(Duration::ZERO, simulation.clock().real_time()),
             keys: InputQueue::new(Delivery::ByTime),
             jump: Button::default(),
-            simulation: Simulation::default(),
+            simulation,
             jumps: Vec::new(),
         }
     }

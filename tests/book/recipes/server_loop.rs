@@ -11,7 +11,7 @@ fn a_server_that_sleeps_until_the_next_step_never_drifts() {
         .clock_settings_mut()
         .set_max_frame_time(Duration::from_secs(2));
     let mut now = Duration::from_secs(1_000_000); // on the host's clock
-    let mut timer = FrameTimer::new(now);
+    let mut timer = FrameTimer::new(now, server.clock().real_time());
     while server.physics.tick() < 36_000 {
         now += server.clock().until_next_step().unwrap();
         let frame = server.advance(timer.frame(now), |_, _| ());

@@ -1,7 +1,9 @@
 //! A loaded state continues bit for bit.
 
 use super::*;
+use evenstep::input::InputCounts;
 use evenstep::rewind::Kept;
+use evenstep::time::FrameTimer;
 use evenstep::{Correction, DecayCurve};
 
 /// A state continues bit for bit with the feature `enhanced-determinism`, in which Rapier's tables have a fixed order.
@@ -378,4 +380,43 @@ fn the_first_frame_after_a_load_lists_all_bodies_without_errors() {
     let later = simulation.advance(MS(3), |_, _| ());
     assert!(later.number < loaded.frame().number);
     assert!(loaded.changes_since(&later).is_none());
+}
+
+/// Plays ten frames of about two steps, with a press 20 ms into each. Returns when in its step each press arrived.
+fn press_in_frames(
+    mut simulation: Simulation,
+    mut timer: FrameTimer,
+    mut host: Duration,
+) -> (Vec<(u64, f32)>, InputCounts) {
+    let mut keys = InputQueue::new(Delivery::ByTime);
+    let mut arrived = Vec::new();
+    let first = simulation.physics.tick();
+    for _ in 0..10 {
+        keys.push(timer.stamp(host + MS(20)), ());
+        host += MS(34);
+        simulation.advance(timer.frame(host), |_, step| {
+            let presses = keys.drain(step);
+            arrived.extend(presses.map(|press| (step.tick - first, press.fraction)));
+        });
+    }
+    (arrived, keys.counts())
+}
+
+#[test]
+fn a_press_after_a_load_arrives_in_the_step_of_its_time() {
+    let mut simulation = space(60);
+    let (mut timer, mut host) = (FrameTimer::new(MS(0), Duration::ZERO), MS(0));
+    for _ in 0..100 {
+        host += MS(34);
+        simulation.advance(timer.frame(host), |_, _| ());
+    }
+    let expected = press_in_frames(simulation.clone(), timer, host);
+    assert!(expected.0.len() > 8 && expected.0.iter().any(|(_, fraction)| *fraction > 0.1));
+    let loaded = || Simulation::load(&simulation.save().unwrap()).unwrap();
+    // In another process, and a minute later in the same one.
+    for host in [MS(500), host + MS(60_000)] {
+        let loaded = loaded();
+        let timer = FrameTimer::new(host, loaded.clock().real_time());
+        assert_eq!(press_in_frames(loaded, timer, host), expected);
+    }
 }

@@ -21,7 +21,7 @@ async fn main() {
 
     let mut presses = InputQueue::new(Delivery::NextStep);
     let now = || Duration::from_secs_f64(get_time());
-    let mut timer = FrameTimer::new(now());
+    let mut timer = FrameTimer::new(now(), simulation.clock().real_time());
     loop {
         if is_key_pressed(KeyCode::Space) {
             presses.push(simulation.clock().real_time(), ());

@@ -59,7 +59,7 @@ pub async fn run() -> Result<(), Box<dyn Error>> {
     });
     let (Some(frames), Some(out)) = (options.offscreen, options.out) else {
         let clock = clock();
-        let mut timer = FrameTimer::new(clock());
+        let mut timer = FrameTimer::new(clock(), Duration::ZERO);
         let frame_time = || timer.frame(clock());
         live::run(app, options.size, frame_time, &clock).await;
         return Ok(());

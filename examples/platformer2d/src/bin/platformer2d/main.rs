@@ -69,7 +69,8 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     picture.texture.set_filter(FilterMode::Nearest);
     let mut figure = Figure::new(game.hero());
     let mut first_key = None;
-    let mut timer = FrameTimer::new(Duration::from_secs_f64(get_time()));
+    let start = Duration::from_secs_f64(get_time());
+    let mut timer = FrameTimer::new(start, game.simulation().clock().real_time());
     while !is_key_pressed(KeyCode::Escape) {
         for key in keys() {
             game.push(key);
