@@ -106,10 +106,10 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    /// Takes the changes since they were last taken, or, for another reader, as changes of all bodies.
-    pub(crate) fn take_changes(&mut self, is_other_reader: bool) -> Changes {
+    /// Takes the changes since they were last taken. A reader that was not the last one has to compare all bodies.
+    pub(crate) fn take_changes(&mut self, compares_all: bool) -> Changes {
         let mut changes = std::mem::take(&mut self.running.changes);
-        if is_other_reader {
+        if compares_all {
             changes.widen(Scope::All);
         }
         if changes.scope == Scope::Listed {

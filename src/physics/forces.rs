@@ -96,7 +96,8 @@ impl Physics {
         self.try_handle(key)?;
         let pushed = Pushed { key, push };
         match self.running.stage {
-            Stage::Before(_) => self.running.pushes.push(pushed),
+            // They are discarded if the step does not run.
+            Stage::Before(_) => self.running.step_pushes.push(pushed),
             _ => self.forces.push(pushed),
         }
         Ok(())

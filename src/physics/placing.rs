@@ -152,7 +152,7 @@ impl Physics {
         self.world.translate(by.translation);
         self.targets.transform_all(&by);
         self.forces.translate(by.translation);
-        let pushes = self.running.pushes.iter_mut();
+        let pushes = self.running.step_pushes.iter_mut();
         pushes.for_each(|pushed| pushed.push.translate(by.translation));
         let tick = self.tick;
         let all: Vec<_> = self.world.keys.iter().collect();
@@ -200,12 +200,15 @@ impl Physics {
             return Err(BodyError::NotKinematic(key));
         }
         match self.running.stage {
+            // The targets of this step were applied when it began.
             Stage::Before(StepAtHand { step, .. }) => {
                 targets
                     .set(key, pose, time)
                     .apply(&mut bodies[handle], step);
             }
-            _ => drop(targets.set(key, pose, time)),
+            _ => {
+                targets.set(key, pose, time);
+            }
         }
         Ok(())
     }

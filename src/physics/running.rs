@@ -18,7 +18,7 @@ pub(crate) struct Running {
     /// Whether the hook before the step at hand has begun and not returned.
     pub is_in_hook: bool,
     /// The forces for the step at hand.
-    pub pushes: Vec<Pushed>,
+    pub step_pushes: Vec<Pushed>,
     /// The changes that no picture has displayed yet.
     pub changes: Changes,
     pub past_edits: PastEdits,
@@ -69,7 +69,7 @@ impl Running {
             stage: self.stage,
             pauses: self.pauses,
             is_in_hook: self.is_in_hook,
-            pushes: self.pushes.clone(),
+            step_pushes: self.step_pushes.clone(),
             changes: self.changes.clone(),
             past_edits: self.past_edits.clone(),
         }
@@ -88,7 +88,7 @@ impl Physics {
     pub(crate) fn abort_step(&mut self) -> bool {
         let is_before = self.current_step().is_some();
         if is_before {
-            self.running.pushes.clear();
+            self.running.step_pushes.clear();
             self.running.stage = Stage::Idle;
             (self.running.pauses, self.running.is_in_hook) = (false, false);
             self.world.keys.limit_insertions(self.tick);

@@ -36,21 +36,26 @@ impl Physics {
         };
         let StepAtHand { step, end } = at_hand;
         let World { rapier, keys, .. } = &mut self.world;
-        let pushes = self.running.pushes.drain(..);
+        let pushes = self.running.step_pushes.drain(..);
         let rejected_forces = self.forces.apply(pushes, &mut rapier.bodies, keys);
         {
+            // A curve begins with the velocity that impulses have given.
             span!("take_poses");
             self.list_movers();
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
-        (self.running.stage, self.is_poisoned) = (Stage::Idle, true);
+        // If Rapier panics, the state stays like this.
+        self.running.stage = Stage::Idle;
+        self.is_poisoned = true;
         if Arc::get_mut(&mut self.events).is_none() {
+            // The events of the last step still wait for their picture.
             self.events = self.running.changes.events.empty_list();
         }
         let events = Arc::make_mut(&mut self.events);
         events.clear();
         (self.world).step(step, hooks, &mut self.event_log, events);
-        (self.running.stage, self.is_poisoned) = (Stage::After(at_hand), false);
+        self.running.stage = Stage::After(at_hand);
+        self.is_poisoned = false;
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
@@ -101,7 +106,7 @@ impl Physics {
             copy.assert_sound();
             let start = copy.time;
             let end = start.after_step(copy.rate);
-            let step = Step::of_physics(copy.tick, [start, end]);
+            let step = Step::of_preview(copy.tick, [start, end]);
             copy.begin_step(step, end);
             before_step(&mut copy, step);
             if copy.current_step() == Some(step) {

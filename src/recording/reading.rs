@@ -77,6 +77,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         Ok(recording)
     }
 
+    /// Lists the runs and their keyframes. A recording that was cut at its front begins with a keyframe.
     fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
         let mut rest = &self.bytes.as_ref()[Start::LEN..];
         loop {

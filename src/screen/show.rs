@@ -29,15 +29,18 @@ impl Screen {
         let starts = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
+        // Errors that begin in this picture have not decayed yet.
         if !self.errors.is_empty() {
             self.decay(context);
         }
         self.let_rest(movers, &changes.rest);
+        // From here on, `shown` has the movers, in their order.
         let weights = Weights::new(context.alpha, context.lead);
         if !starts.is_empty() {
             self.start_errors(starts, movers, &weights, context);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
+        // Supposes that every body has moved, until one has not.
         if self.moved().is_empty() {
             self.moved = Moved::AllShown(std::mem::take(self.moved.list()));
         }
@@ -79,7 +82,7 @@ impl Screen {
         displayed.filter_map(|key| Some(Change::From(key, self.pose(key)?, self.origin?)))
     }
 
-    pub fn show_same(&mut self, frame: u64, time: f64) {
+    pub fn repeat_picture(&mut self, frame: u64, time: f64) {
         self.number = frame;
         self.time = time;
         self.origin_shift = Vector::ZERO;
@@ -91,7 +94,7 @@ impl Screen {
 
     fn begin(&mut self, context: &PictureContext) {
         // Nothing has changed until a body moves or is removed.
-        self.show_same(context.frame, context.time);
+        self.repeat_picture(context.frame, context.time);
         self.unseen.clear();
         let before = self.origin.replace(context.origin);
         self.origin_shift = before.map_or(Vector::ZERO, |before| context.origin.from(&before));

@@ -5,7 +5,7 @@ use rapier::pipeline::PhysicsHooks;
 use crate::physics::{Physics, StepRecord};
 use crate::time::{FrameTime, Step};
 
-use super::hooks::{BeforeStep, Hooks, or_none};
+use super::hooks::{BeforeStep, Hooks, or_no_hooks};
 use super::report::Frame;
 use super::simulation::Simulation;
 
@@ -69,6 +69,7 @@ impl Simulation {
         hooks: &mut H,
         frame_time: FrameTime,
     ) -> Result<(), H::Error> {
+        // The hook sees the clock of an assigned state.
         self.take_over();
         if self.open.is_some() {
             self.interrupt_frame();
@@ -97,13 +98,14 @@ impl Simulation {
         );
         {
             span!("before_step");
+            // It stays so if the hook fails or panics, whose forces are then discarded.
             self.physics.running.is_in_hook = true;
             hooks.before_step(&mut self.physics, step)?;
             self.physics.running.is_in_hook = false;
         }
         let physics_hooks = hooks.physics_hooks();
         // Skips `after_step` if the hook replaced the physics.
-        if self.run_step_with(or_none(physics_hooks.as_deref())) {
+        if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;
         }
@@ -161,7 +163,7 @@ impl Simulation {
         }
         self.frames_begun += 1;
         if self.steps.clock.requests().tick.is_some() {
-            self.drop_rollback();
+            self.abandon_rollback();
         }
         let tick = self.steps.clock.tick();
         let mut report = self.run.interrupted.take().unwrap_or(Frame {
@@ -174,6 +176,9 @@ impl Simulation {
         report.tick = self.steps.clock.tick();
         if report.tick != tick {
             self.renumber();
+        }
+        if report.steps == 0 {
+            report.new_ticks = [report.tick; 2];
         }
         self.open = Some(report);
         if !self.steps.clock.used().stands_still {
@@ -194,7 +199,7 @@ impl Simulation {
         if let Some(step) = self.physics.current_step() {
             if std::mem::take(&mut self.physics.running.is_in_hook) {
                 // The hook has panicked, and adds its forces again.
-                self.physics.running.pushes.clear();
+                self.physics.running.step_pushes.clear();
             }
             return Some(step);
         }
@@ -228,14 +233,15 @@ impl Simulation {
         let Some(record) = self.physics.run_step(hooks) else {
             return false;
         };
-        self.count(record);
+        self.record_step(record);
         true
     }
 
     /// Ends the frame, computes its displayed poses and returns its report.
     ///
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
-    /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last report again.
+    /// a frame the call does nothing and returns the last report again, and after Rapier panicked in a step that of the
+    /// frame so far.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
             span!("show_poses");
@@ -252,7 +258,7 @@ impl Simulation {
     pub(super) fn settle(&mut self) {
         self.take_over();
         if self.steps.rollback.is_some() {
-            self.release_rollback();
+            self.finish_rollback();
         }
         if self.physics.end_reaction() {
             let dropped = self.steps.clock.stop();
@@ -287,8 +293,8 @@ impl Simulation {
         self.run.past.keep_edited(&self.physics.pairs);
     }
 
-    /// Counts a step that has run.
-    fn count(&mut self, record: StepRecord) {
+    /// Enters a step that has run into the past, the rollback or the clock, and the report.
+    fn record_step(&mut self, record: StepRecord) {
         #[cfg(feature = "parallel")]
         {
             self.pool = self.physics.pool();
@@ -298,17 +304,18 @@ impl Simulation {
         }
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);
-            if rollback.len() == 0 {
+            if rollback.remaining() == 0 {
                 self.run.event_changes = rollback.event_changes();
             }
-            let report = self.open.as_mut();
-            let made = report.map_or(&mut self.run.resimulated, |it| &mut it.resimulated);
-            *made = made.saturating_add(1);
+            let resimulated = match &mut self.open {
+                Some(open) => &mut open.resimulated,
+                None => &mut self.run.resimulated,
+            };
+            *resimulated = resimulated.saturating_add(1);
             return;
         }
         let tick = record.step.tick;
-        let kept = self.run.past.rewindable();
-        let oldest = kept.into_iter().next().unwrap_or(self.physics.tick());
+        let oldest = self.run.past.oldest().unwrap_or(self.physics.tick());
         let log = &mut self.physics.running.changes.events;
         if !record.events.is_empty() {
             log.set(self.run.step_id(tick), record.events);
@@ -319,6 +326,10 @@ impl Simulation {
             open.rejected_forces += record.rejected_forces;
             open.tick = self.steps.clock.tick();
             open.steps += 1;
+            if open.new_ticks[1] != tick {
+                open.new_ticks = [tick; 2];
+            }
+            open.new_ticks[1] = self.steps.clock.tick();
             open.dt = record.step.dt;
         }
     }
@@ -360,7 +371,7 @@ impl Simulation {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
             self.physics.forces.end_frame();
         }
-        self.run.interrupted = report.or(self.run.interrupted);
+        self.run.interrupted = report;
     }
 
     /// Drops the steps that are still due, and takes the report of the open frame.
@@ -389,6 +400,7 @@ impl Simulation {
         let reports = self.open.iter_mut().chain(&mut self.run.interrupted);
         for report in reports {
             (report.steps, report.tick) = (0, self.physics.tick());
+            report.new_ticks = [self.physics.tick(); 2];
         }
     }
 }
@@ -407,7 +419,7 @@ impl Simulation {
     pub(crate) fn return_physics(&mut self, physics: &mut Physics, record: Option<StepRecord>) {
         std::mem::swap(&mut self.physics, physics);
         if let Some(record) = record {
-            self.count(record);
+            self.record_step(record);
         }
     }
 }

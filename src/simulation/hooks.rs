@@ -17,9 +17,9 @@ pub trait Hooks {
     /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
 
-    /// Runs before each frame, with the frame's duration. No frame is open, so everything is allowed: pause, change the
-    /// speed, roll back. Settings of the clock take effect in this frame. A `Recorder` (with the feature `serde`)
-    /// records last.
+    /// Runs before each frame, with the frame's duration. No frame is open, except after a panic of Rapier, so everything
+    /// is allowed: pause, change the speed, roll back. Settings of the clock take effect in this frame. A `Recorder`
+    /// (with the feature `serde`) records last.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
     /// With an `Overlap`, frames are those of your game. They wait for the step in progress before this hook runs, so
@@ -66,7 +66,7 @@ pub trait Hooks {
     }
 }
 
-pub(crate) fn or_none<'a>(
+pub(crate) fn or_no_hooks<'a>(
     hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
 ) -> &'a (dyn PhysicsHooks + 'a) {
     match hooks {

@@ -26,7 +26,7 @@ mod roll_back;
 mod saving;
 
 pub use hooks::Hooks;
-pub(crate) use hooks::or_none;
+pub(crate) use hooks::or_no_hooks;
 pub use past::{Kept, RewindError};
 pub use picture::{DisplayedWorld, FrameChanges};
 pub use report::Frame;

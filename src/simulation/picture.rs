@@ -125,7 +125,7 @@ impl Simulation {
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
         if self.steps.rollback.is_some() {
-            return screen.show_same(self.frame.number, screen.time());
+            return screen.repeat_picture(self.frame.number, screen.time());
         }
         let mut changes = self.physics.take_changes(!screen.has_picture());
         let elapsed = std::mem::take(&mut self.shown_for);

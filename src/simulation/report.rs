@@ -46,6 +46,8 @@ pub struct Frame {
     /// even back after a rollback or a restored state. Subtract it from everything that you keep in world space, such
     /// as a camera. It is zero in the first picture.
     pub origin_shift: Vector,
+    /// The first tick of the new steps, and the tick after the last one.
+    pub(crate) new_ticks: [u64; 2],
     /// For [`changes_since`](crate::Simulation::changes_since).
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) displayed_by: DisplayedBy,
@@ -62,9 +64,9 @@ impl PartialEq for DisplayedBy {
 }
 
 impl Frame {
-    /// Returns the ticks of the new steps of this frame: fewer if a lower tick was set within it.
+    /// Returns the ticks of the new steps of this frame. If another tick was set within it, only those since then.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
-        self.tick.saturating_sub(self.steps)..self.tick
+        self.new_ticks[0]..self.new_ticks[1]
     }
 }

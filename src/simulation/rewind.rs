@@ -125,7 +125,7 @@ impl Simulation {
             if tick == here && !has_panicked {
                 // The simulation is at that tick already, for example at the beginning of a smooth rewind.
                 self.settle();
-                self.drop_rollback();
+                self.abandon_rollback();
                 return Ok(());
             }
             let kept = self.run.past.rewindable();
@@ -137,7 +137,7 @@ impl Simulation {
         (self.open, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
-        let changes = if let Some(left) = self.end_rollback(tick) {
+        let changes = if let Some(left) = self.take_rollback(tick) {
             left.changes
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here.saturating_add(1) {

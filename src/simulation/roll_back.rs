@@ -10,7 +10,7 @@ use crate::time::Step;
 use super::hooks::{BeforeStep, Hooks};
 use super::past::RewindError;
 use super::simulation::Simulation;
-use super::steps::{Left, Rollback};
+use super::steps::{OldPresent, Rollback};
 
 /// Why [`Simulation::resimulate_with`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,10 +82,11 @@ impl Simulation {
         }
         let kept = self.run.past.rewindable();
         let kept = kept.start..kept.end.min(here.saturating_add(1));
-        let nearest = self.run.past.nearest(tick);
-        let Some(nearest) = nearest.filter(|_| kept.contains(&tick)) else {
-            return Err(RewindError::NotKept { tick, kept });
+        let nearest = match self.run.past.nearest(tick) {
+            Some(nearest) if kept.contains(&tick) => nearest,
+            _ => return Err(RewindError::NotKept { tick, kept }),
         };
+        // Only now, because an error changes nothing.
         self.settle();
         self.make_due_again(nearest, tick);
         Ok(())
@@ -134,6 +135,7 @@ impl Simulation {
         {
             let result = self.run_step_with_hooks(hooks, step);
             if result.is_err() {
+                // The hook may have replaced the state before it failed.
                 self.take_over_state();
                 self.abort_step();
                 self.settle();
@@ -220,25 +222,25 @@ impl Simulation {
         state.keep_own_parts(&mut self.physics);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
-        let left = self.replace_physics(state);
+        let old_present = self.replace_physics(state);
         if is_ahead {
             self.run.past.clear();
         } else {
-            self.run.past.replace_state(&left.pairs, tick);
+            self.run.past.replace_state(&old_present.pairs, tick);
         }
         if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
             rollback.requested = tick;
             return Ok(());
         }
-        let left = match self.end_rollback(tick) {
+        let old_present = match self.take_rollback(tick) {
             Some(before) => before,
-            None => Left::new(left, u64::MAX),
+            None => OldPresent::new(old_present, u64::MAX),
         };
         self.follow_tick();
         if is_ahead {
             self.restart_report();
         }
-        self.correct_picture(left, u64::MAX);
+        self.correct_picture(old_present, u64::MAX);
         Ok(())
     }
 }
@@ -250,7 +252,7 @@ impl Simulation {
     pub fn steps_to_resimulate(&self) -> u64 {
         let rollback = self.steps.rollback.as_ref();
         let rollback = rollback.filter(|_| self.knows_physics());
-        rollback.map_or(0, |rollback| rollback.len() as u64)
+        rollback.map_or(0, |rollback| rollback.remaining() as u64)
     }
 
     /// Returns whether a rollback is unfinished.
@@ -265,53 +267,58 @@ impl Simulation {
         let Some((snapshot, later)) = self.run.past.take(tick, self.steps.clock.tick()) else {
             return;
         };
-        let left = self.replace_physics(snapshot);
-        let new = || Box::new(Rollback::new(Left::new(left, oldest), requested));
+        let old_present = self.replace_physics(snapshot);
+        let new = || {
+            Box::new(Rollback::new(
+                OldPresent::new(old_present, oldest),
+                requested,
+            ))
+        };
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
         rollback.go_back(tick, later);
         self.steps.clock.take_back_step();
         // If only the current step is begun again, no recorded step is due.
-        self.release_rollback();
+        self.finish_rollback();
     }
 
     /// Ends a rollback whose steps have all run. Frames then display the corrected motion.
-    pub(super) fn release_rollback(&mut self) {
+    pub(super) fn finish_rollback(&mut self) {
         let rollback = self.steps.rollback.as_ref();
-        let Some(rollback) = rollback.filter(|it| it.len() == 0) else {
+        let Some(rollback) = rollback.filter(|it| it.remaining() == 0) else {
             return;
         };
         let first = rollback.first_tick();
         let first = first.unwrap_or_else(|| self.steps.clock.tick());
-        if let Some(left) = self.stay() {
-            self.correct_picture(left, first);
+        if let Some(old_present) = self.leave_rollback() {
+            self.correct_picture(old_present, first);
         }
     }
 
     /// Drops the steps that are still to be resimulated, and leaves the physics where it is.
-    pub(super) fn drop_rollback(&mut self) {
-        if let Some(left) = self.stay() {
-            self.jump_from(left.changes, self.physics.tick());
+    pub(super) fn abandon_rollback(&mut self) {
+        if let Some(old_present) = self.leave_rollback() {
+            self.jump_from(old_present.changes, self.physics.tick());
         }
     }
 
     /// Ends the rollback, if there is one, and stays at the state that it has reached. Returns the present before it.
-    fn stay(&mut self) -> Option<Left> {
-        let left = self.end_rollback(u64::MAX)?;
+    fn leave_rollback(&mut self) -> Option<OldPresent> {
+        let old_present = self.take_rollback(u64::MAX)?;
         self.abort_step();
         self.physics.end_reaction();
         // Forces that the game added after the last of these steps wait for the next one.
         self.physics.forces.end_frame();
         // A correction may have brought another time.
         self.follow_tick();
-        Some(left)
+        Some(old_present)
     }
 
     /// Ends the rollback, if there is one. Its steps from `end` on are void. Returns the present before the rollback.
-    pub(super) fn end_rollback(&mut self, end: u64) -> Option<Left> {
+    pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
         // The events were compared after its last step.
-        if rollback.len() > 0 {
+        if rollback.remaining() > 0 {
             rollback.cut(end);
             self.run.event_changes = rollback.event_changes();
         }
@@ -319,32 +326,32 @@ impl Simulation {
     }
 
     /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
-    pub(super) fn correct_picture(&mut self, mut left: Left, first: u64) {
+    pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
         // The picture of an earlier step, or one on another thread, has only the state in common.
         let is_displayed = self.frame.tick == self.physics.tick();
         let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
-        let shift = self.physics.origin.from(&left.origin);
-        let mut cut = left.others(&self.physics.world, first);
-        let cuts: Vec<_> = cut.iter().map(|key| Change::Cut(*key)).collect();
+        let shift = self.physics.origin.from(&old_present.origin);
+        let mut without_error = old_present.reused_keys(&self.physics.world, first);
+        let cuts: Vec<_> = without_error.iter().map(|key| Change::Cut(*key)).collect();
         // No picture has displayed these changes yet.
         let mut retimed = BTreeMap::new();
-        left.changes.list.retain(|change| match *change {
+        old_present.changes.list.retain(|change| match *change {
             Change::Retimed(key, before) => {
                 retimed.entry(key).or_insert(before);
                 false
             }
             Change::Cut(key) => {
-                cut.insert(key);
+                without_error.insert(key);
                 true
             }
             _ => true,
         });
         let pairs = &self.physics.pairs;
-        let differences = pairs.differences(&left.pairs, &retimed, alpha, shift);
-        let differences = differences.filter(|(key, _)| !cut.contains(key));
+        let differences = pairs.differences(&old_present.pairs, &retimed, alpha, shift);
+        let differences = differences.filter(|(key, _)| !without_error.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
         let changes = cuts.into_iter().chain(differences);
-        (self.physics).continue_changes(left.changes, Scope::All, changes);
+        (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

@@ -143,7 +143,8 @@ impl Default for Simulation {
 
 /// # Readings
 impl Simulation {
-    /// Returns the report of the last frame or, within a frame, the report of that frame so far.
+    /// Returns the report of the last frame or, within a frame, the report of that frame so far, whose moment (`alpha`,
+    /// `time`, `awake`, `movers`) is zero until the frame ends.
     #[must_use]
     pub fn frame(&self) -> Frame {
         let frame = self.open.unwrap_or(self.frame);
@@ -200,7 +201,7 @@ impl Simulation {
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
         screen.return_from_view();
         let changes = match &mut self.steps.rollback {
-            Some(rollback) => &mut rollback.left.changes,
+            Some(rollback) => &mut rollback.old_present.changes,
             None => &mut self.physics.running.changes,
         };
         waiting.append(std::mem::take(changes));

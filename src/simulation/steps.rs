@@ -26,8 +26,10 @@ impl Steps {
 
     /// Returns the next step of this state, and its end. Time has steps in an open frame only.
     pub fn next(&self, physics: &Physics, is_open: bool) -> Option<(Step, ExactTime)> {
+        if physics.is_poisoned {
+            return None;
+        }
         match &self.rollback {
-            _ if physics.is_poisoned => None,
             Some(rollback) => rollback.next_step(physics),
             None if is_open => Some((self.clock.peek()?, self.clock.next_exact_time())),
             None => None,
@@ -47,17 +49,18 @@ impl Steps {
 pub(super) struct Rollback {
     /// The results of the steps in their first run.
     records: VecDeque<StepRecord>,
+    /// How many of them have run again.
     done: usize,
-    pub left: Left,
+    pub old_present: OldPresent,
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
     /// The steps that have run again, with their events, sorted by tick.
-    ran: Vec<(u64, SharedEvents)>,
+    reruns: Vec<(u64, SharedEvents)>,
 }
 
-/// The present that the first rollback left.
+/// The present that the first rollback has left.
 #[derive(Clone)]
-pub(super) struct Left {
+pub(super) struct OldPresent {
     pub pairs: Pairs,
     pub origin: Origin,
     pub changes: Changes,
@@ -65,7 +68,7 @@ pub(super) struct Left {
     insertions: Vec<(BodyKey, Insertion)>,
 }
 
-impl Left {
+impl OldPresent {
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.detect_edits();
         Self {
@@ -77,7 +80,7 @@ impl Left {
     }
 
     /// Returns the keys that belong to other bodies now, because of another order of insertions.
-    pub fn others(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
+    pub fn reused_keys(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self
             .insertions
             .iter()
@@ -89,13 +92,13 @@ impl Left {
 }
 
 impl Rollback {
-    pub fn new(left: Left, requested: u64) -> Self {
+    pub fn new(old_present: OldPresent, requested: u64) -> Self {
         Self {
             records: VecDeque::new(),
             done: 0,
-            left,
+            old_present,
             requested,
-            ran: Vec::new(),
+            reruns: Vec::new(),
         }
     }
 
@@ -104,7 +107,7 @@ impl Rollback {
     }
 
     /// Returns the number of steps that are still to run again.
-    pub fn len(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.records.len() - self.done
     }
 
@@ -124,13 +127,13 @@ impl Rollback {
 
     pub fn end_step(&mut self, record: StepRecord) {
         self.done += 1;
-        self.ran.push((record.step.tick, record.events));
+        self.reruns.push((record.step.tick, record.events));
     }
 
     /// Returns how the events changed in the steps that ran again.
     pub fn event_changes(&self) -> ChangedEvents {
         let (mut then, mut now) = (Vec::<Event>::new(), Vec::new());
-        for (tick, events) in &self.ran {
+        for (tick, events) in &self.reruns {
             then.extend_from_slice(&self.records[self.place(*tick)].events);
             now.extend_from_slice(events);
         }
@@ -150,16 +153,20 @@ impl Rollback {
 
     /// Forgets that the steps from `tick` on have run again.
     pub fn cut(&mut self, tick: u64) {
-        self.ran.retain(|(ran, _)| *ran < tick);
+        self.reruns.retain(|(ran, _)| *ran < tick);
     }
 
     /// Ends the rollback. The events of steps that ran again replace those of their first run.
-    pub fn end(self, step_id: impl Fn(u64) -> StepId) -> Left {
-        let Self { mut left, ran, .. } = self;
-        for (tick, events) in ran {
-            left.changes.events.set(step_id(tick), events);
+    pub fn end(self, step_id: impl Fn(u64) -> StepId) -> OldPresent {
+        let Self {
+            mut old_present,
+            reruns,
+            ..
+        } = self;
+        for (tick, events) in reruns {
+            old_present.changes.events.set(step_id(tick), events);
         }
-        left
+        old_present
     }
 
     fn place(&self, tick: u64) -> usize {

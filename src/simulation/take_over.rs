@@ -119,10 +119,10 @@ impl Simulation {
 
     /// Replaces the state, and returns the one that it leaves.
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
-        let mut left = std::mem::replace(&mut self.physics, physics);
+        let mut old = std::mem::replace(&mut self.physics, physics);
         if self.steps.rollback.is_some() {
             // The changes of the present wait in the rollback, without what the game has asked for since.
-            let changes = std::mem::take(&mut left.running.changes);
+            let changes = std::mem::take(&mut old.running.changes);
             self.physics
                 .running
                 .changes
@@ -131,7 +131,7 @@ impl Simulation {
         }
         self.adopt();
         self.pass_settings();
-        left
+        old
     }
 
     pub(super) fn renumber(&mut self) {

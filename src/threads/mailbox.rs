@@ -94,7 +94,7 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail, as far as the settings have room.
+    /// Appends later mail, as far as the settings have room. Lists and counts are added, and measurements are replaced.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
             self.add(state);

@@ -110,7 +110,7 @@ impl<E> View<E> {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             // The lists belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
-            return self.screen.show_same(frame, self.screen.time());
+            return self.screen.repeat_picture(frame, self.screen.time());
         };
         let newest = (snapshot.run, snapshot.time);
         // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
@@ -196,7 +196,7 @@ impl<E> View<E> {
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.displayed.as_ref().is_some_and(is_same)
         {
-            return self.screen.show_same(frame, time);
+            return self.screen.repeat_picture(frame, time);
         }
         // If the next step became shorter, bodies are not extrapolated back.
         let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));

@@ -92,7 +92,10 @@ impl<'a> Hook<'a> {
         match entry {
             Entry::Acted {
                 action, effects, ..
-            } => !has_ended && (!is_jump(action) || effects.is_empty()),
+            } => {
+                let stays = effects.is_empty() || effects.contains(&Effect::Stayed);
+                !has_ended && (!is_jump(action) || stays)
+            }
             Entry::Run | Entry::Pressed { .. } | Entry::Ran { .. } | Entry::Failed => !has_ended,
             Entry::Picture(_) | Entry::Frame { .. } => self.runs,
             _ => false,

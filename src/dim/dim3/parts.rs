@@ -78,14 +78,15 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     };
     match squared.simd_gt(NEAR_TURN).to_bitmask() {
         0 => turns,
-        wide => wide_turns(by, turns, wide),
+        wide_lanes => wide_turns(by, turns, wide_lanes),
     }
 }
 
+/// Replaces the turns of the lanes whose bit is set, because their angles are too wide for the series.
 #[cold]
-fn wide_turns(by: Spins, turns: Rotations, wide: u32) -> Rotations {
+fn wide_turns(by: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (by, mut turns) = (by.to_array(), turns.to_array());
-    for i in chosen(wide) {
+    for i in chosen(wide_lanes) {
         turns[i] = wide_turn(by[i]);
     }
     Rotations::new(turns)

@@ -196,7 +196,8 @@ impl Entities {
     }
 
     /// Returns how many components are not on recorded entities, as those of other [`Entities`]. It changes when a
-    /// component is moved by hand.
+    /// component is moved by hand. A recorded entity has two. The number wraps if a component was taken from one: it is
+    /// only compared with the last one.
     fn count_others(&self, world: &World) -> usize {
         let count =
             |it: &Archetype| (it.len() as usize) * (1 + usize::from(it.has::<RenderPose>()));

@@ -189,8 +189,13 @@ impl Past {
     }
 
     pub fn rewindable(&self) -> Range<u64> {
-        let oldest = self.first_snapshot(0);
-        oldest.map_or(0..0, |place| self.entries[place].tick..self.end())
+        self.oldest().map_or(0..0, |oldest| oldest..self.end())
+    }
+
+    /// Returns the tick of the oldest kept state.
+    pub fn oldest(&self) -> Option<u64> {
+        let oldest = self.first_snapshot(0)?;
+        Some(self.entries[oldest].tick)
     }
 
     pub fn bytes(&self) -> usize {

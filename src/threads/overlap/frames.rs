@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::physics::{Physics, StepRecord};
-use crate::simulation::{Hooks, or_none};
+use crate::simulation::{Hooks, or_no_hooks};
 use crate::time::{Clock, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
@@ -174,7 +174,7 @@ pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
         let step = || {
             // Hooks may panic when they are dropped, too.
             let hooks = hooks;
-            record = physics.run_step(or_none(hooks.as_deref()));
+            record = physics.run_step(or_no_hooks(hooks.as_deref()));
         };
         let result = catch_unwind(AssertUnwindSafe(step));
         let step = Done {

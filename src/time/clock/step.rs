@@ -36,7 +36,7 @@ pub struct Step {
 }
 
 impl Step {
-    pub(crate) fn of_physics(tick: u64, [start, end]: [ExactTime; 2]) -> Self {
+    pub(crate) fn of_preview(tick: u64, [start, end]: [ExactTime; 2]) -> Self {
         Self {
             tick,
             dt: end.dt(),

@@ -511,3 +511,33 @@ fn after_a_correction_steps_continue_from_the_time_of_the_new_state() {
         (MS(80), MS(80))
     );
 }
+
+#[test]
+fn a_frame_that_ends_within_a_rollback_or_after_another_tick_names_its_new_steps() {
+    let mut simulation = space(100);
+    simulation.keep(Kept {
+        ticks: 10,
+        ..Kept::default()
+    });
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(20));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    simulation.roll_back(3).unwrap();
+    let frame = simulation.end_frame();
+    assert_eq!((frame.tick, frame.steps, frame.ticks()), (5, 2, 5..7));
+    advance(&mut simulation, 0);
+    // A frame that is not ended continues in the next one, in which another tick was set.
+    simulation.begin_frame(MS(20));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    simulation.set_tick(1_000);
+    simulation.begin_frame(MS(0));
+    let frame = simulation.end_frame();
+    assert_eq!((frame.tick, frame.steps, frame.ticks()), (1_000, 2, 7..9));
+    simulation.set_tick(2_000);
+    let frame = advance(&mut simulation, 10);
+    assert_eq!((frame.steps, frame.ticks()), (1, 2_000..2_001));
+}
