@@ -68,4 +68,4 @@ impl RunnerSettings {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct StepCost;
+pub struct StepCost(());
