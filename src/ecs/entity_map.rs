@@ -58,7 +58,7 @@ pub struct EntityMap<E> {
     len: usize,
     replaced: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
-    /// body may be too old to have it. One that is later than this state, if it is known, is not.
+    /// body may be too old to have it. One that is later than the state of its insertion, if that is known, is not.
     unseen: BTreeMap<BodyKey, Option<StateNumber>>,
     synced: Synced,
 }
@@ -275,8 +275,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         };
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((owned, _)) if owned == key => {
-                let sent = self.unseen.get(&key);
-                !has_pose && sent.is_none_or(|sent| sent.is_some() && *sent < displayed)
+                let is_earlier = |sent: &Option<StateNumber>| sent.is_some() && *sent < displayed;
+                let had_it = self.unseen.get(&key).is_none_or(is_earlier);
+                !has_pose && had_it
             }
             // A later body has the slot, or this one had an entity before.
             owned => !has_pose || owned.is_some_and(|(owned, _)| owned > key),
@@ -285,8 +286,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
     /// Returns the bodies that were removed, some perhaps twice.
     pub(crate) fn removed(&mut self, picture: Picture<'_>) -> Vec<BodyKey> {
-        let since = self.follow(picture);
-        let screen = picture.lists();
+        let since = self.last_frame_of(picture);
+        let screen = picture.screen_with_lists();
         let listed = since.and_then(|frame| screen?.removed_since(frame));
         let has_list = listed.is_some();
         let listed = listed.or_else(|| Some(screen?.removed().into()));
@@ -304,14 +305,15 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
     /// Returns the poses of bodies that were inserted since the last call, and of bodies that may have moved since.
     pub(crate) fn take_moved<'a>(&mut self, picture: Picture<'a>) -> [Poses<'a>; 2] {
-        let since = self.follow(picture);
-        let screen = picture.lists();
+        let since = self.last_frame_of(picture);
+        let screen = picture.screen_with_lists();
         self.synced = Synced(
             picture
                 .screen()
                 .map(|it| (it.id(), screen.map(Screen::number))),
         );
         let mut new = Vec::new();
+        // A body is new in each call until a picture displays it.
         self.unseen.retain(|key, _| {
             new.extend(picture.pose(*key).map(|pose| (*key, pose)));
             !picture.displays(*key)
@@ -326,7 +328,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Returns the frame of the last sync, if it was with the same screen.
-    fn follow(&mut self, picture: Picture<'_>) -> Option<u64> {
+    fn last_frame_of(&mut self, picture: Picture<'_>) -> Option<u64> {
         let id = picture.screen()?.id();
         let since = match &self.synced.0 {
             Some((last, frame)) if last.ptr_eq(&id) => *frame,

@@ -76,7 +76,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Returns the screen if its lists lead to the present bodies.
-    pub(super) fn lists(&self) -> Option<&'a Screen> {
+    pub(super) fn screen_with_lists(&self) -> Option<&'a Screen> {
         self.screen().filter(|screen| match self {
             // While steps are resimulated, and after an assignment, the picture is of another state. On a thread, where
             // a view displays the simulation, it has no picture.

@@ -124,6 +124,7 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
+    /// Replaces the displayed events with those that wait, and leaves their lists empty.
     pub fn show(&mut self, events: &mut StepEvents) {
         clear_events(&mut self.events);
         let oldest = events.oldest;
@@ -138,6 +139,7 @@ impl DisplayedEvents {
         }
         let old = self.earlier.partition_point(|(step, _)| *step < oldest);
         self.earlier.drain(..old);
+        // After a renumbering, later steps may have lower ticks.
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
             Arc::make_mut(&mut self.events).sort_by_key(order);
         }

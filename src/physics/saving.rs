@@ -132,8 +132,9 @@ impl Physics {
         Ok(())
     }
 
-    /// Returns a hash of a small state's bytes, which reveals the features of Rapier that add fields to its types. Of
-    /// the state after a step, only the size is included, because not every platform computes the same bits.
+    /// Returns a hash of a small state's bytes, which reveals the features of Rapier that add fields to its types. Two
+    /// balls in one place touch. Of the state after two steps, which has their contact, only the size is included,
+    /// because not every platform computes the same bits.
     pub(crate) fn layout() -> Layout {
         static LAYOUT: OnceLock<Layout> = OnceLock::new();
         *LAYOUT.get_or_init(|| {

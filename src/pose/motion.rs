@@ -147,7 +147,7 @@ impl Pair {
         if !self.changes_with(smoothing) {
             return self.weighted(weights);
         }
-        if let Some(trajectory) = self.trajectory.filter(Trajectory::is_read) {
+        if let Some(trajectory) = self.trajectory.filter(Trajectory::was_read) {
             let trajectory = Some(Trajectory {
                 smoothing,
                 ..trajectory
@@ -158,6 +158,7 @@ impl Pair {
             }
             .weighted(weights);
         }
+        // Without a trajectory, the path is straight.
         let plain = weights.blend.one(&self.previous, &self.current);
         match smoothing {
             // One step ahead, on the straight extension.
@@ -211,10 +212,10 @@ impl Trajectory {
 
     /// Displays the path of the last step, of length `dt`, with another smoothing.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
-        if !self.is_read() || is_led(body) {
+        if !self.was_read() || is_led(body) {
             self.center = center_of(body, smoothing);
         }
-        if !self.is_read() {
+        if !self.was_read() {
             self.after = finite_velocity(body);
             self.dt = dt;
         }
@@ -222,7 +223,7 @@ impl Trajectory {
     }
 
     /// Returns whether a step has read the body's velocity, which a plain path does not need.
-    fn is_read(&self) -> bool {
+    fn was_read(&self) -> bool {
         self.dt > 0.0
     }
 

@@ -295,12 +295,13 @@ impl Movers {
         );
         weights.blend.all(previous, current, poses);
         if self.any_uses_trajectory(places) {
-            self.blend_special(start, weights, poses);
+            self.blend_with_curves(start, weights, poses);
         }
     }
 
+    /// Blends again those that have a curve or a smoothing of their own. It is rarely called.
     #[inline(never)]
-    fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
+    fn blend_with_curves(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();
         let rest_start = start + fours.len() * LANES;
         for (n, four) in fours.iter_mut().enumerate() {

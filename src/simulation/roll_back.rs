@@ -12,6 +12,9 @@ use super::past::RewindError;
 use super::simulation::Simulation;
 use super::steps::{OldPresent, Rollback};
 
+/// A tick that no step reaches.
+const NEVER: u64 = u64::MAX;
+
 /// Why [`Simulation::resimulate_with`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -229,18 +232,19 @@ impl Simulation {
             self.run.past.replace_state(&old_present.pairs, tick);
         }
         if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
+            // The picture is corrected once the other steps have run.
             rollback.requested = tick;
             return Ok(());
         }
         let old_present = match self.take_rollback(tick) {
             Some(before) => before,
-            None => OldPresent::new(old_present, u64::MAX),
+            None => OldPresent::new(old_present, NEVER),
         };
         self.follow_tick();
         if is_ahead {
             self.restart_report();
         }
-        self.correct_picture(old_present, u64::MAX);
+        self.correct_picture(old_present, NEVER);
         Ok(())
     }
 }
@@ -304,7 +308,7 @@ impl Simulation {
 
     /// Ends the rollback, if there is one, and stays at the state that it has reached. Returns the present before it.
     fn leave_rollback(&mut self) -> Option<OldPresent> {
-        let old_present = self.take_rollback(u64::MAX)?;
+        let old_present = self.take_rollback(NEVER)?;
         self.abort_step();
         self.physics.end_reaction();
         // Forces that the game added after the last of these steps wait for the next one.
@@ -319,7 +323,7 @@ impl Simulation {
         let mut rollback = self.steps.rollback.take()?;
         // The events were compared after its last step.
         if rollback.remaining() > 0 {
-            rollback.cut(end);
+            rollback.forget_reruns_from(end);
             self.run.event_changes = rollback.event_changes();
         }
         Some(rollback.end(|tick| self.run.step_id(tick)))

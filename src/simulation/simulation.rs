@@ -91,6 +91,7 @@ impl Clone for Simulation {
         let mut physics = self.physics.clone_in_step();
         #[cfg(feature = "parallel")]
         physics.set_pool_if_none(self.physics.pool());
+        // The copy is another run, which knows its state if this one does.
         let run = self.run.copy();
         physics.running.run = self.knows_physics().then(|| run.number());
         Self {

@@ -140,19 +140,20 @@ impl Rollback {
         EventChanges::between(&then, &now)
     }
 
-    /// Goes back to `tick`. Steps that were already resimulated keep the records of their first run.
-    pub fn go_back(&mut self, tick: u64, later: VecDeque<StepRecord>) {
+    /// Goes back to `tick`, from which on steps have left these records. Steps that were already resimulated keep the
+    /// records of their first run.
+    pub fn go_back(&mut self, tick: u64, records: VecDeque<StepRecord>) {
         let first = self.first_tick();
-        let new = later.into_iter().rev();
+        let new = records.into_iter().rev();
         for record in new.filter(|it| first.is_none_or(|first| it.step.tick < first)) {
             self.records.push_front(record);
         }
         self.done = self.place(tick);
-        self.cut(tick);
+        self.forget_reruns_from(tick);
     }
 
     /// Forgets that the steps from `tick` on have run again.
-    pub fn cut(&mut self, tick: u64) {
+    pub fn forget_reruns_from(&mut self, tick: u64) {
         self.reruns.retain(|(ran, _)| *ran < tick);
     }
 

@@ -86,7 +86,7 @@ impl Targets {
     }
 
     pub fn end_step(&mut self, world: &mut World, step: Step) {
-        let end = end_of(step);
+        let end = latest_end_of(step);
         self.0.retain(|key, target| {
             stop_if_disabled(world, *key);
             target.time > end
@@ -114,7 +114,7 @@ impl Target {
             },
         };
         self.start = Some(start);
-        if self.time <= end_of(step) {
+        if self.time <= latest_end_of(step) {
             return self.pose;
         }
         self.pose_at(step.end_time, start)
@@ -156,7 +156,7 @@ fn stop_if_disabled(world: &mut World, key: BodyKey) {
 
 /// Returns the last time that the step reaches, for both ways to compute its end: in whole nanoseconds, or as the sum
 /// of its start and its length, which is rounded to `f32`.
-fn end_of(step: Step) -> Duration {
+fn latest_end_of(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
     step.end_time.saturating_add(rounding)
 }
