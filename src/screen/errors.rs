@@ -136,8 +136,11 @@ impl Screen {
 
     /// Sets the visual error. A body at rest keeps its displayed pose until the next frame.
     pub(super) fn set_error(&mut self, key: BodyKey, error: VisualError) {
-        let Some(shown) = self.pose(key) else {
-            return;
+        let shown = match self.pose(key) {
+            Some(shown) => shown,
+            // The saved game has displayed it.
+            None if self.is_loaded() => Pose::default(),
+            None => return,
         };
         if let Some(Displayed::Moving(index)) = self.bodies.get(key) {
             self.marks[*index].has_error = error.pose != Pose::IDENTITY;
@@ -161,12 +164,13 @@ impl Screen {
     pub(super) fn decay(&mut self, context: &PictureContext) {
         let mut errors = std::mem::take(&mut self.errors);
         errors.retain(|key, Offset { error, shown }| {
-            let Some(body) = self.bodies.get(*key) else {
-                return false;
-            };
             let correction = context.smoothing.correction_of(*key);
             *error = correction.decayed(error, context.elapsed);
             let has_error = error.pose != Pose::IDENTITY;
+            let Some(body) = self.bodies.get(*key) else {
+                // A body at rest is listed later in this frame.
+                return has_error && self.is_loaded();
+            };
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;

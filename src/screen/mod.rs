@@ -46,9 +46,9 @@ pub struct Screen {
     rested: KeyLog,
     removals: KeyLog,
     pub(crate) events: DisplayedEvents,
-    /// The version of the displayed movers and their alpha, or `None` before the first picture of a simulation, which
-    /// compares all bodies.
-    displayed: Option<(u64, f32)>,
+    /// The version of the displayed movers, which a loaded screen does not know, and their alpha, or `None` before the
+    /// first picture of a simulation. The first picture compares all bodies.
+    displayed: Option<(Option<u64>, f32)>,
     /// The bodies in `moved` that jumped.
     jumped: Vec<BodyKey>,
     origin: Option<Origin>,
@@ -141,8 +141,9 @@ impl Screen {
     /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and displayed
     /// this time, in seconds, and this origin.
     #[cfg(feature = "serde")]
-    pub(crate) fn loaded(number: u64, time: f64, origin: Option<Origin>) -> Self {
+    pub(crate) fn loaded(number: u64, time: f64, alpha: f32, origin: Option<Origin>) -> Self {
         Self {
+            displayed: origin.map(|_| (None, alpha)),
             complete_from: number.saturating_add(1),
             time,
             origin,
@@ -195,8 +196,13 @@ impl Screen {
         self.id.0.number()
     }
 
+    /// Returns whether the last picture was saved, so that the first one of this screen continues it.
+    fn is_loaded(&self) -> bool {
+        matches!(self.displayed, Some((None, _)))
+    }
+
     pub fn has_picture(&self) -> bool {
-        self.displayed.is_some()
+        self.displayed.is_some_and(|(version, _)| version.is_some())
     }
 
     pub fn return_from_view(&mut self) {

@@ -105,7 +105,7 @@ impl Screen {
     /// Returns the data of this picture, if it displays these movers.
     pub(crate) fn render_data<'a>(&'a self, movers: &'a Movers) -> Option<RenderData<'a>> {
         let (version, alpha) = self.displayed?;
-        (version == movers.version()).then_some(RenderData {
+        (version == Some(movers.version())).then_some(RenderData {
             screen: self,
             movers,
             alpha,

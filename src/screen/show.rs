@@ -55,7 +55,7 @@ impl Screen {
         if changes.scope == Scope::Other || !self.jumped.is_empty() {
             self.finish_jumps(changes.scope == Scope::Other);
         }
-        self.displayed = Some((movers.version(), context.alpha));
+        self.displayed = Some((Some(movers.version()), context.alpha));
     }
 
     /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.

@@ -55,7 +55,7 @@ impl Serialize for Simulation {
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
-        let time = written.frame.time.as_secs_f64();
+        let (time, alpha) = (written.frame.time.as_secs_f64(), written.frame.alpha);
         let mut simulation = Self {
             steps: Steps {
                 clock: written.clock.into_owned(),
@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for Simulation {
             frame: written.frame,
             smoothing: written.smoothing.smoothing,
             correction: written.smoothing.correction,
-            screen: Screen::loaded(written.frame.number, time, written.origin),
+            screen: Screen::loaded(written.frame.number, time, alpha, written.origin),
             ..Self::default()
         };
         simulation.replace_physics(written.physics.into_owned());

@@ -420,3 +420,30 @@ fn a_press_after_a_load_arrives_in_the_step_of_its_time() {
         assert_eq!(press_in_frames(loaded, timer, host), expected);
     }
 }
+
+#[test]
+fn a_loaded_game_that_is_corrected_before_its_first_frame_does_not_jump() {
+    let mut simulation = space(100);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let key = simulation.physics.insert(body, ball());
+    let lamp = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
+    let lamp = simulation.physics.insert(lamp, ball());
+    let mut server = simulation.clone();
+    let body = server.physics.body_mut(key).unwrap();
+    body.set_linvel(Vector::X * -10.0, true);
+    let aside = translation(0.5, 3.0, 0.0);
+    server.physics.teleport(lamp, aside).unwrap();
+    simulation.advance(MS(52), |_, _| ());
+    server.advance(MS(52), |_, _| ());
+    let before = [key, lamp].map(|key| simulation.pose(key).unwrap().translation.x);
+    let loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+    for mut game in [simulation.clone(), simulation, loaded] {
+        game.correct(server.physics.clone()).unwrap();
+        game.advance(MS(0), |_, _| ());
+        let after = [key, lamp].map(|key| game.pose(key).unwrap().translation.x);
+        assert_near(after[0], before[0]);
+        assert_near(after[1], before[1]);
+        game.advance(Duration::from_secs(9), |_, _| ());
+        assert_near(game.pose(lamp).unwrap().translation.x, 0.5);
+    }
+}

@@ -9,7 +9,7 @@ mod refused;
 #[cfg(feature = "enhanced-determinism")]
 use crate::scenes::everything::Everything;
 use crate::scenes::testing::{translation, vector};
-use crate::scenes::{MS, Yard, ball, hash, space};
+use crate::scenes::{MS, Yard, assert_near, ball, hash, space};
 use allocation_counter::measure;
 use evenstep::ecs::EntityMap;
 use evenstep::forces::ForceGenerator;
