@@ -484,3 +484,25 @@ fn a_reserved_entity_is_not_cloned() {
     assert!(copy.iter().map(|entity| entity.entity()).eq([living]));
     assert_eq!(copy.len(), 1);
 }
+
+#[test]
+fn a_despawned_entity_of_a_copy_leaves_the_body_of_the_original() {
+    let mut simulation = Simulation::default();
+    let mut original = RollbackWorld::default();
+    let RollbackWorld {
+        world, entities, ..
+    } = &mut original;
+    let physics = &mut simulation.physics;
+    let body = RigidBodyBuilder::dynamic();
+    let (entity, key) = entities.spawn(world, physics, body, collider(), ());
+    let mut copy = original.clone();
+    let mut copied = simulation.clone();
+    copy.world.despawn(entity).unwrap();
+    original
+        .entities
+        .remove_dropped(&mut original.world, &mut simulation.physics);
+    assert!(simulation.physics.body(key).is_some());
+    copy.entities
+        .remove_dropped(&mut copy.world, &mut copied.physics);
+    assert!(copied.physics.body(key).is_none());
+}
