@@ -202,13 +202,9 @@ impl Physics {
         match self.running.stage {
             // The targets of this step were applied when it began.
             Stage::Before(StepAtHand { step, .. }) => {
-                targets
-                    .set(key, pose, time)
-                    .apply(&mut bodies[handle], step);
+                targets.set_in_step(key, &mut bodies[handle], pose, time, step);
             }
-            _ => {
-                targets.set(key, pose, time);
-            }
+            _ => targets.set(key, pose, time),
         }
         Ok(())
     }

@@ -13,18 +13,26 @@ use rapier::math::{Pose, Rotation};
 
 use super::world::World;
 
-/// The targets, one per body. A later one replaces an earlier one. They are sorted by key, so that Rapier's list of
-/// changed bodies does not depend on the order of the calls.
+/// The targets, one per body. A later one replaces an earlier one.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Targets(
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
+pub(crate) struct Targets {
+    /// Sorted by key, so that Rapier's list of changed bodies does not depend on the order of the calls.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
-    BTreeMap<BodyKey, Target>,
-);
+    map: BTreeMap<BodyKey, Target>,
+    /// The bodies whose targets were set and are reached in the current step, which no bytes hold. A game that moves
+    /// bodies in each step then needs no entry in the map.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    arriving: Vec<BodyKey>,
+}
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Target {
+struct Target {
     pose: Pose,
     time: Duration,
     start: Option<TargetStart>,
@@ -43,16 +51,38 @@ impl Targets {
     /// Returns whether each target that was read belongs to a living body.
     #[cfg(feature = "serde")]
     pub fn are_of(&self, keys: &Keys) -> bool {
-        self.0.keys().all(|key| keys.handle(*key).is_some())
+        self.map.keys().all(|key| keys.handle(*key).is_some())
     }
 
-    pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) -> &mut Target {
+    pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
+        self.entry(key, pose, time);
+    }
+
+    /// Sets a target after those of the step have been applied. One that is reached in the step is not kept.
+    pub fn set_in_step(
+        &mut self,
+        key: BodyKey,
+        body: &mut RigidBody,
+        pose: Pose,
+        time: Duration,
+        step: Step,
+    ) {
+        if time <= latest_end_of(step) {
+            self.remove(key);
+            self.arriving.push(key);
+            body.set_next_kinematic_position(pose);
+        } else {
+            self.entry(key, pose, time).apply(body, step);
+        }
+    }
+
+    fn entry(&mut self, key: BodyKey, pose: Pose, time: Duration) -> &mut Target {
         let new = Target {
             pose,
             time,
             start: None,
         };
-        let target = self.0.entry(key).or_insert_with(|| new.clone());
+        let target = self.map.entry(key).or_insert_with(|| new.clone());
         if (target.pose, target.time) != (pose, time) {
             *target = new;
         }
@@ -60,18 +90,18 @@ impl Targets {
     }
 
     pub fn remove(&mut self, key: BodyKey) {
-        self.0.remove(&key);
+        self.map.remove(&key);
     }
 
     /// Transforms a body's target. The body is moved as well, so its motion restarts from there.
     pub fn transform(&mut self, key: BodyKey, by: &Pose) {
-        if let Some(target) = self.0.get_mut(&key) {
+        if let Some(target) = self.map.get_mut(&key) {
             target.pose = by * target.pose;
         }
     }
 
     pub fn transform_all(&mut self, by: &Pose) {
-        for target in self.0.values_mut() {
+        for target in self.map.values_mut() {
             target.pose = by * target.pose;
         }
     }
@@ -79,15 +109,21 @@ impl Targets {
     /// Tells Rapier the poses that bodies should have after this step. Drops the targets of bodies that are no longer
     /// kinematic by position.
     pub fn apply(&mut self, world: &mut World, step: Step) {
-        self.0.retain(|key, target| {
+        // Steps that were aborted may have listed the same bodies.
+        self.arriving.sort_unstable();
+        self.arriving.dedup();
+        self.map.retain(|key, target| {
             let body = world.get_mut(*key);
             body.is_some_and(|body| target.apply(body, step))
         });
     }
 
     pub fn end_step(&mut self, world: &mut World, step: Step) {
+        for key in self.arriving.drain(..) {
+            stop_if_disabled(world, key);
+        }
         let end = latest_end_of(step);
-        self.0.retain(|key, target| {
+        self.map.retain(|key, target| {
             stop_if_disabled(world, *key);
             target.time > end
         });
@@ -95,7 +131,7 @@ impl Targets {
 }
 
 impl Target {
-    pub fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
+    fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if body.body_type() != RigidBodyType::KinematicPositionBased {
             return false;
         }
