@@ -11,6 +11,8 @@ mod scenes;
 mod entities;
 // What holds with each host.
 mod hosts;
+// An `EntityMap` without hecs.
+mod map;
 // A hecs world that is rolled back with the physics.
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.
