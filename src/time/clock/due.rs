@@ -141,7 +141,8 @@ impl Clock {
         self.pause();
         let is_time = !self.used.has_single_steps;
         if let Some(due) = self.due.take_if(|_| is_time) {
-            self.held = self.held.saturating_add(due.units);
+            // The frame has taken what was held before.
+            self.held = due.units;
         }
         let dropped = self.abort_frame();
         self.holds = true;
