@@ -36,12 +36,12 @@ pub fn fingerprint() -> u64 {
 
 /// Hashes the functions that Rapier calls. Some C libraries compute the sine and cosine of one number in a single
 /// function, so both forms are included.
+/// Hashes results of the float functions, which differ between libraries. `black_box` keeps the compiler from computing
+/// them, and from merging a sine and a cosine.
 #[expect(
     clippy::disallowed_methods,
     reason = "their differences are what is measured"
 )]
-/// Hashes results of the float functions, which differ between libraries. `black_box` keeps the compiler from computing
-/// them, and from merging a sine and a cosine.
 fn hash_float_functions(hasher: &mut XxHash3_64) {
     const SAMPLES: u16 = 4096;
     for i in 0..SAMPLES {

@@ -327,7 +327,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         [new.into(), moved]
     }
 
-    /// Returns the frame of the last sync, if it was with the same screen.
+    /// Returns the frame of the last sync, if it was with the same screen. With another screen, all bodies count as new.
     fn last_frame_of(&mut self, picture: Picture<'_>) -> Option<u64> {
         let id = picture.screen()?.id();
         let since = match &self.synced.0 {

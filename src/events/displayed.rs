@@ -124,7 +124,7 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Replaces the displayed events with those that wait, and leaves their lists empty.
+    /// Replaces the displayed events with the waiting ones, and keeps their lists for later steps.
     pub fn show(&mut self, events: &mut StepEvents) {
         clear_events(&mut self.events);
         let oldest = events.oldest;

@@ -299,7 +299,7 @@ impl Movers {
         }
     }
 
-    /// Blends again those that have a curve or a smoothing of their own. It is rarely called.
+    /// Blends the poses again, because some of the movers have a curve or another smoothing. Most scenes have none.
     #[inline(never)]
     fn blend_with_curves(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();

@@ -23,7 +23,8 @@ impl Screen {
     ) {
         self.begin(context);
         self.events.show(&mut changes.events);
-        if changes.scope == Scope::Other {
+        let is_other = changes.scope == Scope::Other;
+        if is_other {
             self.end_errors();
         }
         let starts = self.change_errors(&changes.list, context.smoothing);
@@ -52,8 +53,8 @@ impl Screen {
             }
             self.compare(start, poses);
         }
-        if changes.scope == Scope::Other || !self.jumped.is_empty() {
-            self.finish_jumps(changes.scope == Scope::Other);
+        if is_other || !self.jumped.is_empty() {
+            self.finish_jumps(is_other);
         }
         self.displayed = Some((Some(movers.version()), context.alpha));
     }

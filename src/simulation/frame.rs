@@ -71,9 +71,7 @@ impl Simulation {
     ) -> Result<(), H::Error> {
         // The hook sees the clock of an assigned state.
         self.take_over();
-        if self.open.is_some() {
-            self.interrupt_frame();
-        }
+        self.interrupt_frame();
         let result = hooks.before_frame(self, frame_time);
         self.begin_frame(frame_time);
         result
@@ -98,7 +96,7 @@ impl Simulation {
         );
         {
             span!("before_step");
-            // It stays so if the hook fails or panics, whose forces are then discarded.
+            // If the hook fails or panics, this stays set, and its forces are discarded.
             self.physics.running.is_in_hook = true;
             hooks.before_step(&mut self.physics, step)?;
             self.physics.running.is_in_hook = false;
@@ -158,9 +156,7 @@ impl Simulation {
         let frame_time = frame_time.into();
         self.settle();
         self.check_world();
-        if self.open.is_some() {
-            self.interrupt_frame();
-        }
+        self.interrupt_frame();
         self.frames_begun += 1;
         if self.steps.clock.requests().tick.is_some() {
             self.abandon_rollback();
@@ -366,6 +362,9 @@ impl Simulation {
 
     /// Closes a frame that a panic or a missing `end_frame` left open. The next one continues its report.
     fn interrupt_frame(&mut self) {
+        if self.open.is_none() {
+            return;
+        }
         let report = self.take_report();
         if report.is_some_and(|report| report.steps > 0) {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
@@ -381,9 +380,7 @@ impl Simulation {
             return None;
         }
         self.settle();
-        if self.physics.current_step().is_some() {
-            self.abort_step();
-        }
+        self.abort_step();
         let mut report = self.open.take()?;
         report.dropped += self.steps.clock.abort_frame();
         Some(report)

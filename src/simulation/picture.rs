@@ -104,8 +104,8 @@ impl Simulation {
     /// Returns the changes since an earlier frame, for a host that missed the frames after it.
     ///
     /// Returns `None` if that frame is too long ago or of another simulation, such as the original of a clone or of a
-    /// loaded game, and on a thread. Then read the
-    /// [`pose`](Self::pose) of every body that the host knows. Bodies without one were removed.
+    /// loaded game, and on a thread. Then read the [`pose`](Self::pose) of every body that the host knows. Bodies
+    /// without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
         let is_of_this = frame.displayed_by.0 == self.screen.own_number();

@@ -137,8 +137,8 @@ impl Simulation {
         (self.open, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
-        let changes = if let Some(left) = self.take_rollback(tick) {
-            left.changes
+        let changes = if let Some(old_present) = self.take_rollback(tick) {
+            old_present.changes
         } else {
             if !has_panicked && self.run.past.rewindable().end <= here.saturating_add(1) {
                 self.run.past.push_end(&self.physics);

@@ -225,11 +225,11 @@ impl Simulation {
         state.keep_own_parts(&mut self.physics);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
-        let old_present = self.replace_physics(state);
+        let old = self.replace_physics(state);
         if is_ahead {
             self.run.past.clear();
         } else {
-            self.run.past.replace_state(&old_present.pairs, tick);
+            self.run.past.replace_state(&old.pairs, tick);
         }
         if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
             // The picture is corrected once the other steps have run.
@@ -238,7 +238,7 @@ impl Simulation {
         }
         let old_present = match self.take_rollback(tick) {
             Some(before) => before,
-            None => OldPresent::new(old_present, NEVER),
+            None => OldPresent::new(old, NEVER),
         };
         self.follow_tick();
         if is_ahead {
@@ -271,13 +271,8 @@ impl Simulation {
         let Some((snapshot, later)) = self.run.past.take(tick, self.steps.clock.tick()) else {
             return;
         };
-        let old_present = self.replace_physics(snapshot);
-        let new = || {
-            Box::new(Rollback::new(
-                OldPresent::new(old_present, oldest),
-                requested,
-            ))
-        };
+        let old = self.replace_physics(snapshot);
+        let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
         rollback.go_back(tick, later);

@@ -81,12 +81,8 @@ impl OldPresent {
 
     /// Returns the keys that belong to other bodies now, because of another order of insertions.
     pub fn reused_keys(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
-        let later = self
-            .insertions
-            .iter()
-            .filter(|(_, insertion)| insertion.tick > first);
-        let others = later
-            .filter(|(key, insertion)| world.insertion(*key).is_some_and(|it| it != *insertion));
+        let later = self.insertions.iter().filter(|(_, it)| it.tick > first);
+        let others = later.filter(|(key, it)| world.insertion(*key).is_some_and(|now| now != *it));
         others.map(|(key, _)| *key).collect()
     }
 }

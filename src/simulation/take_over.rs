@@ -123,11 +123,7 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             // The changes of the present wait in the rollback, without what the game has asked for since.
             let changes = std::mem::take(&mut old.running.changes);
-            self.physics
-                .running
-                .changes
-                .list
-                .extend(froms(changes.list));
+            (self.physics.running.changes.list).extend(froms(changes.list));
         }
         self.adopt();
         self.pass_settings();

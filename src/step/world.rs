@@ -151,11 +151,7 @@ impl World {
 
     pub fn insertions_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Insertion)> {
         let keys = self.keys.iter().map(|(key, _)| key);
-        let later = keys.filter(move |key| {
-            self.keys
-                .insertion(*key)
-                .is_some_and(|insertion| insertion > tick)
-        });
+        let later = keys.filter(move |key| !self.keys.was_inserted_by(*key, tick));
         later.filter_map(|key| Some((key, self.insertion(key)?)))
     }
 

@@ -324,11 +324,10 @@ impl<H: Hooks> Worker<H> {
             Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
             None => passed,
         };
-        if !passed.is_zero() && self.broken.is_none() && self.make_frame(passed) {
-            // The hook before the frame may have ended a pause.
-            if self.simulation.frame().steps > 0 {
-                self.publish();
-            }
+        let is_made = !passed.is_zero() && self.broken.is_none() && self.make_frame(passed);
+        // The hook before the frame may have ended a pause.
+        if is_made && self.simulation.frame().steps > 0 {
+            self.publish();
         }
     }
 

@@ -48,8 +48,8 @@ use frames::{Done, Job, run_steps};
 /// # Latency
 /// Results are displayed one step later than by a [`Simulation`] in one thread, or less with
 /// [`set_slack`](Self::set_slack). If steps have uneven lengths, the longest one of the last second counts, so that the
-/// picture keeps its speed. Changes in `after_step` are displayed by the frame that calls it, so shift the
-/// origin there, together with the camera. Changes in `before_step` and between two frames are displayed with the step.
+/// picture keeps its speed. Changes in `after_step` are displayed by the frame that calls it, so shift the origin there,
+/// together with the camera. Changes in `before_step` and between two frames are displayed with the step.
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of

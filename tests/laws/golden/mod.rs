@@ -97,8 +97,10 @@ impl Hashes {
 /// Gives each NaN the same sign, which the compiler chooses. Bytes with a NaN lose their header, because it has their
 /// checksum.
 fn with_one_nan(mut bytes: Vec<u8>) -> Vec<u8> {
+    /// At least the length of the header.
+    const HEADER: usize = 64;
     let nan = f32::NAN.to_le_bytes();
-    let places: Vec<usize> = (64..bytes.len() - 3)
+    let places: Vec<usize> = (HEADER..bytes.len() - 3)
         .filter(|i| bytes[*i..*i + 3] == nan[..3] && bytes[*i + 3] & 0x7F == nan[3])
         .collect();
     for place in &places {
@@ -107,7 +109,7 @@ fn with_one_nan(mut bytes: Vec<u8>) -> Vec<u8> {
     if places.is_empty() {
         bytes
     } else {
-        bytes.split_off(64)
+        bytes.split_off(HEADER)
     }
 }
 

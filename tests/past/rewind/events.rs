@@ -296,7 +296,7 @@ fn a_correction_changes_no_events_of_the_steps_before_it() {
     advance(&mut simulation, 50);
     simulation.roll_back(7).unwrap();
     assert_eq!(simulation.physics.tick(), 0);
-    resimulate_up_to(&mut simulation, 7);
+    run_up_to(&mut simulation, 7);
     simulation.correct(state).unwrap();
     simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
     let changes = simulation.event_changes();

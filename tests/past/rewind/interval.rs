@@ -92,7 +92,7 @@ fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
             .unwrap();
         advance(&mut simulation, if is_late { 100 } else { 60 });
         simulation.roll_back(6).unwrap();
-        resimulate_up_to(&mut simulation, 6);
+        run_up_to(&mut simulation, 6);
         simulation.correct(theirs.physics).unwrap();
         advance(&mut simulation, 30);
         assert_eq!(height(&simulation, key), 50.0);

@@ -201,8 +201,8 @@ impl Hooks for Watch {
     }
 }
 
-/// Runs the steps before this tick again.
-fn resimulate_up_to(simulation: &mut Simulation, tick: u64) {
+/// Runs the steps before this tick.
+fn run_up_to(simulation: &mut Simulation, tick: u64) {
     while simulation.physics.tick() < tick {
         simulation.next_step().unwrap();
         simulation.run_step();

@@ -298,7 +298,7 @@ fn a_rollback_has_to_reach_the_tick_of_a_state_that_corrects_it() {
         text.ends_with("resimulate the steps up to the state's tick first"),
         "{text}"
     );
-    resimulate_up_to(&mut client, 6);
+    run_up_to(&mut client, 6);
     client.correct(*error.state).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);
     let frame = advance(&mut client, 0);
@@ -514,25 +514,17 @@ fn after_a_correction_steps_continue_from_the_time_of_the_new_state() {
 
 #[test]
 fn a_frame_that_ends_within_a_rollback_or_after_another_tick_names_its_new_steps() {
-    let mut simulation = space(100);
-    simulation.keep(Kept {
-        ticks: 10,
-        ..Kept::default()
-    });
+    let (mut simulation, _) = flyer_with_states(10);
     advance(&mut simulation, 50);
     simulation.begin_frame(MS(20));
-    while simulation.next_step().is_some() {
-        simulation.run_step();
-    }
+    run_up_to(&mut simulation, 7);
     simulation.roll_back(3).unwrap();
     let frame = simulation.end_frame();
     assert_eq!((frame.tick, frame.steps, frame.ticks()), (5, 2, 5..7));
     advance(&mut simulation, 0);
     // A frame that is not ended continues in the next one, in which another tick was set.
     simulation.begin_frame(MS(20));
-    while simulation.next_step().is_some() {
-        simulation.run_step();
-    }
+    run_up_to(&mut simulation, 9);
     simulation.set_tick(1_000);
     simulation.begin_frame(MS(0));
     let frame = simulation.end_frame();

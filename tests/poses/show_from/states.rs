@@ -97,20 +97,21 @@ fn portals_and_teleports_follow_the_call_in_an_assigned_state() {
     let by = translation(0.0, -0.5, 0.0);
     let aside = translation(9.0, 0.0, 0.0);
     for is_assigned in [true, false] {
+        let renew = |physics: &mut Physics| {
+            if is_assigned {
+                *physics = physics.clone();
+            }
+        };
         let (mut simulation, key) = flight();
         advance(&mut simulation, 50);
         let physics = &mut simulation.physics;
-        if is_assigned {
-            *physics = physics.clone();
-        }
+        renew(physics);
         physics.show_from(key, hand()).unwrap();
         physics.teleport_by(key, by).unwrap();
         advance(&mut simulation, 4);
         assert_at(&simulation, key, by * hand());
         let physics = &mut simulation.physics;
-        if is_assigned {
-            *physics = physics.clone();
-        }
+        renew(physics);
         physics.show_from(key, hand()).unwrap();
         physics.teleport(key, aside).unwrap();
         advance(&mut simulation, 4);
