@@ -15,6 +15,7 @@ impl Physics {
     /// Inserts a body and its collider. The body starts to move in the next step.
     ///
     /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame.
+    #[doc(alias("spawn", "add_body"))]
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
         let (handle, _) = self.world.rapier.insert(body, collider);
         self.key_for(handle)
@@ -38,18 +39,29 @@ impl Physics {
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
         // The body's centre of mass may differ from now on.
-        self.edits.bodies.push(key);
+        self.note_edit(key);
+        self.renew_contacts_if_dynamic(parent);
+        let body = &mut self.world.rapier.bodies[parent];
+        if !body.is_enabled() {
+            // In the next step Rapier then disables the new collider, too.
+            body.set_enabled(true);
+            body.set_enabled(false);
+        }
         Ok(self.world.rapier.insert_collider(collider, Some(parent)))
     }
 
     /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already. The
     /// next step reports its `Stopped` events.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
-        let body = self.key_of_collider(handle);
-        if let Some(body) = body.and_then(|key| self.handle(key)) {
+        let key = self.key_of_collider(handle);
+        let body = key.and_then(|key| self.handle(key));
+        if let Some(body) = body {
             self.expect_motion_of_neighbours(body);
+            self.renew_contacts_if_dynamic(body);
         }
-        self.edits.bodies.extend(body);
+        if let Some(key) = key {
+            self.note_edit(key);
+        }
         self.world.rapier.remove_collider(handle)
     }
 
@@ -107,6 +119,7 @@ impl Physics {
 
     /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
     /// removed already. The next step reports the `Stopped` events of its contacts.
+    #[doc(alias = "despawn")]
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
         self.forget_body(key);
@@ -126,15 +139,20 @@ impl Physics {
     /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
     /// the rotation or only the translation, the other is still interpolated.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        let body = self.world.get_mut(key)?;
-        self.edits.bodies.push(key);
-        Some(body)
+        self.handle(key)?;
+        self.note_edit(key);
+        self.world.get_mut(key)
     }
 
     /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
     /// [`body_mut`](Self::body_mut).
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
-        self.edits.bodies.extend(self.key_of_collider(handle));
+        let key = self.key_of_collider(handle);
+        if let Some(key) = key {
+            self.note_edit(key);
+        }
+        let parts = self.world.contact_parts(handle)?;
+        self.edits.colliders.push((handle, parts));
         self.world.rapier.colliders.get_mut(handle)
     }
 
@@ -229,7 +247,9 @@ impl Physics {
     /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
     /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        self.edits.bodies.extend_from_slice(keys);
+        for key in keys {
+            self.note_edit(*key);
+        }
         self.rapier_mut_except_bodies()
     }
 

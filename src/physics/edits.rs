@@ -2,12 +2,15 @@
 
 use crate::key::BodyKey;
 use crate::pose::{Change, Changes, Scope, froms};
-use rapier::dynamics::RigidBodyHandle;
+use rapier::dynamics::{RigidBody, RigidBodyAdditionalMassProps, RigidBodyHandle};
 
-use super::Physics;
+use super::{Physics, Stage, StepAtHand};
 
 impl Physics {
     pub(crate) fn detect_edits(&mut self) {
+        if !(self.edits.bodies.is_empty() && self.edits.colliders.is_empty()) {
+            self.renew_edited_contacts();
+        }
         let (mut dead, mut put) = (Vec::new(), Vec::new());
         let Self {
             world,
@@ -48,6 +51,7 @@ impl Physics {
         }
         for key in put {
             self.note_teleport(key);
+            self.note_position(key);
         }
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
@@ -55,6 +59,56 @@ impl Physics {
                 self.forget_body(key);
             }
         }
+    }
+
+    /// Notes that the game may change a body from now on.
+    pub(super) fn note_edit(&mut self, key: BodyKey) {
+        self.edits.bodies.push(key);
+        let mass = self.world.get(key).and_then(additional_mass);
+        if let Some(mass) = mass {
+            self.edits.masses.entry(key).or_insert(mass);
+        }
+    }
+
+    /// Tells Rapier what it does not see when a body's position is set: a body on its way to a target still moves, and
+    /// contacts with a body that is not dynamic are elsewhere.
+    pub(super) fn note_position(&mut self, key: BodyKey) {
+        let Some(handle) = self.world.handle(key) else {
+            return;
+        };
+        let body = &mut self.world.rapier.bodies[handle];
+        if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
+            self.targets.lead_on(key, body, step);
+        }
+        if body.is_fixed() || body.is_kinematic() {
+            self.world.renew_contacts(handle);
+        }
+    }
+
+    pub(super) fn renew_contacts_if_dynamic(&mut self, handle: RigidBodyHandle) {
+        if self.world.rapier.bodies[handle].is_dynamic() {
+            self.world.renew_contacts(handle);
+        }
+    }
+
+    /// Renews the contacts of colliders and bodies whose material or mass was changed.
+    fn renew_edited_contacts(&mut self) {
+        let Self { world, edits, .. } = self;
+        for (handle, before) in edits.colliders.drain(..) {
+            if world.contact_parts(handle).is_some_and(|it| it != before) {
+                world.renew_contacts_of(handle);
+            }
+        }
+        for key in &edits.bodies {
+            if let Some(body) = world.get(*key)
+                && let Some(mass) = additional_mass(body)
+                && edits.masses.get(key) != Some(&mass)
+                && let Some(handle) = world.handle(*key)
+            {
+                world.renew_contacts(handle);
+            }
+        }
+        edits.masses.clear();
     }
 
     pub(crate) fn list_movers(&mut self) {
@@ -140,4 +194,10 @@ impl Physics {
         self.running.changes.list.extend(list);
         self.running.changes.list.extend(froms(own.list));
     }
+}
+
+fn additional_mass(body: &RigidBody) -> Option<RigidBodyAdditionalMassProps> {
+    (body.mass_properties().additional_local_mprops)
+        .as_deref()
+        .copied()
 }

@@ -17,7 +17,7 @@ use super::{Physics, Stage};
 /// | --- | --- |
 /// | in the hook before a step | that step; if the step does not run, they are discarded |
 /// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
-/// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | before a frame, or in it outside of its steps | the next step, in this frame or a later one. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces), even if the game resumes within it |
 /// | in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
 ///
 /// Pending forces add up, so add them in each step and not in each frame. Forces that were added before a frame in

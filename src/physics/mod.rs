@@ -25,6 +25,7 @@ mod checksum;
 
 #[cfg(feature = "serde")]
 pub use saving::fingerprint_of;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +34,10 @@ use crate::events::{EventLog, Events, SharedEvents};
 use crate::forces::Forces;
 use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
-use crate::step::{Targets, World};
+use crate::step::{ContactParts, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
+use rapier::dynamics::RigidBodyAdditionalMassProps;
+use rapier::geometry::ColliderHandle;
 use rapier::pipeline::PhysicsWorld;
 
 pub use forces::VectorError;
@@ -124,6 +127,11 @@ pub struct Physics {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
     pub bodies: Vec<BodyKey>,
+    /// The additional masses that these bodies had, if any.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    pub masses: BTreeMap<BodyKey, RigidBodyAdditionalMassProps>,
+    /// The colliders that may be changed, and what their contacts depended on.
+    pub colliders: Vec<(ColliderHandle, ContactParts)>,
     /// Whether any body may be changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
@@ -210,6 +218,7 @@ impl Clone for Physics {
 impl Physics {
     /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
     /// has renumbered them. In a rollback, this is the next resimulated step.
+    #[doc(alias = "frame_number")]
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
@@ -242,6 +251,7 @@ impl Physics {
     ///
     /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.
+    #[doc(alias("pause", "hit_stop"))]
     pub fn pause_after_step(&mut self) {
         self.running.pauses = match self.running.step_at_hand() {
             Some(at_hand) => !at_hand.step.is_resimulated,
@@ -269,7 +279,7 @@ impl Physics {
 
 /// # In a loop
 impl Physics {
-    /// Sets the rate of the loop's next step.
+    /// Sets the rate of the next step, for previews. In a step it is the rate of that step.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }

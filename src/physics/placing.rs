@@ -25,6 +25,7 @@ impl Physics {
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
     /// invalid `pose`; [`BodyError::Dependent`] for a body whose pose follows from that of others;
     /// [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not dynamic.
+    #[doc(alias("set_position", "set_translation"))]
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let pose = self.placeable(key, handle, pose)?;
@@ -71,6 +72,7 @@ impl Physics {
         if position.is_finite() {
             self.pairs.teleport(key, handle, position, tick);
             self.note_teleport(key);
+            self.note_position(key);
         }
     }
 
@@ -86,6 +88,7 @@ impl Physics {
     /// # Errors
     /// Like [`teleport`](Self::teleport), with `by` in place of `pose`, and [`BodyError::NotFinite`] if the result is
     /// not finite.
+    #[doc(alias = "portal")]
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
@@ -102,6 +105,7 @@ impl Physics {
             if self.pairs.transport(key, handle, &by, tick) {
                 let change = Change::Turned(key, by, self.origin);
                 self.running.changes.list.push(change);
+                self.note_position(key);
             }
         }
         Ok(())
@@ -133,6 +137,7 @@ impl Physics {
     ///
     /// # Errors
     /// [`VectorError`] if `origin` is not finite.
+    #[doc(alias = "floating_origin")]
     pub fn shift_origin(&mut self, origin: Vector) -> Result<(), VectorError> {
         if !origin.is_finite() {
             return Err(VectorError(origin));
@@ -186,6 +191,7 @@ impl Physics {
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`] like [`teleport`](Self::teleport);
     /// [`BodyError::NotKinematic`] if the body is of another type.
+    #[doc(alias("move_kinematic", "move_position"))]
     pub fn set_kinematic_target(
         &mut self,
         key: BodyKey,

@@ -82,7 +82,8 @@ impl<'de> Deserialize<'de> for Physics {
         let keys = &physics.world.keys;
         let is_consistent = physics.world.is_consistent()
             && physics.pairs.is_consistent(keys)
-            && physics.targets.are_of(keys);
+            && physics.targets.are_of(keys)
+            && (physics.smoothing.keys()).all(|key| keys.handle(key).is_some());
         if is_consistent {
             Ok(physics)
         } else {

@@ -26,6 +26,7 @@ pub(crate) struct StepRecord {
 impl Physics {
     pub(crate) fn begin_step(&mut self, step: Step, end: ExactTime) {
         self.targets.apply(&mut self.world, step);
+        self.rate = end.rate();
         self.running.stage = Stage::Before(StepAtHand { step, end });
     }
 
@@ -75,8 +76,8 @@ impl Physics {
     /// Returns the state after `steps` more steps, without a loop. Use it to preview the path of a thrown ball, or the
     /// ghost of a player.
     ///
-    /// The steps run on a copy, at the rate of the simulation, and are the same to the bit as those that its loop will
-    /// run. `before_step` is called before each of them, and sees each state: pass your game's hook. The real times of
+    /// The steps run on a copy, at the rate of the simulation's next step or, in a hook, of its step, and are the same to
+    /// the bit as those that its loop will run at this rate. `before_step` is called before each of them, and sees each state: pass your game's hook. The real times of
     /// its [`Step`] are zero. Rapier's own hooks are not called. In a hook, the copy lacks the forces that the hook has
     /// added for its step. If `before_step` assigns another value, the step does not run, and the next one continues
     /// from that value.

@@ -24,10 +24,10 @@ pub(crate) struct Targets {
     /// Sorted by key, so that Rapier's list of changed bodies does not depend on the order of the calls.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     map: BTreeMap<BodyKey, Target>,
-    /// The bodies whose targets were set and are reached in the current step, which no bytes hold. A game that moves
-    /// bodies in each step then needs no entry in the map.
+    /// The targets that were set and are reached in the current step, which no bytes hold. A game that moves bodies in
+    /// each step then needs no entry in the map. The last entry of a body counts, and is `None` after a teleport.
     #[cfg_attr(feature = "serde", serde(skip))]
-    arriving: Vec<BodyKey>,
+    arriving: Vec<(BodyKey, Option<Pose>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ impl Targets {
         step: Step,
     ) {
         if time <= latest_end_of(step) {
-            self.remove(key);
-            self.arriving.push(key);
+            self.map.remove(&key);
+            self.arriving.push((key, Some(pose)));
             body.set_next_kinematic_position(pose);
         } else {
             self.entry(key, pose, time).apply(body, step);
@@ -89,20 +89,53 @@ impl Targets {
         target
     }
 
+    /// Leads a body on whose position the game has set in the step, which stops it in Rapier. A part of the pose after
+    /// the step that was set since then stays.
+    pub fn lead_on(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
+        if !is_led(body) {
+            return;
+        }
+        let (position, next) = (*body.position(), *body.next_position());
+        let mut arriving = self.arriving.iter().rev();
+        let led = match self.map.get_mut(&key) {
+            Some(target) => Some(target.next_pose(position, step)),
+            None => arriving.find(|(it, _)| *it == key).and_then(|it| it.1),
+        };
+        let Some(led) = led else {
+            return;
+        };
+        let [is_moved, is_turned] = [
+            next.translation != position.translation,
+            next.rotation != position.rotation,
+        ];
+        body.set_next_kinematic_position(Pose::from_parts(
+            if is_moved { next } else { led }.translation,
+            if is_turned { next } else { led }.rotation,
+        ));
+    }
+
     pub fn remove(&mut self, key: BodyKey) {
         self.map.remove(&key);
+        if !self.arriving.is_empty() {
+            self.arriving.push((key, None));
+        }
     }
 
     /// Transforms a body's target. The body is moved as well, so its motion restarts from there.
     pub fn transform(&mut self, key: BodyKey, by: &Pose) {
-        if let Some(target) = self.map.get_mut(&key) {
-            target.pose = by * target.pose;
-        }
+        self.transform_those(by, |it| it == key);
     }
 
     pub fn transform_all(&mut self, by: &Pose) {
-        for target in self.map.values_mut() {
-            target.pose = by * target.pose;
+        self.transform_those(by, |_| true);
+    }
+
+    fn transform_those(&mut self, by: &Pose, is_chosen: impl Fn(BodyKey) -> bool) {
+        let targets = self.map.iter_mut().map(|(key, it)| (*key, &mut it.pose));
+        let arriving = self.arriving.iter_mut();
+        let arriving = arriving.filter_map(|(key, pose)| Some((*key, pose.as_mut()?)));
+        for (_, pose) in targets.chain(arriving).filter(|(key, _)| is_chosen(*key)) {
+            *pose = by * *pose;
         }
     }
 
@@ -110,8 +143,14 @@ impl Targets {
     /// kinematic by position.
     pub fn apply(&mut self, world: &mut World, step: Step) {
         // Steps that were aborted may have listed the same bodies.
-        self.arriving.sort_unstable();
-        self.arriving.dedup();
+        self.arriving.sort_by_key(|(key, _)| *key);
+        self.arriving.dedup_by(|later, earlier| {
+            let is_same = later.0 == earlier.0;
+            if is_same {
+                *earlier = *later;
+            }
+            is_same
+        });
         self.map.retain(|key, target| {
             let body = world.get_mut(*key);
             body.is_some_and(|body| target.apply(body, step))
@@ -119,7 +158,7 @@ impl Targets {
     }
 
     pub fn end_step(&mut self, world: &mut World, step: Step) {
-        for key in self.arriving.drain(..) {
+        for (key, _) in self.arriving.drain(..) {
             stop_if_disabled(world, key);
         }
         let end = latest_end_of(step);
@@ -132,7 +171,7 @@ impl Targets {
 
 impl Target {
     fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
-        if body.body_type() != RigidBodyType::KinematicPositionBased {
+        if !is_led(body) {
             return false;
         }
         let next = self.next_pose(*body.position(), step);
@@ -177,6 +216,10 @@ impl Target {
             .rotation
             .normalize()
     }
+}
+
+fn is_led(body: &RigidBody) -> bool {
+    body.body_type() == RigidBodyType::KinematicPositionBased
 }
 
 /// Stops a body that was disabled in the step. Rapier has not moved it, and would do so in the first step after it is

@@ -423,3 +423,31 @@ fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
+
+/// Hooks are an object that plug-ins share, a borrow, or a closure.
+#[test]
+fn hooks_can_be_objects_borrows_and_closures() {
+    use evenstep::{BeforeStep, Hooks, Physics, Simulation, Step};
+    use std::convert::Infallible;
+    struct Counts(u64);
+    impl Hooks for Counts {
+        type Error = Infallible;
+        fn after_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
+            self.0 += 1;
+            Ok(())
+        }
+    }
+    let mut simulation = Simulation::default();
+    let step = std::time::Duration::from_millis(17);
+    let mut counts = Counts(0);
+    let object: &mut dyn Hooks<Error = Infallible> = &mut counts;
+    let Ok(_) = simulation.advance_with(step, object);
+    let mut boxed: Box<dyn Hooks<Error = Infallible>> = Box::new(&mut counts);
+    let Ok(_) = simulation.advance_with(step, &mut boxed);
+    let Ok(_) = simulation.advance_with(step, &mut *boxed);
+    drop(boxed);
+    assert_eq!(counts.0, 3);
+    let mut steps = 0;
+    let Ok(_) = simulation.advance_with(step, &mut BeforeStep(|_: &mut Physics, _| steps += 1));
+    assert_eq!(steps, 1);
+}

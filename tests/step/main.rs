@@ -24,6 +24,8 @@ mod alternation;
 mod edits;
 // Changes of gravity, and sleeping bodies.
 mod gravity;
+// Contacts of bodies that the game changes while they rest.
+mod contacts;
 // Teleports, portals and shifts of the origin.
 mod placing;
 // Multibodies: links, roots and cuts.

@@ -181,3 +181,33 @@ fn a_state_does_not_grow_in_ten_thousand_previews() {
     }
     assert_eq!(sizes[0], sizes[1]);
 }
+
+/// A rule that asks a preview decides the same when its step runs again, and in a frame whose rate changes after it.
+#[test]
+fn a_preview_in_a_step_runs_at_the_rate_of_that_step() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep(evenstep::rewind::Kept {
+        ticks: 20,
+        ..Default::default()
+    });
+    let mut seen = [Vec::new(), Vec::new()];
+    let ahead =
+        |physics: &mut Physics, step: Step| (step.tick, physics.preview(3, |_, _| ()).time());
+    simulation.begin_frame(MS(67));
+    while let Some(step) = simulation.next_step() {
+        seen[0].push(ahead(&mut simulation.physics, step));
+        let next = simulation.physics.preview(1, |_, _| ());
+        simulation.run_step();
+        assert_eq!(next.time(), simulation.physics.time());
+        assert_eq!(stepped_x(&next, key), stepped_x(&simulation.physics, key));
+        simulation.clock_settings_mut().set_rate(Rate::hz(120));
+    }
+    simulation.end_frame();
+    assert_eq!(seen[0].len(), 6);
+    // Between two frames, the next step is one of the new rate.
+    let next = simulation.physics.preview(1, |_, _| ()).time() - simulation.physics.time();
+    assert!(next < MS(9), "{next:?}");
+    let again = |physics: &mut Physics, step| seen[1].push(ahead(physics, step));
+    simulation.resimulate(0, again).unwrap();
+    assert_eq!(seen[0], seen[1]);
+}

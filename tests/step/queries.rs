@@ -278,3 +278,66 @@ fn queries_find_each_change_when_the_documentation_says() {
         check(row);
     }
 }
+
+/// No query finds the collider of a disabled body, even one that it gets later.
+#[test]
+fn a_collider_of_a_disabled_body_is_found_by_no_query() {
+    let (mut simulation, scene) = scene();
+    advance(&mut simulation, 20);
+    let other = cube().translation(Vector::X * 5.0);
+    simulation
+        .physics
+        .insert_collider(scene.disabled, other)
+        .unwrap();
+    assert!(
+        !simulation
+            .physics
+            .body(scene.disabled)
+            .unwrap()
+            .is_enabled()
+    );
+    let found = |simulation: &Simulation| {
+        let world = simulation.displayed_world();
+        let filter = QueryFilter::default();
+        let query = world.query_pipeline(filter);
+        query.intersect_point(Vector::X * 25.0).count()
+    };
+    for _ in 0..4 {
+        advance(&mut simulation, 10);
+        assert_eq!(found(&simulation), 0);
+    }
+    // It is enabled with its body.
+    simulation
+        .physics
+        .body_mut(scene.disabled)
+        .unwrap()
+        .set_enabled(true);
+    advance(&mut simulation, 10);
+    assert_eq!(found(&simulation), 1);
+}
+
+/// A body that no frame has displayed has its own pose, and a query finds it from its first step on.
+#[test]
+fn a_new_body_that_is_moved_at_once_has_its_pose_and_is_found_by_no_query() {
+    let mut simulation = space(100);
+    advance(&mut simulation, 20);
+    let [put, teleported] = [(); 2].map(|()| {
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), cube())
+    });
+    let body = simulation.physics.body_mut(put).unwrap();
+    body.set_translation(Vector::X * 5.0, true);
+    let at = translation(9.0, 0.0, 0.0);
+    simulation.physics.teleport(teleported, at).unwrap();
+    assert_eq!(simulation.pose(put).unwrap().translation, Vector::X * 5.0);
+    assert_eq!(simulation.pose(teleported), Some(at));
+    let found = |simulation: &Simulation, x: f32| {
+        let world = simulation.displayed_world();
+        let query = world.query_pipeline(QueryFilter::default());
+        query.intersect_point(Vector::X * x).count()
+    };
+    assert_eq!([0.0, 5.0, 9.0].map(|x| found(&simulation, x)), [0; 3]);
+    advance(&mut simulation, 10);
+    assert_eq!([0.0, 5.0, 9.0].map(|x| found(&simulation, x)), [0, 1, 1]);
+}

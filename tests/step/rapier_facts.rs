@@ -401,3 +401,62 @@ fn a_kinematic_door_passes_through_a_character_that_walks_along_it() {
         assert!((pushed(velocity) - x).abs() < 0.05, "{}", pushed(velocity));
     }
 }
+
+/// Returns a crate that has rested on a fixed ground for a while, with the ground.
+fn crate_at_rest() -> (PhysicsWorld, RigidBodyHandle, RigidBodyHandle) {
+    let mut world = PhysicsWorld::new();
+    let top = ColliderBuilder::cuboid(20.0, 2.0, 20.0).translation(Vector::Y * -2.0);
+    let (ground, _) = world.insert(RigidBodyBuilder::fixed(), top);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let (body, _) = world.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(10.0));
+    (0..200).for_each(|_| world.step());
+    (world, ground, body)
+}
+
+// docs/upstream/contact-recycling.md
+#[test]
+fn rapier_recycles_contacts_whose_ground_mass_or_friction_has_changed() {
+    let (mut world, ground, body) = crate_at_rest();
+    world.bodies[ground].set_translation(Vector::Y * -0.04, true);
+    (0..180).for_each(|_| world.step());
+    let height = world.bodies[body].translation().y;
+    assert!((height - 0.5).abs() < 0.01, "{height}");
+
+    let (mut world, _, body) = crate_at_rest();
+    let load = ColliderBuilder::cuboid(0.1, 0.1, 0.1).translation(Vector::X * 1.5);
+    world.insert_collider(load.mass(40.0), Some(body));
+    (0..180).for_each(|_| world.step());
+    let turn = world.bodies[body]
+        .rotation()
+        .angle_between(Rotation::IDENTITY);
+    assert!(turn < 0.01, "{turn}");
+
+    let (mut world, ground, body) = crate_at_rest();
+    world.bodies[body].set_linvel(Vector::X * 2.0, true);
+    (0..100).for_each(|_| world.step());
+    for body in [ground, body] {
+        let collider = world.bodies[body].colliders()[0];
+        world.colliders[collider].set_friction(0.0);
+    }
+    world.gravity.x = 2.0;
+    world.bodies[body].wake_up(true);
+    let before = world.bodies[body].translation().x;
+    (0..60).for_each(|_| world.step());
+    let slid = world.bodies[body].translation().x - before;
+    assert!(slid < 0.1, "{slid}");
+}
+
+// docs/upstream/set-shape.md
+#[test]
+fn a_crate_that_grows_at_rest_stays_in_the_floor() {
+    for recycling in [true, false] {
+        let (mut world, _, body) = crate_at_rest();
+        world.integration_parameters.contact_recycling = recycling;
+        let collider = world.bodies[body].colliders()[0];
+        world.colliders[collider].set_shape(SharedShape::cuboid(0.5, 0.8, 0.5));
+        world.bodies[body].wake_up(true);
+        (0..200).for_each(|_| world.step());
+        let height = world.bodies[body].translation().y;
+        assert!((height - 0.5).abs() < 0.01, "{height}");
+    }
+}

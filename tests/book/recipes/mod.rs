@@ -5,6 +5,7 @@ mod attachments;
 mod character;
 mod cloth;
 mod corrected_sounds;
+mod crouching;
 mod far_worlds;
 mod fast;
 mod fast_forward;

@@ -304,3 +304,70 @@ fn poses_stay_finite_when_one_end_of_a_motion_exceeds_f32() {
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
+
+/// Rapier stops a kinematic body whose position is set. It still moves by as much as its target asks for.
+#[test]
+fn a_position_that_is_set_in_a_hook_neither_stops_a_body_nor_loses_its_target() {
+    for is_last in [true, false] {
+        let mut simulation = space(60);
+        let key = platform(&mut simulation);
+        let end = Duration::from_millis(1_500);
+        (simulation.physics)
+            .set_kinematic_target(key, at(10.0), end)
+            .unwrap();
+        for _ in 0..60 {
+            let step = Duration::from_nanos(16_666_667);
+            simulation.advance(step, |physics, step| {
+                if step.tick != 30 {
+                    return;
+                }
+                let aside = |physics: &mut Physics| {
+                    let x = position(physics, key).x;
+                    let body = physics.body_mut(key).unwrap();
+                    body.set_translation(vector(x, 1.0, 0.0), true);
+                };
+                if is_last {
+                    aside(physics);
+                } else {
+                    let x = position(physics, key).x + 6.67 / 60.0;
+                    let next = translation(x, 1.0, 0.0);
+                    let end = physics.current_step().unwrap().end_time;
+                    physics.set_kinematic_target(key, next, end).unwrap();
+                    aside(physics);
+                }
+            });
+            let tick = simulation.physics.tick();
+            if (29..33).contains(&tick) && (is_last || tick <= 31) {
+                let speed = simulation.physics.body(key).unwrap().linvel().x;
+                assert!(
+                    (speed - 6.67).abs() < 0.2,
+                    "{is_last}, tick {tick}: {speed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_next_position_that_is_set_after_the_position_counts() {
+    let mut simulation = space(60);
+    let key = platform(&mut simulation);
+    (simulation.physics)
+        .set_kinematic_target(key, at(10.0), SECOND)
+        .unwrap();
+    simulation.advance(MS(17), |physics, _| {
+        let body = physics.body_mut(key).unwrap();
+        body.set_position(at(3.0), true);
+        body.set_next_kinematic_translation(vector(3.5, 0.0, 0.0));
+    });
+    assert_eq!(position(&simulation.physics, key), vector(3.5, 0.0, 0.0));
+    // A teleport drops the target, also one that is reached in this step.
+    simulation.advance(MS(17), |physics, step| {
+        physics
+            .set_kinematic_target(key, at(4.0), step.end_time)
+            .unwrap();
+        physics.teleport(key, at(7.0)).unwrap();
+        physics.body_mut(key).unwrap().set_position(at(8.0), true);
+    });
+    assert_eq!(position(&simulation.physics, key), vector(8.0, 0.0, 0.0));
+}

@@ -1,0 +1,59 @@
+//! Contacts that Rapier would keep although the game has changed what they depend on.
+//!
+//! While two colliders barely move relative to each other, Rapier recycles the contacts of their last full update. It
+//! sees neither a changed material nor another centre of mass, and contacts with a body that is not dynamic are in world
+//! space, whatever happens to the body.
+
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::geometry::{ColliderHandle, ColliderMaterial, ColliderSet, Group};
+use rapier::math::Real;
+
+use super::World;
+
+/// The parts of a collider that its contacts depend on, and whose changes Rapier does not see.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct ContactParts {
+    material: ColliderMaterial,
+    skin: Real,
+    /// The mass of a collider of a dynamic body, which decides where the body's centre of mass is.
+    mass: Option<Real>,
+}
+
+impl World {
+    pub fn contact_parts(&self, handle: ColliderHandle) -> Option<ContactParts> {
+        let collider = self.rapier.colliders.get(handle)?;
+        let body = collider.parent().and_then(|it| self.rapier.bodies.get(it));
+        let is_dynamic = body.is_some_and(RigidBody::is_dynamic);
+        Some(ContactParts {
+            material: *collider.material(),
+            skin: collider.contact_skin(),
+            mass: is_dynamic.then(|| collider.mass()),
+        })
+    }
+
+    /// Makes Rapier find a collider's contacts anew in the next step. It wakes the bodies that touch it.
+    pub fn renew_contacts_of(&mut self, handle: ColliderHandle) {
+        renew(&mut self.rapier.colliders, handle);
+    }
+
+    /// Makes Rapier find the contacts of a body's colliders anew in the next step, because its mass or, for a body that
+    /// is not dynamic, its position was set.
+    pub fn renew_contacts(&mut self, handle: RigidBodyHandle) {
+        let attached = self.rapier.bodies.get(handle).map(RigidBody::colliders);
+        for collider in attached.unwrap_or_default() {
+            renew(&mut self.rapier.colliders, *collider);
+        }
+    }
+}
+
+/// Marks the collision groups as changed, after which Rapier recycles none of the collider's contacts.
+fn renew(colliders: &mut ColliderSet, handle: ColliderHandle) {
+    if let Some(collider) = colliders.get_mut(handle) {
+        let groups = collider.collision_groups();
+        let others = groups.with_memberships(groups.memberships ^ Group::ALL);
+        for groups in [others, groups] {
+            collider.set_collision_groups(groups);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Contacts follow what the game changes, although Rapier recycles the contacts of bodies that barely move.
+
+use crate::scenes::testing::{cuboid, pose, spin, translation};
+use crate::scenes::with_floor;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Simulation};
+use std::time::Duration;
+
+fn run(simulation: &mut Simulation, steps: u32) {
+    for _ in 0..steps {
+        simulation.advance(Duration::from_nanos(16_666_667), |_, _| ());
+    }
+}
+
+fn y(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.physics.body(key).unwrap().translation().y
+}
+
+/// Returns a crate at rest on a ground of this type, which has its top at 0.
+fn crate_on(ground: RigidBodyBuilder, can_sleep: bool) -> (Simulation, BodyKey, BodyKey) {
+    let mut simulation = Simulation::default();
+    let top = cuboid(20.0, 2.0, 20.0).translation(Vector::Y * -2.0);
+    let ground = simulation.physics.insert(ground, top);
+    let body = RigidBodyBuilder::dynamic()
+        .translation(Vector::Y * 0.5)
+        .can_sleep(can_sleep);
+    let crate_ = simulation
+        .physics
+        .insert(body, cuboid(0.5, 0.5, 0.5).mass(10.0));
+    run(&mut simulation, 200);
+    (simulation, ground, crate_)
+}
+
+#[test]
+fn what_rests_on_a_ground_that_is_put_a_little_lower_falls_with_it() {
+    type Put = fn(&mut Physics, BodyKey, Pose);
+    let ways: [Put; 4] = [
+        |physics, ground, to| physics.teleport(ground, to).unwrap(),
+        |physics, ground, to| physics.teleport_by(ground, to).unwrap(),
+        |physics, ground, to| physics.body_mut(ground).unwrap().set_position(to, true),
+        |physics, ground, to| {
+            let handle = physics.handle(ground).unwrap();
+            physics.rapier_mut().bodies[handle].set_position(to, true);
+        },
+    ];
+    let grounds = [
+        RigidBodyBuilder::fixed(),
+        RigidBodyBuilder::kinematic_position_based(),
+    ];
+    for (n, put) in ways.iter().enumerate() {
+        for ground in grounds.clone() {
+            for (can_sleep, by) in [(true, -0.04), (false, -0.04), (false, -0.01), (true, 0.03)] {
+                let (mut simulation, ground, crate_) = crate_on(ground.clone(), can_sleep);
+                let before = y(&simulation, crate_);
+                put(&mut simulation.physics, ground, translation(0.0, by, 0.0));
+                run(&mut simulation, 180);
+                let moved = y(&simulation, crate_) - before;
+                assert!(
+                    (moved - by).abs() < 0.005,
+                    "way {n}, {can_sleep}, {by}: {moved}"
+                );
+            }
+        }
+    }
+}
+
+/// A ground that is moved in each step carries what rests on it, within the distance that Rapier lets bodies overlap.
+#[test]
+fn a_ground_that_is_put_anew_in_each_step_carries_a_crate() {
+    let (mut simulation, ground, crate_) = crate_on(RigidBodyBuilder::fixed(), true);
+    let start = y(&simulation, crate_);
+    for i in 1..=100u8 {
+        let down = -0.002 * f32::from(i);
+        simulation.advance(Duration::from_nanos(16_666_667), |physics, _| {
+            physics
+                .teleport(ground, translation(0.0, down, 0.0))
+                .unwrap();
+        });
+        let gap = y(&simulation, crate_) - start - down;
+        assert!(gap.abs() < 0.02, "step {i}: {gap}");
+    }
+}
+
+#[test]
+fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
+    type Load = fn(&mut Physics, BodyKey);
+    let loads: [Load; 4] = [
+        |physics, crate_| {
+            let load = cuboid(0.1, 0.1, 0.1)
+                .translation(Vector::X * 1.5)
+                .mass(40.0);
+            physics.insert_collider(crate_, load).unwrap();
+        },
+        |physics, crate_| {
+            let load = cuboid(0.1, 0.1, 0.1).mass(40.0).build();
+            let mut props = load.mass_properties();
+            props.local_com += Vector::X * 1.5;
+            let body = physics.body_mut(crate_).unwrap();
+            body.set_additional_mass_properties(props, true);
+        },
+        |physics, crate_| {
+            // A load that is light at first.
+            let load = cuboid(0.1, 0.1, 0.1)
+                .translation(Vector::X * 1.5)
+                .mass(1e-3);
+            let load = physics.insert_collider(crate_, load).unwrap();
+            physics.collider_mut(load).unwrap().set_mass(40.0);
+        },
+        |physics, crate_| {
+            // A counterweight that is taken away.
+            let loads = [1.5, -1.5].map(|x| {
+                let load = cuboid(0.1, 0.1, 0.1).translation(Vector::X * x).mass(40.0);
+                physics.insert_collider(crate_, load).unwrap()
+            });
+            physics.remove_collider(loads[1]).unwrap();
+        },
+    ];
+    for (n, load) in loads.iter().enumerate() {
+        for can_sleep in [true, false] {
+            let (mut simulation, _, crate_) = crate_on(RigidBodyBuilder::fixed(), can_sleep);
+            load(&mut simulation.physics, crate_);
+            run(&mut simulation, 60);
+            let body = simulation.physics.body(crate_).unwrap();
+            let tilt = (*body.rotation() * Vector::Y).y;
+            assert!(tilt < 0.97, "load {n}, {can_sleep}: {tilt}");
+        }
+    }
+}
+
+#[test]
+fn a_crate_at_rest_on_a_slope_slides_once_its_friction_is_gone() {
+    for can_sleep in [true, false] {
+        let mut simulation = Simulation::default();
+        let slope = pose(Vector::ZERO, spin(0.0, 0.0, -15_f32.to_radians()));
+        let ground = RigidBodyBuilder::fixed().pose(slope);
+        let top = cuboid(20.0, 2.0, 20.0)
+            .translation(Vector::Y * -2.0)
+            .friction(1.0);
+        let ground = simulation.physics.insert(ground, top);
+        let body = RigidBodyBuilder::dynamic()
+            .pose(slope * translation(0.0, 0.5, 0.0))
+            .can_sleep(can_sleep);
+        let crate_ = simulation
+            .physics
+            .insert(body, cuboid(0.5, 0.5, 0.5).friction(1.0));
+        run(&mut simulation, 200);
+        let before = simulation.physics.body(crate_).unwrap().translation();
+        for key in [ground, crate_] {
+            let collider = simulation.physics.body(key).unwrap().colliders()[0];
+            simulation
+                .physics
+                .collider_mut(collider)
+                .unwrap()
+                .set_friction(0.0);
+        }
+        run(&mut simulation, 120);
+        let slid = simulation.physics.body(crate_).unwrap().translation() - before;
+        // Half of g sin 15°, times the square of two seconds.
+        let length = slid.dot(slope.rotation * Vector::X).abs();
+        assert!((length - 5.08).abs() < 0.2, "{can_sleep}: {length}");
+    }
+}
+
+/// A game may look at a collider in each step. Only a change wakes what touches it.
+#[test]
+fn an_unchanged_collider_or_mass_wakes_nothing() {
+    let mut simulation = with_floor(Rate::hz(60));
+    let body = RigidBodyBuilder::dynamic()
+        .translation(Vector::Y * 0.5)
+        .additional_mass(2.0);
+    let crate_ = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
+    run(&mut simulation, 200);
+    assert!(simulation.physics.body(crate_).unwrap().is_sleeping());
+    let collider = simulation.physics.body(crate_).unwrap().colliders()[0];
+    for _ in 0..10 {
+        simulation.advance(Duration::from_nanos(16_666_667), |physics, _| {
+            let friction = physics.collider_mut(collider).unwrap().friction();
+            physics
+                .collider_mut(collider)
+                .unwrap()
+                .set_friction(friction);
+            physics
+                .body_mut(crate_)
+                .unwrap()
+                .set_additional_mass(2.0, true);
+        });
+        assert!(simulation.physics.body(crate_).unwrap().is_sleeping());
+    }
+}
