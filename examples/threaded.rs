@@ -102,6 +102,10 @@ impl Game {
     /// Displays a frame, and spawns and despawns balls.
     fn frame(&mut self, runner: &mut Runner<Autopilot>, number: u32) -> Result<(), Box<dyn Error>> {
         runner.frame();
+        for failure in runner.failures() {
+            eprintln!("{failure}");
+            runner.recover()?; // after a panic, physics stands still until then
+        }
         self.entities.sync(&mut self.world, runner);
         // A renderer would go through the entities' `RenderPose`s here.
         if number.is_multiple_of(SPAWN_EVERY) {
@@ -211,9 +215,6 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
         }
         game.frame(&mut runner, number)?;
         report.frame(now, &runner, game.drone_at()?);
-        if let Some(failure) = runner.failures().pop() {
-            return Err(format!("{failure:?}").into());
-        }
         wait_until(&runner, period * (number + 1));
     }
     let (simulation, _) = runner.stop();

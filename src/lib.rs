@@ -165,6 +165,9 @@ pub mod ecs;
 pub mod recording;
 // Physics on a separate thread.
 pub mod threads;
+// Methods of features that are off.
+#[cfg(not(feature = "serde"))]
+mod features;
 
 #[cfg(feature = "hecs")]
 pub use ::hecs;
@@ -175,7 +178,7 @@ pub use physics::{Physics, Resources, VectorError};
 pub use portable_math::__libm;
 pub use pose::{Correction, DecayCurve, ErrorDecay, Smoothing};
 pub use rapier;
-pub use simulation::{Frame, Hooks, Simulation};
+pub use simulation::{BeforeStep, Frame, Hooks, Simulation};
 pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 
 /// Going back in time: what to keep for it, and its errors.

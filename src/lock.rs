@@ -1,4 +1,4 @@
-//! A lock that no panic poisons.
+//! Locks that no panic poisons.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,4 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// threads.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a value that only its owner uses, and that is in a lock because its type cannot be shared between threads.
+pub(crate) fn own<T: ?Sized>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,11 @@ use super::simulation::Simulation;
 /// A game's code for each step, for [`Simulation::advance_with`].
 ///
 /// A closure for [`Simulation::advance`] is shorter if you only need [`before_step`](Self::before_step) and it cannot
-/// fail. Implement this trait for a struct that borrows the game, or for the game itself.
+/// fail. [`BeforeStep`] makes it hooks. Implement this trait for a struct that borrows the game, or for the game itself.
+/// `&mut H` and `Box<H>` are hooks too, even of a `dyn Hooks`.
+#[diagnostic::on_unimplemented(
+    note = "implement `Hooks` for a type of your game, or wrap a closure for each step in `BeforeStep`"
+)]
 pub trait Hooks {
     /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
@@ -75,7 +79,26 @@ pub(crate) fn or_no_hooks<'a>(
     }
 }
 
-pub(super) struct BeforeStep<F>(pub F);
+/// Calls a closure before each step: [`Hooks`] that cannot fail, for a [`Runner`](crate::threads::Runner) or an
+/// [`Overlap`](crate::threads::Overlap).
+///
+/// ```
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::threads::Overlap;
+/// # use evenstep::{BeforeStep, Physics, Simulation, Step};
+/// # use std::time::Duration;
+/// let mut overlap = Overlap::new(Simulation::default())?;
+/// let mut steps = 0;
+/// let mut hooks = BeforeStep(|_: &mut Physics, _: Step| steps += 1);
+/// overlap.frame(Duration::from_millis(40), &mut hooks)?;
+/// assert_eq!(steps, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct BeforeStep<F>(
+    /// The closure.
+    pub F,
+);
 
 impl<F: FnMut(&mut Physics, Step)> Hooks for BeforeStep<F> {
     type Error = Infallible;
@@ -85,3 +108,33 @@ impl<F: FnMut(&mut Physics, Step)> Hooks for BeforeStep<F> {
         Ok(())
     }
 }
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<H: Hooks + ?Sized> Hooks for $pointer {
+            type Error = H::Error;
+
+            fn before_frame(
+                &mut self,
+                simulation: &mut Simulation,
+                frame_time: FrameTime,
+            ) -> Result<(), Self::Error> {
+                (**self).before_frame(simulation, frame_time)
+            }
+
+            fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+                (**self).before_step(physics, step)
+            }
+
+            fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+                (**self).after_step(physics, step)
+            }
+
+            fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+                (**self).physics_hooks()
+            }
+        }
+    )*};
+}
+
+forward!(&mut H, Box<H>);

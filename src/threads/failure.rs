@@ -80,6 +80,9 @@ pub enum SendError<T> {
         "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::call_capacity`"
     )]
     Full(T),
+    /// The last frame found physics [stopped](super::View::is_stopped) after a panic, so nothing would run.
+    #[error("physics has stopped after a panic: call `recover` before you send more, or `stop`")]
+    Stopped(T),
     /// The runner's [`Worker`](super::Worker) was dropped. If it has a thread, the thread has ended, which is a bug in
     /// this crate, and [`Runner::stop`](super::Runner::stop) panics with the cause.
     #[error(
@@ -92,6 +95,7 @@ impl<T> fmt::Debug for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
+            Self::Stopped(_) => "Stopped(..)",
             Self::Ended(_) => "Ended(..)",
         })
     }
@@ -101,6 +105,7 @@ impl<T> SendError<T> {
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
             Self::Full(refused) => SendError::Full(change(refused)),
+            Self::Stopped(refused) => SendError::Stopped(change(refused)),
             Self::Ended(refused) => SendError::Ended(change(refused)),
         }
     }

@@ -1,12 +1,13 @@
 //! Data from the physics to the renderer. Neither side waits: if the box is in use, it tries again later.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{self, Arc};
 use std::time::Duration;
 
 use crate::events::StepEvents;
-use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
+use crate::lock::own;
+use crate::pose::{Change, Changes, Movers, Origin, Scope, SmoothingSettings};
 use crate::time::StepCost;
 
 use super::failure::Failure;
@@ -72,9 +73,14 @@ pub(super) struct Mail<E> {
     pub lost_removals: u64,
     /// The number of states that were sent since the other side took the last ones.
     pub unread: usize,
-    pub failures: VecDeque<Failure<E>>,
+    /// In a lock, because the payload of a panic cannot be shared between threads, and a view can.
+    pub failures: sync::Mutex<VecDeque<Failure<E>>>,
     pub lost_failures: u64,
     pub dropped: Duration,
+    /// Whether physics has stopped after a panic.
+    pub is_stopped: bool,
+    /// The number of requests to recover from a panic that were handled.
+    pub recoveries: usize,
 }
 
 impl<E> Default for Mail<E> {
@@ -86,9 +92,11 @@ impl<E> Default for Mail<E> {
             lost_events: 0,
             lost_removals: 0,
             unread: 0,
-            failures: VecDeque::new(),
+            failures: sync::Mutex::default(),
             lost_failures: 0,
             dropped: Duration::ZERO,
+            is_stopped: false,
+            recoveries: 0,
         }
     }
 }
@@ -110,14 +118,16 @@ impl<E> Mail<E> {
         }
         self.reading = later.reading;
         self.step_cost = later.step_cost;
+        (self.is_stopped, self.recoveries) = (later.is_stopped, later.recoveries);
         self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
         self.append_failures(later);
     }
 
     pub fn append_failures(&mut self, later: &mut Self) {
-        self.failures.append(&mut later.failures);
-        let old = self.failures.len().saturating_sub(MOST_FAILURES);
-        discard(self.failures.drain(..old));
+        let failures = own(&mut self.failures);
+        failures.append(own(&mut later.failures));
+        let old = failures.len().saturating_sub(MOST_FAILURES);
+        discard(failures.drain(..old));
         self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
     }
 
@@ -153,10 +163,31 @@ impl<E> Mail<E> {
             changes.append(earlier.changes);
         }
         changes.append(state.changes);
+        self.keep_revived(&state.snapshot.movers, &changes);
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();
         state.changes = changes;
         self.states.push_back(state);
+    }
+
+    /// Drops removals of bodies that a later rollback has brought back, before they are displayed.
+    fn keep_revived(&mut self, movers: &Movers, later: &Changes) {
+        let is_any_removed = || (self.states.iter()).any(|it| !it.changes.removed.is_empty());
+        if later.scope == Scope::Listed || !is_any_removed() {
+            return;
+        }
+        let rest = later.rest.iter().map(|(key, _)| *key);
+        let mut alive: BTreeSet<_> = movers.keys().iter().copied().chain(rest).collect();
+        for change in &later.list {
+            // The key may belong to another body now.
+            if let Change::Cut(key) = change {
+                alive.remove(key);
+            }
+        }
+        for earlier in &mut self.states {
+            let removed = &mut earlier.changes.removed;
+            removed.retain(|key| !alive.contains(key));
+        }
     }
 
     fn drop_events(&mut self, most: usize) {

@@ -21,6 +21,8 @@ mod sync {
 mod mailbox;
 // Copies of states, for the view.
 mod publisher;
+// The answer to a question.
+mod asked;
 // The physics' side of a `Runner`.
 mod worker;
 // The game's side of `Runner` and `Overlap`.
@@ -38,9 +40,10 @@ mod spawning;
 mod overlap;
 
 pub use crate::ecs::host::Spawned;
+pub use asked::Asked;
 pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
 pub use runner::Runner;
 pub use settings::RunnerSettings;
 pub use view::View;
-pub use worker::{Asked, Call, Worker};
+pub use worker::{Call, Worker};

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,12 +15,13 @@ use crate::time::StepCost;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
+use super::asked::Asked;
 use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
 use super::settings::RunnerSettings;
 use super::view::View;
 use super::wall_clock::{WallClock, run};
-use super::worker::{Asked, Call, Message, Removals, Worker};
+use super::worker::{Call, Message, Removals, Worker};
 
 /// Steps a simulation on a separate thread, by the wall clock.
 ///
@@ -41,6 +43,10 @@ use super::worker::{Asked, Call, Message, Removals, Worker};
 /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
 /// let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
 /// loop {
+///     for failure in runner.failures() {
+///         eprintln!("{failure}");
+///         runner.recover()?; // after a panic, physics stands still until then
+///     }
 ///     let view = runner.frame(); // draw it, once per frame
 ///     // The key is known once the body is inserted. The pose follows a little later.
 ///     if spawned.key().is_some_and(|key| view.pose(key).is_some()) {
@@ -99,6 +105,8 @@ where
     removals: Removals,
     /// Whether the queue was full when they were sent.
     has_unsent_removals: bool,
+    /// The number of requests to recover from a panic that were sent.
+    recoveries: AtomicUsize,
 }
 
 /// The thread of a runner, and the clock that both follow.
@@ -176,6 +184,7 @@ where
             view,
             removals: Removals::default(),
             has_unsent_removals: false,
+            recoveries: AtomicUsize::new(0),
         };
         runner.view.fetch(&runner.mailbox);
         runner.view.begin();
@@ -306,13 +315,21 @@ where
     /// [`SendError`].
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.send(Message::Recover);
-        sent.map_err(|error| error.map(drop))
+        sent.map_err(|error| error.map(drop))?;
+        self.recoveries.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     fn send(&self, message: Message<H>) -> Result<(), SendError<Message<H>>> {
         let Some(sender) = &self.sender else {
             return Err(SendError::Ended(message));
         };
+        let would_run = matches!(message, Message::RemoveAll(_) | Message::Recover)
+            || !self.view.is_stopped()
+            || self.view.recoveries() != self.recoveries.load(Ordering::Relaxed);
+        if !would_run {
+            return Err(SendError::Stopped(message));
+        }
         sender.try_send(message).map_err(|error| match error {
             TrySendError::Full(message) => SendError::Full(message),
             TrySendError::Disconnected(message) => SendError::Ended(message),

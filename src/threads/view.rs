@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::events::{Events, StepEvents};
 use crate::key::BodyKey;
+use crate::lock::own;
 use crate::pose::{Changes, Scope};
 use crate::screen::{PictureContext, RenderData, Screen};
 use crate::time::StepCost;
@@ -314,9 +315,21 @@ impl<E> View<E> {
         self.is_starved
     }
 
+    /// Returns whether physics has stopped because a hook, a call or Rapier panicked. The picture then stays as it is,
+    /// until [`Runner::recover`](super::Runner::recover). [`Runner::failures`](super::Runner::failures) has the cause.
+    /// An `Overlap` does not stop, because its panics unwind through your call.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.mail.is_stopped
+    }
+
+    pub(super) fn recoveries(&self) -> usize {
+        self.mail.recoveries
+    }
+
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
         mailbox.try_with(|there| self.mail.append_failures(there));
-        self.mail.failures.drain(..).collect()
+        own(&mut self.mail.failures).drain(..).collect()
     }
 
     pub(super) fn lost_events(&self) -> u64 {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::lock::lock;
+use crate::lock::{lock, own};
 use crate::simulation::{Hooks, Simulation};
 use crate::time::FrameTime;
 
@@ -23,30 +23,6 @@ pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
 
 /// A question, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
-
-/// Receives the answer to a question, from [`Runner::ask`](super::Runner::ask).
-#[derive(Debug)]
-pub struct Asked<T>(Receiver<(u64, T)>);
-
-impl<T> Asked<T> {
-    pub(super) fn new(receiver: Receiver<(u64, T)>) -> Self {
-        Self(receiver)
-    }
-
-    /// Returns the answer, with the number of steps run when it was given, or `None` while there is no answer. There
-    /// will never be one if the step or the question panicked, or the thread has ended.
-    #[must_use]
-    pub fn get(&self) -> Option<(u64, T)> {
-        self.0.try_recv().ok()
-    }
-
-    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
-    /// never be one.
-    #[must_use]
-    pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
-        self.0.recv_timeout(most).ok()
-    }
-}
 
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
@@ -210,7 +186,7 @@ impl<H: Hooks> Worker<H> {
         discard(self.arrived);
         discard(self.receiver.iter().flat_map(Receiver::try_iter));
         discard(self.asked);
-        discard(self.outgoing.failures);
+        discard(std::mem::take(own(&mut self.outgoing.failures)));
         (self.simulation, self.hooks)
     }
 
@@ -347,7 +323,10 @@ impl<H: Hooks> Worker<H> {
                     let keys = std::mem::take(&mut *lock(&removals));
                     self.remove_all(keys);
                 }
-                Message::Recover => self.recover(),
+                Message::Recover => {
+                    self.outgoing.recoveries += 1;
+                    self.recover();
+                }
             }
         }
     }
@@ -372,7 +351,7 @@ impl<H: Hooks> Worker<H> {
         let frame = self.simulation.frame();
         if frame.steps > 0 {
             for query in self.asked.drain(..) {
-                answer(query, &self.simulation, &mut self.outgoing.failures);
+                answer(query, &self.simulation, own(&mut self.outgoing.failures));
             }
         } else if frame.dropped.aborted > 0 || !self.is_step_near() {
             self.answer_between_steps();
@@ -394,10 +373,7 @@ impl<H: Hooks> Worker<H> {
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),
-            Ok(Err(error)) => self
-                .outgoing
-                .failures
-                .push_back(Failure::Hook { tick, error }),
+            Ok(Err(error)) => self.report(Failure::Hook { tick, error }),
             Err(payload) => {
                 self.fail(tick, payload);
                 return false;
@@ -410,12 +386,14 @@ impl<H: Hooks> Worker<H> {
         true
     }
 
+    fn report(&mut self, failure: Failure<H::Error>) {
+        own(&mut self.outgoing.failures).push_back(failure);
+    }
+
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
         self.outgoing.reading = self.reading();
-        self.outgoing
-            .failures
-            .push_back(Failure::Panic { tick, payload });
+        self.report(Failure::Panic { tick, payload });
         // Nobody would answer these questions.
         discard(self.asked.drain(..));
     }
@@ -465,7 +443,7 @@ impl<H: Hooks> Worker<H> {
         if !self.asked.is_empty() {
             self.simulation.with_fresh_queries(|copy| {
                 for query in self.asked.drain(..) {
-                    answer(query, copy, &mut self.outgoing.failures);
+                    answer(query, copy, own(&mut self.outgoing.failures));
                 }
             });
         }
@@ -491,6 +469,7 @@ impl<H: Hooks> Worker<H> {
     }
 
     fn hand_over(&mut self) -> Option<Duration> {
+        self.outgoing.is_stopped = self.broken.is_some();
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
 }

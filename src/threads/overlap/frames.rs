@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
+use crate::lock::own;
 use crate::physics::{Physics, StepRecord};
 use crate::simulation::{Hooks, or_no_hooks};
 use crate::time::{Clock, FrameTime, Step};
@@ -16,7 +17,7 @@ use super::{Lent, Overlap, UnderWay};
 impl Overlap {
     /// Runs frames until the last one is displayed. Frames before the end of the step under way wait for it, and the
     /// game does not, unless a frame needs that step.
-    pub(super) fn run<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    pub(super) fn run<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.publish_other();
         loop {
             let Lent::Away(under_way) = &mut self.lent else {
@@ -46,7 +47,7 @@ impl Overlap {
         }
     }
 
-    pub(super) fn finish<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    pub(super) fn finish<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let waiting = match &self.lent {
             Lent::Here(_) => 0,
             Lent::Away(under_way) => under_way.waiting,
@@ -65,7 +66,7 @@ impl Overlap {
         result
     }
 
-    fn run_frame<H: Hooks>(
+    fn run_frame<H: Hooks + ?Sized>(
         &mut self,
         frame_time: FrameTime,
         hooks: &mut H,
@@ -109,11 +110,13 @@ impl Overlap {
         }
     }
 
-    fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    fn finish_step<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let Lent::Away(UnderWay { step, .. }) = self.lent else {
             return Ok(());
         };
-        let done = self.from.recv().expect("the thread ends only after this");
+        let done = own(&mut self.from)
+            .recv()
+            .expect("the thread ends only after this");
         let mut physics = done.physics;
         (self.simulation).return_physics(&mut physics, done.record);
         self.lent = Lent::Here(physics);

@@ -6,6 +6,7 @@ mod frames;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -66,7 +67,7 @@ pub struct Overlap {
     lent: Lent,
     /// `None` once the thread is to end.
     to: Option<Sender<Job>>,
-    from: Receiver<Done>,
+    from: Mutex<Receiver<Done>>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
     /// Frames that have not run yet.
@@ -149,7 +150,7 @@ impl Overlap {
             simulation,
             lent: Lent::Here(Box::default()),
             to: Some(to),
-            from,
+            from: Mutex::new(from),
             thread: Some(thread),
             pending: VecDeque::new(),
         };
@@ -167,7 +168,7 @@ impl Overlap {
     ///
     /// # Panics
     /// If the hooks or Rapier panic.
-    pub fn frame<H: Hooks>(
+    pub fn frame<H: Hooks + ?Sized>(
         &mut self,
         frame_time: impl Into<FrameTime>,
         hooks: &mut H,
@@ -225,7 +226,10 @@ impl Overlap {
     /// If the step under way or a hook panics. The next call returns the simulation, so that you can
     /// [rewind](Simulation::rewind) it or assign a sound state. Frames that waited for the step then run in the next
     /// [`frame`](Self::frame), as they do after an error.
-    pub fn simulation<H: Hooks>(&mut self, hooks: &mut H) -> Result<&mut Simulation, H::Error> {
+    pub fn simulation<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+    ) -> Result<&mut Simulation, H::Error> {
         self.finish(hooks)?;
         Ok(&mut self.simulation)
     }
@@ -238,7 +242,7 @@ impl Overlap {
     ///
     /// # Panics
     /// If the step under way or a hook panics.
-    pub fn stop<H: Hooks>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
+    pub fn stop<H: Hooks + ?Sized>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
         let result = self.finish(hooks);
         let (screen, waiting) = self.view.take_screen();
         self.simulation.put_screen(screen, waiting);

@@ -3,6 +3,7 @@
 use super::*;
 use evenstep::rewind::Kept;
 use evenstep::time::FrameTime;
+use std::time::Duration;
 
 /// The code that panics, in the step of tick 20.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -215,4 +216,45 @@ fn calls_sent_before_stop_are_carried_out() {
     let (simulation, _) = runner.stop();
     let there: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
     assert_eq!(there, [spawned.key().unwrap()]);
+}
+
+/// The view says that physics has stopped, and nothing is accepted that would not run.
+#[test]
+fn a_stopped_runner_says_so_and_refuses_calls_until_it_recovers() {
+    let simulation = space(500);
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, Panicking(Panics::Call), settings);
+    let ms = Duration::from_millis;
+    worker.run_until(ms(4));
+    assert!(!runner.frame_at(ms(4)).is_stopped());
+    runner.call(|_, _| panic!("it panics")).unwrap();
+    worker.run_until(ms(6));
+    assert!(runner.frame_at(ms(6)).is_stopped());
+    for _ in 0..2 {
+        assert!(matches!(runner.call(|_, _| ()), Err(SendError::Stopped(_))));
+        assert!(matches!(runner.ask(|_| ()), Err(SendError::Stopped(()))));
+        let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [crate::scenes::ball()]);
+        assert!(matches!(spawned, Err(SendError::Stopped(_))));
+        worker.run_until(ms(8));
+        assert!(runner.frame_at(ms(8)).is_stopped());
+    }
+    runner.recover().unwrap();
+    // What is sent after it runs after it.
+    let (sender, receiver) = channel();
+    runner.call(move |_, _| sender.send(()).unwrap()).unwrap();
+    worker.run_until(ms(10));
+    assert!(!runner.frame_at(ms(10)).is_stopped());
+    assert!(receiver.try_recv().is_ok() && runner.call(|_, _| ()).is_ok());
+    assert_eq!(runner.failures().len(), 1);
+}
+
+/// A game may keep these in the resources of an engine, which are shared between threads.
+#[test]
+fn runners_overlaps_and_views_are_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Runner<Panicking>>();
+    is_shared::<evenstep::threads::Overlap>();
+    is_shared::<evenstep::threads::View<std::cell::Cell<u8>>>();
+    is_shared::<evenstep::threads::Asked<std::cell::Cell<u8>>>();
 }

@@ -86,10 +86,12 @@ fn a_panic_is_reported_and_freezes_the_displayed_poses_until_recovery() {
             r#"[Hook { tick: 3, error: "fails at tick 3" }, Panic { tick: 6, .. }]"#
         );
         assert_eq!(driver.run(MS(110)), None);
-        driver.teleport(key, Pose::IDENTITY);
+        let refused = driver.runner.call(move |simulation, _| {
+            simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
+        });
+        assert!(matches!(refused, Err(SendError::Stopped(_))));
         assert_eq!(driver.run(MS(120)), None);
         assert_eq!(driver.frame(MS(120)).pose(key), Some(shown));
-        driver.call(|simulation, _| simulation.set_tick(100));
         driver.runner.recover().unwrap();
         // It panics again, because it is the same step.
         for ms in 13..=20 {

@@ -1,0 +1,31 @@
+//! The answer to a question to the physics thread.
+
+use std::sync::Mutex;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use crate::lock::lock;
+
+/// Receives the answer to a question, from [`Runner::ask`](super::Runner::ask).
+#[derive(Debug)]
+pub struct Asked<T>(Mutex<Receiver<(u64, T)>>);
+
+impl<T> Asked<T> {
+    pub(super) fn new(receiver: Receiver<(u64, T)>) -> Self {
+        Self(Mutex::new(receiver))
+    }
+
+    /// Returns the answer, with the number of steps run when it was given, or `None` while there is no answer. There
+    /// will never be one if the step or the question panicked, or the thread has ended.
+    #[must_use]
+    pub fn get(&self) -> Option<(u64, T)> {
+        lock(&self.0).try_recv().ok()
+    }
+
+    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
+    /// never be one.
+    #[must_use]
+    pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
+        lock(&self.0).recv_timeout(most).ok()
+    }
+}
