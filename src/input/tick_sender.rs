@@ -26,8 +26,8 @@ use std::{iter, mem};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickSender<T> {
-    /// The first tick that has no sample.
-    tick: u64,
+    /// The first tick that has no sample, or `None` if the last of all ticks has one.
+    tick: Option<u64>,
     /// The sample of the tick before.
     last: T,
 }
@@ -39,7 +39,10 @@ impl<T: Clone> TickSender<T> {
     /// To begin without samples for the first ticks, start at the initial input delay. Create a new sender if your
     /// simulation [skips](crate::time::Clock::set_tick) to another tick.
     pub const fn new(tick: u64, input: T) -> Self {
-        Self { tick, last: input }
+        Self {
+            tick: Some(tick),
+            last: input,
+        }
     }
 
     /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
@@ -48,8 +51,10 @@ impl<T: Clone> TickSender<T> {
     /// Call it once in each step, except in resimulated ones. It returns the sample, preceded by the last one again for
     /// each tick that was left out, or nothing if `tick` already has a sample.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
-        let samples = (tick >= self.tick).then(|| {
-            let left_out = mem::replace(&mut self.tick, tick.saturating_add(1))..tick;
+        let first = self.tick.filter(|first| tick >= *first);
+        let samples = first.map(|first| {
+            self.tick = tick.checked_add(1);
+            let left_out = first..tick;
             let last = mem::replace(&mut self.last, input.clone());
             let repeated = left_out.map(move |tick| (tick, last.clone()));
             repeated.chain(iter::once((tick, input)))

@@ -326,8 +326,8 @@ impl Motions<'_> {
     }
 }
 
-/// Returns the velocity of a body: zero for a body that is disabled or asleep, whatever Rapier stores for it, and for a
-/// body whose velocity is not finite, which Rapier is about to disable.
+/// Returns the velocity of a body: zero for a body that is fixed, disabled or asleep, whatever Rapier stores for it, and
+/// for a body whose velocity is not finite, which Rapier is about to disable.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
     let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
     velocity.unwrap_or_default()
@@ -357,7 +357,7 @@ pub(super) fn is_led(body: &RigidBody) -> bool {
 }
 
 fn is_in_motion(body: &RigidBody) -> bool {
-    body.is_enabled() && !body.is_sleeping()
+    body.is_enabled() && !body.is_sleeping() && !body.is_fixed()
 }
 
 /// The most that Rapier lets a body turn in a step: 45 degrees, its `MAX_ROTATION`.

@@ -210,9 +210,11 @@ impl Movers {
 
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
-        self.previous[index] == self.current[index]
-            && !(self.use_trajectory[index] && self.trajectories[index].leads_on())
-            && !(world.rapier.bodies.get(self.handles[index])).is_some_and(is_about_to_move)
+        let handle = self.handles[index];
+        let leads_on = || self.use_trajectory[index] && self.trajectories[index].leads_on();
+        let body = world.rapier.bodies.get(handle);
+        let moves_on = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
+        self.previous[index] == self.current[index] && !leads_on() && !moves_on()
     }
 
     pub fn set_tick(&mut self, old: u64, new: u64) {

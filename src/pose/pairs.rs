@@ -273,12 +273,26 @@ impl Pairs {
                 let Some(key) = world.keys.key(handle) else {
                     continue;
                 };
+                let has_woken = self.rest(key).is_some();
                 let listed = self.list(key, handle);
                 self.swap(index, listed);
+                if has_woken {
+                    self.list_carried(world, handle);
+                }
             }
             index += 1;
         }
         Arc::make_mut(&mut self.movers).set_awake(index);
+    }
+
+    /// Lists the links that move with a link that has woken.
+    #[inline(never)]
+    fn list_carried(&mut self, world: &World, link: RigidBodyHandle) {
+        for handle in world.disabled_links(link) {
+            if let Some(key) = world.keys.key(handle) {
+                self.list(key, handle);
+            }
+        }
     }
 
     pub fn unlist_resting(&mut self, world: &World, changes: &mut Changes) {

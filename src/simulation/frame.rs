@@ -26,6 +26,7 @@ impl Simulation {
     ///
     /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the remaining
     /// steps of that frame and continues it.
+    #[doc(alias("update", "fixed_update", "step"))]
     pub fn advance(
         &mut self,
         frame_time: impl Into<FrameTime>,
@@ -46,7 +47,7 @@ impl Simulation {
     /// # Panics
     /// Like [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame
     /// begins, so the frame time is not added. If `before_frame` replaces the state, a new frame begins.
-    pub fn advance_with<H: Hooks>(
+    pub fn advance_with<H: Hooks + ?Sized>(
         &mut self,
         frame_time: impl Into<FrameTime>,
         hooks: &mut H,
@@ -64,7 +65,7 @@ impl Simulation {
     }
 
     /// Calls the hook while no frame is open, and begins the frame, even if the hook fails.
-    pub(crate) fn begin_frame_with<H: Hooks>(
+    pub(crate) fn begin_frame_with<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
         frame_time: FrameTime,
@@ -77,14 +78,14 @@ impl Simulation {
         result
     }
 
-    pub(crate) fn run_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    pub(crate) fn run_steps<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
             self.run_step_with_hooks(hooks, step)?;
         }
         Ok(())
     }
 
-    pub(crate) fn run_step_with_hooks<H: Hooks>(
+    pub(crate) fn run_step_with_hooks<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
         step: Step,
@@ -139,6 +140,7 @@ impl Simulation {
 /// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
 /// | `run_step` without `next_step` | It does nothing and returns `false`. |
 /// | `end_frame` outside of a frame | It does nothing and returns the last report again. |
+/// | the same call is left out a hundred times in a row | In a build with debug assertions, a panic names it. |
 /// | the simulation is replaced within a frame | The new one has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
 /// | its [`physics`](Self::physics) is replaced within a frame | `run_step` returns `false`: see [The state as a value](crate::Physics#the-state-as-a-value). |
 /// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
@@ -158,6 +160,7 @@ impl Simulation {
         self.check_world();
         self.interrupt_frame();
         self.frames_begun += 1;
+        self.left_out.begin_frame = 0;
         if self.steps.clock.requests().tick.is_some() {
             self.abandon_rollback();
         }
@@ -193,6 +196,12 @@ impl Simulation {
     pub fn next_step(&mut self) -> Option<Step> {
         self.settle();
         if let Some(step) = self.physics.current_step() {
+            self.left_out.run_step = self.left_out.run_step.saturating_add(1);
+            debug_assert!(
+                self.left_out.run_step < PATIENCE,
+                "`next_step` has returned the step of tick {} {PATIENCE} times: call `run_step` in the loop",
+                step.tick
+            );
             if std::mem::take(&mut self.physics.running.is_in_hook) {
                 // The hook has panicked, and adds its forces again.
                 self.physics.running.step_pushes.clear();
@@ -205,6 +214,7 @@ impl Simulation {
         }
         self.physics.begin_step(step, end);
         self.steps.hand_out();
+        self.left_out.run_step = 0;
         Some(step)
     }
 
@@ -240,12 +250,30 @@ impl Simulation {
     /// frame so far.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
+            self.left_out.end_frame = 0;
             span!("show_poses");
             self.show();
+        } else if !self.physics.is_poisoned {
+            self.left_out.begin_frame = self.left_out.begin_frame.saturating_add(1);
+            debug_assert!(
+                self.left_out.begin_frame < PATIENCE,
+                "no frame was open in {PATIENCE} calls of `end_frame`: call `begin_frame` at the beginning of each"
+            );
         }
         self.frame()
     }
 }
+
+/// How often in a row the game's loop has left out a call. Once is harmless, as after a panic in a system. A loop that
+/// always does it hangs, stands still or stutters, so a build with debug assertions panics with the cure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftOut {
+    begin_frame: u32,
+    run_step: u32,
+    end_frame: u32,
+}
+
+const PATIENCE: u32 = 100;
 
 /// # Inside a frame
 impl Simulation {
@@ -349,7 +377,7 @@ impl Simulation {
             report.tick = clock.tick();
             report.alpha = clock.alpha();
             report.time = clock.displayed_time();
-            if report.steps == 0 && clock.is_stopped() {
+            if report.steps == 0 && clock.stood_still() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
             self.physics.forces.end_frame();
@@ -357,6 +385,8 @@ impl Simulation {
             self.physics.unlist_resting();
         }
         self.frame = report;
+        // Previews between two frames run at the rate of the next one.
+        self.pass_settings();
         true
     }
 
@@ -365,6 +395,11 @@ impl Simulation {
         if self.open.is_none() {
             return;
         }
+        self.left_out.end_frame = self.left_out.end_frame.saturating_add(1);
+        debug_assert!(
+            self.left_out.end_frame < PATIENCE,
+            "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw"
+        );
         let report = self.take_report();
         if report.is_some_and(|report| report.steps > 0) {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.

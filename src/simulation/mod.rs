@@ -25,8 +25,8 @@ mod roll_back;
 #[cfg(feature = "serde")]
 mod saving;
 
-pub use hooks::Hooks;
 pub(crate) use hooks::or_no_hooks;
+pub use hooks::{BeforeStep, Hooks};
 pub use past::{Kept, RewindError};
 pub use picture::{DisplayedWorld, FrameChanges};
 pub use report::Frame;

@@ -42,10 +42,16 @@ impl Simulation {
     ///
     /// Compute `pose * point` to convert a point, such as a muzzle or a seat, from the body's frame of reference to
     /// world space.
+    #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        let displayed = self.screen.pose(key);
-        displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
+        self.screen.pose(key).or_else(|| {
+            // The game may have moved it since.
+            let world = &self.physics.world;
+            let position = world.handle(key).and_then(|it| world.position(it));
+            let last = || Some(self.physics.pairs.get(key)?.current);
+            position.filter(Pose::is_finite).or_else(last)
+        })
     }
 
     /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. The example
@@ -53,16 +59,17 @@ impl Simulation {
     ///
     /// The call needs no history. Unlike `world_at` for the same frame, it includes [visual errors](Self::visual_error)
     /// and the edits that this frame displays, and lacks bodies that were removed since. A body that no frame has
-    /// displayed yet is at its current pose, and a query finds a new collider from its first step on. The call costs as
-    /// much as `world_at`, plus a read of every body.
+    /// displayed yet is where the last step left it, and a query finds a new collider from its first step on. The call
+    /// costs as much as `world_at`, plus a read of every body.
     ///
     /// With a `Runner` or an `Overlap`, use `world_at` with the tick and alpha of the view, which displays an earlier
     /// frame.
+    #[doc(alias("query_pipeline", "cast_ray"))]
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
         let world = &self.physics.world;
         let bodies = world.keys.iter();
-        let poses = bodies.filter_map(|(key, handle)| Some((handle, self.pose(key)?)));
+        let poses = bodies.filter_map(|(key, handle)| Some((handle, self.screen.pose(key)?)));
         DisplayedWorld::new(world, poses)
     }
 

@@ -54,6 +54,7 @@ impl Simulation {
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of other
     /// ticks. The state that a [rewind](Self::rewind) leaves is kept
     /// until the next step, and does not count towards the limits.
+    #[doc(alias("history", "snapshots"))]
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
         self.run.past.keep(kept, self.physics.tick());

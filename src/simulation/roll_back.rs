@@ -75,6 +75,7 @@ impl Simulation {
     ///
     /// # Panics
     /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
+    #[doc(alias = "rollback")]
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.take_over();
         self.check_world();
@@ -105,6 +106,7 @@ impl Simulation {
     /// # Panics
     /// Like [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call. The next calls of
     /// [`next_step`](Self::next_step) then return the remaining steps.
+    #[doc(alias = "rollback")]
     pub fn resimulate(
         &mut self,
         tick: u64,
@@ -123,7 +125,7 @@ impl Simulation {
     ///
     /// # Panics
     /// Like [`resimulate`](Self::resimulate).
-    pub fn resimulate_with<H: Hooks>(
+    pub fn resimulate_with<H: Hooks + ?Sized>(
         &mut self,
         tick: u64,
         hooks: &mut H,
@@ -132,7 +134,10 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
-    pub(crate) fn resimulate_due<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    pub(crate) fn resimulate_due<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+    ) -> Result<(), H::Error> {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
@@ -203,6 +208,7 @@ impl Simulation {
     ///
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.
+    #[doc(alias("reconcile", "server_state"))]
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
         self.take_over();
         self.check_world();

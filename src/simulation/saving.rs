@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -56,6 +57,11 @@ impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
         let (time, alpha) = (written.frame.time.as_secs_f64(), written.frame.alpha);
+        if !(0.0..=1.0).contains(&alpha) || written.clock.due() > 0 {
+            return Err(D::Error::custom(
+                "the frame displays no moment of a step, or has not ended",
+            ));
+        }
         let mut simulation = Self {
             steps: Steps {
                 clock: written.clock.into_owned(),

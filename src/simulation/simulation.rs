@@ -13,6 +13,7 @@ use crate::screen::Screen;
 use crate::time::Requests;
 use crate::time::{Clock, ClockSettings, Rate};
 
+use super::frame::LeftOut;
 use super::report::{DisplayedBy, Frame};
 use super::steps::Steps;
 use super::take_over::Run;
@@ -62,6 +63,7 @@ pub struct Simulation {
     pub(super) frame: Frame,
     pub(super) open: Option<Frame>,
     pub(crate) frames_begun: u64,
+    pub(super) left_out: LeftOut,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
     /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
@@ -103,6 +105,7 @@ impl Clone for Simulation {
             frame: self.frame,
             open: self.open,
             frames_begun: self.frames_begun,
+            left_out: self.left_out,
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             correction: self.correction,
@@ -125,6 +128,7 @@ impl Simulation {
             frame: Frame::default(),
             open: None,
             frames_begun: 0,
+            left_out: LeftOut::default(),
             shown_for: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),
@@ -236,6 +240,7 @@ impl Simulation {
 
     /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame,
     /// right after a step, use [`pause_after_step`](crate::Physics::pause_after_step).
+    #[doc(alias = "freeze")]
     pub fn pause(&mut self) {
         self.steps.clock.pause();
     }
@@ -246,6 +251,7 @@ impl Simulation {
     }
 
     /// Requests one step in the next frame of a pause: see [`Clock::step_once`](crate::time::Clock::step_once).
+    #[doc(alias = "frame_advance")]
     pub fn step_once(&mut self) {
         self.steps.clock.step_once();
     }

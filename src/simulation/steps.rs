@@ -36,6 +36,13 @@ impl Steps {
         }
     }
 
+    /// Returns the rate of the next step, which is not that of the settings in a frame or a rollback that began before
+    /// they changed.
+    pub fn next_rate(&self, physics: &Physics, is_open: bool) -> Rate {
+        let next = self.next(physics, is_open);
+        next.map_or(self.clock.settings().rate(), |(_, end)| end.rate())
+    }
+
     /// Notes that the game has received the next step.
     pub fn hand_out(&mut self) {
         if self.rollback.is_none() {

@@ -2,7 +2,7 @@
 
 use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
-use crate::physics::Physics;
+use crate::physics::{Physics, Stage};
 use crate::pose::{Changes, GeneralSmoothing, Scope, froms};
 
 use super::past::Past;
@@ -149,7 +149,10 @@ impl Simulation {
         if self.physics.smoothing_settings().general != general {
             self.physics.set_general_smoothing(general);
         }
-        (self.physics).set_rate(self.steps.clock.settings().rate());
+        if self.physics.running.stage == Stage::Idle {
+            let rate = self.steps.next_rate(&self.physics, self.open.is_some());
+            self.physics.set_rate(rate);
+        }
     }
 
     /// Displays this state without smoothing, with these changes, except their events from the tick `first` on.

@@ -52,6 +52,32 @@ impl World {
         links.map(MultibodyLink::rigid_body_handle)
     }
 
+    /// Returns the disabled links of the multibody with this link, which Rapier moves with the others.
+    pub fn disabled_links(&self, link: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
+        let joints = &self.rapier.multibody_joints;
+        let link = joints.rigid_body_link(link);
+        let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
+        let links = multibody.into_iter().flat_map(Multibody::links);
+        let handles = links.map(MultibodyLink::rigid_body_handle);
+        handles.filter(|it| (self.rapier.bodies.get(*it)).is_some_and(|body| !body.is_enabled()))
+    }
+
+    /// Returns whether the body is a disabled link of a multibody that is awake.
+    pub fn is_carried(&self, handle: RigidBodyHandle) -> bool {
+        let joints = &self.rapier.multibody_joints;
+        let is_disabled = |body: &RigidBody| !body.is_enabled();
+        let Some(link) = joints.rigid_body_link(handle) else {
+            return false;
+        };
+        let is_awake = |link: &MultibodyLink| {
+            let body = self.rapier.bodies.get(link.rigid_body_handle());
+            body.is_some_and(|body| body.is_enabled() && !body.is_sleeping())
+        };
+        self.rapier.bodies.get(handle).is_some_and(is_disabled)
+            && (joints.get_multibody(link.multibody))
+                .is_some_and(|multibody| multibody.links().any(is_awake))
+    }
+
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let PhysicsWorld {
             bodies,

@@ -77,7 +77,7 @@ fn every_trace_ends_in_the_same_state_only_with_fixed_steps() {
             1,
             "{name}"
         );
-        assert_eq!(distinct_ends(scene(name), "variable"), 6, "{name}");
+        assert_eq!(distinct_ends(scene(name), "variable"), 7, "{name}");
     }
 }
 
@@ -86,7 +86,15 @@ fn a_chain_gains_no_energy_with_fixed_steps() {
     let chain = scene("chain of 20");
     assert!(worst(chain, "fixed, interpolated") < 0.1);
     assert!(worst(chain, "variable") > 100.0);
-    assert!(worst(chain, "semi-fixed") > 100.0, "very short steps");
+    // The length changes from step to step, but no step is very short.
+    assert!(worst(chain, "semi-fixed") < 100.0);
+}
+
+/// Shorter steps topple it, in frames that are a little longer than a step.
+#[test]
+fn a_stack_stands_with_semi_fixed_steps_of_at_least_a_quarter() {
+    let stack = scene("stack of 25");
+    assert!(worst(stack, "semi-fixed") <= worst(stack, "fixed, interpolated") + 0.1);
 }
 
 #[test]

@@ -19,10 +19,6 @@ pub(in crate::dim) const NEAR_TERMS: usize = 4;
 /// differ only in sign.
 pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 
-/// The number of terms for all angles. At half a turn, where each term is half of the previous one, the first omitted
-/// term is below 2e-9.
-pub(in crate::dim) const ALL_TERMS: u8 = 28;
-
 /// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the rotation by slerp along the shorter arc.
 ///
@@ -34,8 +30,8 @@ pub(in crate::dim) const ALL_TERMS: u8 = 28;
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit length by less than
 /// 4e-7. No platform float function is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ
-/// (*Animating rotation with quaternion curves*, 1985), computed with Eberly's series in 1 − cos θ (*A Fast and
-/// Accurate Algorithm for Computing SLERP*, 2011).
+/// (*Animating rotation with quaternion curves*, 1985), computed for turns of up to 45 degrees with Eberly's series in
+/// 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011), and for wider turns in `f64`.
 ///
 /// ```
 /// # use evenstep::render::interpolate;
@@ -95,21 +91,19 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Interpolates with the same series at all angles, even between quaternions of one rotation with different signs. It
-/// uses `f64`, because a wide turn multiplies the rounding of `f32`.
+/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`. The angle is that
+/// between the quaternions as vectors, which may have any length: Rapier accepts rotations that are not of unit length.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
     let (start, end) = (start.as_dquat(), end.as_dquat() * side);
-    let y = 0.5 * (end - start).length_squared();
-    let weight = |alpha: f64| {
-        let (mut term, mut sum) = (alpha, alpha);
-        for i in (1..ALL_TERMS).map(f64::from) {
-            term *= y * (i * i - alpha * alpha) / (i * (2.0 * i + 1.0));
-            sum += term;
-        }
-        sum
-    };
+    let (apart, across) = ((end - start).length(), (end + start).length());
+    let angle = 2.0 * libm::atan2(apart, across);
+    if angle == 0.0 {
+        // The quaternions are negatives of each other: the same rotation.
+        return start.as_quat();
+    }
+    let weight = |alpha: f64| libm::sin(alpha * angle) / libm::sin(angle);
     let alpha = f64::from(alpha);
     (start * weight(1.0 - alpha) + end * weight(alpha)).as_quat()
 }

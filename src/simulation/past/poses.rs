@@ -110,7 +110,7 @@ impl Past {
             if let Some(replaced) = &step.motion.replaced
                 && replaced.tick() <= present
             {
-                (pairs, end) = (replaced, step.tick + 1);
+                (pairs, end) = (replaced, step.tick.saturating_add(1));
                 break;
             }
         }
@@ -126,7 +126,8 @@ impl Past {
         let likely = pairs.mover(key);
         moved.get(key, likely).or_else(|| {
             // The body was at rest until it moved again.
-            let mut later = steps(tick + 1, end).filter_map(|step| step.motion.moved.as_ref());
+            let mut later =
+                steps(tick.saturating_add(1), end).filter_map(|step| step.motion.moved.as_ref());
             let next = later.find_map(|moved| moved.get(key, likely));
             Some(Pair::at_rest(next.unwrap_or(last).previous))
         })

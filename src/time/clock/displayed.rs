@@ -19,6 +19,7 @@ impl Clock {
     /// less than 1. With every other stepping it is 1. It is also 1 until the next step after steps were
     /// [aborted](Self::abort_frame) or [postponed](crate::Physics::pause_after_step), and after a change of the rate or
     /// the stepping. Between two steps it never falls.
+    #[doc(alias = "overstep_fraction")]
     #[must_use]
     pub fn alpha(&self) -> f32 {
         if self.displays_state() {
@@ -80,10 +81,9 @@ impl Clock {
         self.now.later(later, self.used.rate).duration()
     }
 
-    /// Returns whether simulated time stopped in the last frame, and nothing has started it since.
-    pub(crate) fn is_stopped(&self) -> bool {
-        let frame_stood_still = self.used.stands_still && !self.used.has_single_steps;
-        frame_stood_still && self.settings.stands_still() && self.requests.single_steps == 0
+    /// Returns whether simulated time stopped in the last frame.
+    pub(crate) fn stood_still(&self) -> bool {
+        self.used.stands_still && !self.used.has_single_steps
     }
 
     pub(crate) fn exact_time(&self) -> ExactTime {
@@ -101,6 +101,7 @@ impl Clock {
 
     /// Returns the simulated time in the accumulator, less than a step, rounded down to a nanosecond. The clock keeps
     /// it exact.
+    #[doc(alias = "accumulator")]
     #[must_use]
     pub fn overstep(&self) -> Duration {
         self.duration(self.overstep)

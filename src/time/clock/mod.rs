@@ -53,7 +53,11 @@ pub use units::SpeedError;
 ///
 /// Only time is dropped, never a tick.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(remote = "Self")
+)]
 pub struct Clock {
     settings: ClockSettings,
     requests: Requests,
@@ -97,6 +101,29 @@ struct Due {
     is_handed_out: bool,
     /// What each nanosecond of real time adds, or `None` for steps without real time.
     units_per_nano: Option<NonZeroU128>,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Clock {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// Fails if the parts of the clock contradict each other.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Clock {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut clock = Self::deserialize(deserializer)?;
+        if clock.due.is_some_and(|due| due.end <= clock.tick) {
+            return Err(serde::de::Error::custom(
+                "the due steps of the clock have run",
+            ));
+        }
+        // As in `set_overstep`, so that no bytes make more steps due than their frame has time for.
+        clock.overstep = (clock.overstep).min(units::units_per_step(clock.used.rate) - 1);
+        Ok(clock)
+    }
 }
 
 impl Clock {
@@ -194,6 +221,7 @@ impl Clock {
 
     /// Requests one step in the next frame of a pause, however long the frame is. Several calls add up. Without a pause
     /// it has no effect.
+    #[doc(alias = "frame_advance")]
     pub fn step_once(&mut self) {
         if self.settings.is_paused() {
             self.requests.single_steps = self.requests.single_steps.saturating_add(1);

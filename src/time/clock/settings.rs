@@ -54,6 +54,7 @@ impl ClockSettings {
     /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). Until the next step the last
     /// state is displayed, so the displayed time leaps ahead to it, by less than a step, and rests there.
     /// [Extrapolated](crate::Smoothing::Extrapolate) bodies go back to it.
+    #[doc(alias("set_timestep", "fixed_timestep"))]
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -102,6 +103,7 @@ impl ClockSettings {
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
+    #[doc(alias("time_scale", "slow_motion", "fast_forward"))]
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         self.speed = speed.try_into()?;
         Ok(())

@@ -52,6 +52,11 @@ impl ExactTime {
         self.after(units_per_step(rate), rate)
     }
 
+    /// Returns the rate in whose units it is counted: that of the step that led here.
+    pub fn rate(self) -> Rate {
+        self.rate
+    }
+
     pub(super) fn later(self, units: u128, rate: Rate) -> Self {
         let later = in_units_of(self.rate, units, rate);
         let units = self.units.saturating_add(later);

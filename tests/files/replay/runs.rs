@@ -43,8 +43,9 @@ fn a_replay_equals_the_recorded_run_in_every_frame() {
             180 => simulation
                 .clock_settings_mut()
                 .set_stepping(Stepping::Fixed),
-            200 => simulation.set_tick(1_000),
-            201 => simulation.set_tick(2_000),
+            // A run ends before a step in the frame that renumbers it, so these frames have none.
+            198 => simulation.set_tick(1_000),
+            202 => simulation.set_tick(2_000),
             _ => (),
         }
         let frame_time = frame_time(number);

@@ -139,6 +139,8 @@ fn a_clock_with_impossible_settings_is_refused() {
         ("\"speed\":1.0", "\"speed\":-0.01"),
         ("\"rate\":[60,1]", "\"rate\":[60,0]"),
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
+        ("\"tick\":0", "\"tick\":18446744073709551615"),
+        ("\"end\":2", "\"end\":0"),
     ] {
         assert!(clock_with(from, to).is_err(), "{to}");
     }
@@ -149,8 +151,6 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
     let most = u128::MAX;
     let step = 2_520_000_000_000_000_u128;
     for (from, to) in [
-        ("\"tick\":0", format!("\"tick\":{}", u64::MAX)),
-        ("\"tick\":0", format!("\"tick\":{}", u64::MAX - 1)),
         (
             "\"overstep\":50400000000000",
             format!("\"overstep\":{most}"),
@@ -184,4 +184,17 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
             }
         }
     }
+}
+
+#[test]
+fn a_forged_overstep_makes_at_most_one_step_more_due() {
+    let mut clock = Clock::new(Rate::default());
+    clock.begin_frame(MS(10));
+    let text = serde_json::to_string(&clock).unwrap();
+    let from = format!("\"overstep\":{}", 10_u128 * 60 * 1_260_000 * 1_000_000);
+    assert!(text.contains(&from), "{text}");
+    let text = text.replacen(&from, &format!("\"overstep\":{}", u64::MAX), 1);
+    let mut clock: Clock = serde_json::from_str(&text).unwrap();
+    clock.begin_frame(MS(1));
+    assert_eq!(clock.due(), 1);
 }

@@ -186,6 +186,11 @@ fn contradictory_contents_are_refused_even_without_a_checksum() {
         ("\"speed\":1.0", "\"speed\":-1.0"),
         ("\"rate\":[60,1]", "\"rate\":[0,1]"),
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
+        ("\"alpha\":", "\"alpha\":1"),
+        (
+            "\"due\":null",
+            "\"due\":{\"end\":3,\"units\":1,\"is_whole\":true,\"is_handed_out\":true,\"units_per_nano\":null}",
+        ),
     ] {
         assert!(read(from, to).is_err(), "{to}");
     }
@@ -239,4 +244,20 @@ fn dangling_handles_of_bodies_colliders_and_joints_are_refused() {
         assert!(Simulation::deserialize(&forged).is_err(), "{of}");
         assert!(Physics::deserialize(&forged["physics"]).is_err(), "{of}");
     }
+}
+
+#[test]
+fn the_smoothing_of_a_key_that_no_body_has_is_refused() {
+    let mut simulation = space(60);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
+    let latest = Some(evenstep::Smoothing::Latest);
+    simulation.physics.set_body_smoothing(key, latest).unwrap();
+    simulation.advance(MS(20), |_, _| ());
+    let mut state = serde_json::to_value(&simulation).unwrap();
+    let version = &mut state["physics"]["smoothing"]["bodies"][1]["version"];
+    assert_eq!(*version, 1, "the body's slot");
+    *version = 3.into();
+    assert!(serde_json::from_value::<evenstep::Simulation>(state).is_err());
 }

@@ -32,7 +32,7 @@ pub use script::Script;
 // Known faults. Each constant switches off the games that show it.
 
 /// A disabled link of a multibody is displayed where it was, while Rapier moves it.
-pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = true;
+pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = false;
 
 /// A body that is no link any more is displayed where the other links held it, until the next step.
 pub const A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT: bool = true;
@@ -45,7 +45,7 @@ pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
 
 /// If a rollback brings back a body whose removal a view has not displayed yet, the body loses its entity when the view
 /// displays the removal.
-pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
+pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = false;
 
 /// If a runner or an overlap is stopped right after a change of the rate, one thread displays an earlier time.
 pub const A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME: bool = true;

@@ -150,3 +150,24 @@ fn hermite_limits_an_excessive_velocity_as_rapier_does() {
         assert!(off < 0.02, "{off} rad at {alpha}");
     }
 }
+
+/// Rapier stores a velocity for a fixed body that was built with one. The body does not move with it.
+#[test]
+fn a_fixed_body_that_was_built_with_a_velocity_is_displayed_where_it_is() {
+    for smoothing in [
+        Smoothing::Interpolate,
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+    ] {
+        let mut simulation = space(60);
+        simulation.smoothing = smoothing;
+        let body = RigidBodyBuilder::fixed().linvel(Vector::X * 4.0);
+        let key = simulation.physics.insert(body, ball());
+        for _ in 0..10 {
+            simulation.advance(MS(21), |physics, _| {
+                assert!(physics.body_mut(key).is_some())
+            });
+            assert_eq!(simulation.pose(key), Some(Pose::IDENTITY), "{smoothing:?}");
+        }
+    }
+}

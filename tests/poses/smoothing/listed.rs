@@ -425,3 +425,26 @@ fn a_portal_rotates_the_path_of_a_kinematic_body() {
         }
     }
 }
+
+/// Rapier takes rotations of any length. They are displayed at finite rotations between two of them.
+#[test]
+fn a_kinematic_body_with_a_scaled_rotation_is_displayed_at_a_finite_pose() {
+    for scale in [1.0, 1.001, 1.05, 2.0, 10.0, 100.0, 1e4] {
+        let mut simulation = space(60);
+        let body = RigidBodyBuilder::kinematic_position_based();
+        let key = simulation.physics.insert(body, ball());
+        for _ in 0..100 {
+            simulation.advance(MS(7), |physics, step| {
+                let turn = crate::scenes::testing::turned(spin(0.0, 0.0, step.tick as f32 * 0.05));
+                let turn = crate::scenes::testing::scaled(turn, scale);
+                let next = Pose::from_parts(Vector::ZERO, turn);
+                physics
+                    .body_mut(key)
+                    .unwrap()
+                    .set_next_kinematic_position(next);
+            });
+            let pose = simulation.pose(key).unwrap();
+            assert!(pose.is_finite(), "{scale}: {pose:?}");
+        }
+    }
+}

@@ -117,6 +117,8 @@ pub fn traces(seed: u64, length: Duration, captures: &[(&str, &[Duration])]) -> 
         Trace::new("jittered", jittered, length),
         Trace::new("one hitch", hitch_at(|i| i == 120, 300), length),
         Trace::new("hitches", hitch_at(|i| i % 60 == 59, 240), length),
+        // Each frame is a little longer than a step at 60 Hz.
+        Trace::new("steady 59.9", [Duration::from_micros(16_700)], length),
     ];
     for (name, times) in captures {
         traces.push(Trace::new(name, times.iter().copied(), length));

@@ -283,3 +283,37 @@ fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
+
+/// A build with debug assertions names the call that a loop always leaves out, instead of a hang, a stutter or a still
+/// picture.
+#[test]
+#[cfg(debug_assertions)]
+fn a_loop_that_always_leaves_out_a_call_panics_with_its_cure() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    type Loop = fn(&mut Simulation);
+    let loops: [(&str, Loop); 3] = [
+        ("run_step", |simulation| {
+            simulation.begin_frame(MS(20));
+            while simulation.next_step().is_some() {}
+        }),
+        ("end_frame", |simulation| {
+            loop {
+                simulation.begin_frame(MS(20));
+                while simulation.next_step().is_some() {
+                    simulation.run_step();
+                }
+            }
+        }),
+        ("begin_frame", |simulation| {
+            loop {
+                simulation.end_frame();
+            }
+        }),
+    ];
+    for (forgotten, run) in loops {
+        let mut simulation = Simulation::default();
+        let panic = catch_unwind(AssertUnwindSafe(|| run(&mut simulation))).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains(&format!("call `{forgotten}`")), "{text}");
+    }
+}
