@@ -173,7 +173,7 @@ mod features;
 pub use ::hecs;
 pub use key::{BodyError, BodyKey};
 pub use nalgebra;
-pub use physics::{Physics, Resources, VectorError};
+pub use physics::{Colliders, Physics, Resources, VectorError};
 #[doc(hidden)]
 pub use portable_math::__libm;
 pub use pose::{Correction, DecayCurve, ErrorDecay, Smoothing};

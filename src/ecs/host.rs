@@ -1,12 +1,14 @@
 //! Types that have the bodies of entities, and types that display them. A body that was sent to a thread.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use crate::events::Events;
 use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::screen::Screen;
 use crate::simulation::Simulation;
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 
 /// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner). It
 /// cannot be implemented for other types.
@@ -21,8 +23,53 @@ pub trait Bodies {
 }
 
 /// Displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
-/// [`Overlap`](crate::threads::Overlap). It cannot be implemented for other types.
+/// [`Overlap`](crate::threads::Overlap), as of its last frame. It cannot be implemented for other types.
+///
+/// Use it for code that draws and plays sounds whatever loop the game runs. The methods are those of the simulation and
+/// of the [view](crate::threads::View), where their documentation is.
+///
+/// ```
+/// # use evenstep::rapier::prelude::*;
+/// use evenstep::ecs::Host;
+///
+/// fn draw(host: &impl Host) {
+///     for (key, pose) in host.moved() {
+///         println!("{key:?} is at {}", pose.translation);
+///     }
+///     for hit in host.events().collisions().filter_map(|it| it.hit) {
+///         println!("a sound at {}, {} m/s", hit.point, hit.speed());
+///     }
+/// }
+/// # let mut simulation = evenstep::Simulation::default();
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::from_millis(20), |_, _| ());
+/// # draw(&simulation);
+/// ```
 pub trait Host {
+    /// Returns the pose at which to draw a body in this frame, or `None` if there is no such body.
+    fn pose(&self, key: BodyKey) -> Option<Pose>;
+
+    /// Returns the bodies whose displayed poses changed since the previous frame.
+    fn moved(&self) -> &[(BodyKey, Pose)];
+
+    /// Returns the bodies that were removed since the previous frame.
+    fn removed(&self) -> &[BodyKey];
+
+    /// Returns the events that this frame is the first to display.
+    fn events(&self) -> Events;
+
+    /// Returns the number of steps up to the end of the displayed step.
+    fn tick(&self) -> u64;
+
+    /// Returns the displayed position in that step, from 0 to 1.
+    fn alpha(&self) -> f32;
+
+    /// Returns the simulated time that this frame displays.
+    fn time(&self) -> Duration;
+
+    /// Returns how far the origin was shifted since the previous frame, in metres.
+    fn origin_shift(&self) -> Vector;
+
     /// Returns the displayed bodies.
     #[doc(hidden)]
     fn picture_for_entities(&self) -> Picture<'_>;
@@ -109,6 +156,38 @@ impl Bodies for Simulation {
 }
 
 impl Host for Simulation {
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.pose(key)
+    }
+
+    fn moved(&self) -> &[(BodyKey, Pose)] {
+        self.moved()
+    }
+
+    fn removed(&self) -> &[BodyKey] {
+        self.removed()
+    }
+
+    fn events(&self) -> Events {
+        self.events()
+    }
+
+    fn tick(&self) -> u64 {
+        self.frame().tick
+    }
+
+    fn alpha(&self) -> f32 {
+        self.frame().alpha
+    }
+
+    fn time(&self) -> Duration {
+        self.frame().time
+    }
+
+    fn origin_shift(&self) -> Vector {
+        self.frame().origin_shift
+    }
+
     fn picture_for_entities(&self) -> Picture<'_> {
         Picture::Simulation(self)
     }

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::pose::Origin;
+
 use super::{Event, EventChanges, Events, SharedEvents, clear_events};
 
 /// Identifies a step: how often ticks were renumbered before it, and its tick.
@@ -36,7 +38,8 @@ impl StepEvents {
         set(&mut self.steps, step, events);
     }
 
-    pub fn forget_before(&mut self, oldest: StepId) {
+    /// Sets the earliest step that a rollback can reach, up to which pictures remember their events.
+    pub fn set_oldest(&mut self, oldest: StepId) {
         self.oldest = oldest;
     }
 
@@ -124,8 +127,9 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Replaces the displayed events with the waiting ones, and keeps their lists for later steps.
-    pub fn show(&mut self, events: &mut StepEvents) {
+    /// Replaces the displayed events with the waiting ones, in the coordinates of the picture, and keeps their lists for
+    /// later steps.
+    pub fn show(&mut self, events: &mut StepEvents, origin: Origin) {
         clear_events(&mut self.events);
         let oldest = events.oldest;
         if let Some(step) = events.rewound.take() {
@@ -142,6 +146,13 @@ impl DisplayedEvents {
         // After a renumbering, later steps may have lower ticks.
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
             Arc::make_mut(&mut self.events).sort_by_key(order);
+        }
+        let is_elsewhere = |event: &Event| event.hit().is_some_and(|it| it.is_elsewhere(&origin));
+        if self.events.iter().any(is_elsewhere) {
+            let events = Arc::make_mut(&mut self.events).iter_mut();
+            events
+                .filter_map(Event::hit_mut)
+                .for_each(|hit| hit.translate(origin));
         }
     }
 
@@ -192,7 +203,7 @@ mod tests {
     fn show(displayed: &mut DisplayedEvents, tick: u64, count: u64) -> usize {
         let mut queue = StepEvents::default();
         queue.set((0, tick), events(tick, count));
-        displayed.show(&mut queue);
+        displayed.show(&mut queue, Origin::default());
         displayed.events().len()
     }
 
@@ -217,7 +228,7 @@ mod tests {
         waiting.give_way_to(&mut later);
         waiting.append(later);
         let mut displayed = DisplayedEvents::default();
-        displayed.show(&mut waiting);
+        displayed.show(&mut waiting, Origin::default());
         assert_eq!(displayed.events().len(), 2);
     }
 
@@ -227,8 +238,8 @@ mod tests {
         for tick in 0..10u64 {
             let mut queue = StepEvents::default();
             queue.set((0, tick), events(tick, 3));
-            queue.forget_before((0, tick.saturating_sub(2)));
-            displayed.show(&mut queue);
+            queue.set_oldest((0, tick.saturating_sub(2)));
+            displayed.show(&mut queue, Origin::default());
         }
         assert_eq!(displayed.earlier.len(), 3);
     }

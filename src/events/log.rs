@@ -8,9 +8,10 @@ use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
 use rapier::geometry::{
     ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
 };
-use rapier::pipeline::EventHandler;
+use rapier::pipeline::{EventHandler, PhysicsWorld};
 
-use super::{Collision, ContactForce, Event, EventOrder, Quarantined, SoftBodyTear};
+use super::{Collision, ContactForce, Event, EventOrder, Hit, Quarantined, SoftBodyTear};
+use crate::pose::Origin;
 
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -49,9 +50,34 @@ impl EventLog {
         events: &mut Vec<Event>,
         tick: u64,
         quarantined: impl Iterator<Item = BodyKey>,
+        world: &PhysicsWorld,
+        origin: Origin,
     ) {
         for body in quarantined {
             self.push(Event::Quarantined(Quarantined { step: tick, body }));
+        }
+        for (.., event) in &mut self.found {
+            match event {
+                Event::Collision(Collision {
+                    colliders: [one, other],
+                    hit: Some(hit),
+                    ..
+                }) => {
+                    if let Some(pair) = world.narrow_phase.contact_pair(*one, *other) {
+                        // The contact is described in the order of the pair.
+                        let is_flipped = pair.collider1 != *one;
+                        if is_flipped {
+                            *hit = hit.flipped();
+                        }
+                        hit.end_step(pair, world, origin);
+                        if is_flipped {
+                            *hit = hit.flipped();
+                        }
+                    }
+                }
+                Event::ContactForce(ContactForce { hit: Some(hit), .. }) => hit.set_origin(origin),
+                _ => {}
+            }
         }
         (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
         events.extend(self.found.drain(..).map(|(.., event)| event));
@@ -68,6 +94,7 @@ impl EventLog {
             (false, false) => return,
             (true, true) => self.push(Event::Collision(Collision {
                 started: false,
+                hit: None,
                 ..collision
             })),
             _ => {}
@@ -161,12 +188,21 @@ fn index_of(handle: ColliderHandle) -> usize {
 impl EventHandler for Handler<'_> {
     fn handle_collision_event(
         &self,
-        _: &RigidBodySet,
+        bodies: &RigidBodySet,
         colliders: &ColliderSet,
         event: CollisionEvent,
-        _: Option<&ContactPair>,
+        contacts: Option<&ContactPair>,
     ) {
         let pair = [event.collider1(), event.collider2()];
+        let contacts = contacts.filter(|_| event.started() && !event.sensor());
+        let hit = contacts.and_then(|contacts| {
+            let hit = Hit::of_start(contacts, colliders, bodies)?;
+            Some(if contacts.collider1 == pair[0] {
+                hit
+            } else {
+                hit.flipped()
+            })
+        });
         self.record(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
@@ -182,6 +218,7 @@ impl EventHandler for Handler<'_> {
                 user_data,
                 sensor: event.sensor(),
                 removed: event.removed(),
+                hit,
             });
         });
     }
@@ -189,11 +226,12 @@ impl EventHandler for Handler<'_> {
     fn handle_contact_force_event(
         &self,
         dt: f32,
-        _: &RigidBodySet,
+        bodies: &RigidBodySet,
         colliders: &ColliderSet,
         pair: &ContactPair,
         total_force_magnitude: f32,
     ) {
+        let hit = Hit::strongest(pair, colliders, bodies);
         self.record(|log| {
             let handles = [pair.collider1, pair.collider2];
             log.push(Event::ContactForce(ContactForce {
@@ -201,6 +239,7 @@ impl EventHandler for Handler<'_> {
                 bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
                 user_data: handles.map(|handle| log.user_data(colliders, handle)),
                 force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
+                hit,
             }));
         });
     }

@@ -5,6 +5,8 @@
 
 // The events of a picture.
 mod displayed;
+// Where two colliders hit each other.
+mod hit;
 // Collects the events of a step.
 mod log;
 
@@ -18,6 +20,7 @@ use rapier::dynamics::SoftBodyTearEvent;
 use rapier::geometry::{ColliderHandle, ContactForceEvent};
 
 pub(crate) use displayed::{DisplayedEvents, StepEvents, StepId};
+pub use hit::Hit;
 pub(crate) use log::EventLog;
 
 /// Reports that two colliders started or stopped touching.
@@ -34,7 +37,7 @@ pub(crate) use log::EventLog;
 ///   the same step.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Collision {
@@ -54,6 +57,8 @@ pub struct Collision {
     pub sensor: bool,
     /// Whether the colliders stopped touching because one of them was removed.
     pub removed: bool,
+    /// The deepest contact of a start. `None` for a stop, a sensor and soft bodies.
+    pub hit: Option<Hit>,
 }
 
 /// Describes a collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
@@ -87,6 +92,8 @@ pub struct ContactForce {
     pub user_data: [u128; 2],
     /// Rapier's event: the colliders, and their forces in newtons.
     pub force: ContactForceEvent,
+    /// The contact with the largest force. `None` for soft bodies.
+    pub hit: Option<Hit>,
 }
 
 /// Reports that a soft body tore.
@@ -112,6 +119,26 @@ pub struct Quarantined {
     pub body: BodyKey,
 }
 
+/// Reports that a dynamic body fell asleep or woke up in a step.
+///
+/// Use it to learn that a shot is over, in pool, dice or golf: all balls that you wait for sleep. A body sleeps once all
+/// bodies that it touches have been slow for half a second. One that rests on a moving platform, or that a force
+/// generator or a hook pushes, rests awake: compare its velocity instead.
+///
+/// A body that is inserted awake does not wake up. One that is disabled, removed, or becomes another type does not fall
+/// asleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SleepChange {
+    /// The tick of the step in which it happened.
+    pub step: u64,
+    /// The body.
+    pub body: BodyKey,
+    /// Whether the body fell asleep, as opposed to woke up.
+    pub is_asleep: bool,
+}
+
 /// Holds an event of a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -124,6 +151,8 @@ pub enum Event {
     SoftBodyTear(SoftBodyTear),
     /// Rapier disabled a body.
     Quarantined(Quarantined),
+    /// A body fell asleep or woke up.
+    SleepChange(SleepChange),
 }
 
 /// The order of events within a step. Rapier's order changes when a game merely accesses a body mutably.
@@ -133,6 +162,7 @@ pub(super) enum EventOrder {
     ContactForce([(u32, u32); 2]),
     SoftBodyTear((u32, u32)),
     Quarantined(BodyKey),
+    SleepChange(BodyKey),
 }
 
 /// Identifies an event in each run of its step: by its tick, its kind and pair, and whether it is a start.
@@ -145,6 +175,14 @@ pub(crate) fn pair_order(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
 }
 
 impl Event {
+    pub(crate) fn of_sleep(step: u64, body: BodyKey, is_asleep: bool) -> Self {
+        Self::SleepChange(SleepChange {
+            step,
+            body,
+            is_asleep,
+        })
+    }
+
     /// Returns the [tick](crate::Step::tick) of the step in which the event happened.
     #[must_use]
     pub fn step(&self) -> u64 {
@@ -153,6 +191,7 @@ impl Event {
             Self::ContactForce(event) => event.step,
             Self::SoftBodyTear(event) => event.step,
             Self::Quarantined(event) => event.step,
+            Self::SleepChange(event) => event.step,
         }
     }
 
@@ -166,12 +205,33 @@ impl Event {
                 EventOrder::SoftBodyTear(tear.event.soft_body.into_raw_parts())
             }
             Self::Quarantined(event) => EventOrder::Quarantined(event.body),
+            Self::SleepChange(event) => EventOrder::SleepChange(event.body),
         }
     }
 
     pub(super) fn identity(&self) -> Identity {
-        let is_start = matches!(self, Self::Collision(it) if it.started);
+        let is_start = match self {
+            Self::Collision(it) => it.started,
+            Self::SleepChange(it) => it.is_asleep,
+            _ => false,
+        };
         (self.step(), self.order(), is_start)
+    }
+
+    pub(super) fn hit_mut(&mut self) -> Option<&mut Hit> {
+        match self {
+            Self::Collision(event) => event.hit.as_mut(),
+            Self::ContactForce(event) => event.hit.as_mut(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn hit(&self) -> Option<&Hit> {
+        match self {
+            Self::Collision(event) => event.hit.as_ref(),
+            Self::ContactForce(event) => event.hit.as_ref(),
+            _ => None,
+        }
     }
 }
 
@@ -200,10 +260,10 @@ impl Event {
 /// ```
 ///
 /// # Order
-/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, and quarantined
-/// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
+/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, quarantined bodies, and
+/// bodies that fell asleep or woke up. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
 /// by the higher one. Events of one pair are in the order in which they happened. Tears are ordered by soft body, and
-/// quarantined bodies by key.
+/// bodies by key.
 ///
 /// So the order is the same in every run of the same steps, on any number of threads, whichever bodies the game
 /// accessed.
@@ -277,6 +337,14 @@ impl Events {
     pub fn quarantined(&self) -> impl Iterator<Item = Quarantined> + Clone + use<> {
         self.select(|event| match event {
             Event::Quarantined(event) => Some(*event),
+            _ => None,
+        })
+    }
+
+    /// Iterates over bodies that fell asleep or woke up.
+    pub fn sleep_changes(&self) -> impl Iterator<Item = SleepChange> + Clone + use<> {
+        self.select(|event| match event {
+            Event::SleepChange(event) => Some(*event),
             _ => None,
         })
     }
@@ -394,6 +462,7 @@ mod tests {
                         total_force_magnitude: force.into(),
                         ..ContactForceEvent::default()
                     },
+                    hit: None,
                 }),
                 _ => Event::Collision(Collision {
                     step: tick,
@@ -403,6 +472,7 @@ mod tests {
                     user_data: [0; 2],
                     sensor: force % 2 == 0,
                     removed: false,
+                    hit: None,
                 }),
             }
         })

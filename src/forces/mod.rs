@@ -149,8 +149,8 @@ impl Forces {
         }
     }
 
-    /// Ends a frame. Forces that are pending now wait for the next step.
-    pub fn end_frame(&mut self) {
+    /// Lets the forces that are pending now wait for the next step, however long time stops before it.
+    pub fn keep_pending(&mut self) {
         self.lasting = self.pending.len();
     }
 

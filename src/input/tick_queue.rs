@@ -33,6 +33,10 @@ use crate::time::Step;
 /// Within a tick, samples come in the order of pushes, which differs between machines of a network: use a queue for
 /// each player, or sort the samples of a tick.
 ///
+/// # Another match
+/// Create a new queue for a match whose ticks begin again. The old one would refuse its first samples as late, and
+/// deliver those that are left over once their ticks come.
+///
 /// # Rollback
 /// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
 /// tick on again, because the queue does not keep delivered samples. Without it, the queue goes back only when an

@@ -8,16 +8,21 @@ use rapier::geometry::{Collider, ColliderHandle};
 use rapier::math::Pose;
 use rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 
-use super::Physics;
+use super::{Colliders, Physics};
 
 /// # Bodies
 impl Physics {
-    /// Inserts a body and its collider. The body starts to move in the next step.
+    /// Inserts a body with its [colliders](Colliders): one, or several in an array or a `Vec`. The body starts to move in
+    /// the next step.
     ///
     /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame.
     #[doc(alias("spawn", "add_body"))]
-    pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
-        let (handle, _) = self.world.rapier.insert(body, collider);
+    pub fn insert(&mut self, body: impl Into<RigidBody>, colliders: impl Colliders) -> BodyKey {
+        let world = &mut self.world.rapier;
+        let handle = world.insert_body(body);
+        for collider in colliders.into_colliders() {
+            world.insert_collider(collider, Some(handle));
+        }
         self.key_for(handle)
     }
 
@@ -39,7 +44,7 @@ impl Physics {
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
         // The body's centre of mass may differ from now on.
-        self.note_edit(key);
+        self.edits.bodies.push(key);
         self.renew_contacts_if_dynamic(parent);
         let body = &mut self.world.rapier.bodies[parent];
         if !body.is_enabled() {
@@ -59,9 +64,7 @@ impl Physics {
             self.expect_motion_of_neighbours(body);
             self.renew_contacts_if_dynamic(body);
         }
-        if let Some(key) = key {
-            self.note_edit(key);
-        }
+        self.edits.bodies.extend(key);
         self.world.rapier.remove_collider(handle)
     }
 
@@ -139,20 +142,18 @@ impl Physics {
     /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
     /// the rotation or only the translation, the other is still interpolated.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        self.handle(key)?;
-        self.note_edit(key);
-        self.world.get_mut(key)
+        let body = self.world.get_mut(key)?;
+        self.edits.bodies.push(key);
+        Some(body)
     }
 
     /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
     /// [`body_mut`](Self::body_mut).
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         let key = self.key_of_collider(handle);
-        if let Some(key) = key {
-            self.note_edit(key);
-        }
+        self.edits.bodies.extend(key);
         let parts = self.world.contact_parts(handle)?;
-        self.edits.colliders.push((handle, parts));
+        (self.edits.colliders.entry(handle.into_raw_parts())).or_insert(parts);
         self.world.rapier.colliders.get_mut(handle)
     }
 
@@ -247,9 +248,7 @@ impl Physics {
     /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
     /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        for key in keys {
-            self.note_edit(*key);
-        }
+        self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
     }
 

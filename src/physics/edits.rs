@@ -1,17 +1,18 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope, froms};
-use rapier::dynamics::{RigidBody, RigidBodyAdditionalMassProps, RigidBodyHandle};
+use crate::pose::{Change, Changes, Scope, finite_center, froms};
+use rapier::dynamics::RigidBodyHandle;
+use rapier::geometry::ColliderHandle;
 
 use super::{Physics, Stage, StepAtHand};
 
+/// The number of noted centres of mass from which on duplicates are removed.
+const MOST_CENTERS: usize = 4_096;
+
 impl Physics {
     pub(crate) fn detect_edits(&mut self) {
-        if !(self.edits.bodies.is_empty() && self.edits.colliders.is_empty()) {
-            self.renew_edited_contacts();
-        }
-        let (mut dead, mut put) = (Vec::new(), Vec::new());
+        let (mut dead, mut put, mut led) = (Vec::new(), Vec::new(), Vec::new());
         let Self {
             world,
             pairs,
@@ -29,6 +30,10 @@ impl Physics {
                     put.push(key);
                 }
                 pairs.list_if_awake(key, handle, body);
+                led.extend(body.is_kinematic().then_some(key));
+                if body.is_dynamic() {
+                    edits.centers.push((key, finite_center(body)));
+                }
             }
             pairs.recheck_all();
         }
@@ -36,6 +41,12 @@ impl Physics {
             let root = world.handle(edited);
             let is_dead = root.is_none() && world.keys.handle(edited).is_some();
             dead.extend(is_dead.then_some(edited));
+            if let Some(body) = root.and_then(|root| world.rapier.bodies.get(root)) {
+                led.extend(body.is_kinematic().then_some(edited));
+                if body.is_dynamic() {
+                    edits.centers.push((edited, finite_center(body)));
+                }
+            }
             // The links of a multibody move with its root.
             let links = root.into_iter().flat_map(|root| world.links(root));
             for handle in root.into_iter().chain(links) {
@@ -51,7 +62,13 @@ impl Physics {
         }
         for key in put {
             self.note_teleport(key);
-            self.note_position(key);
+        }
+        self.lead_on(led);
+        let centers = &mut self.edits.centers;
+        if centers.len() >= MOST_CENTERS {
+            // In a pause the game may edit the same bodies in each frame.
+            centers.sort_unstable_by_key(|(key, _)| *key);
+            centers.dedup_by_key(|(key, _)| *key);
         }
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
@@ -61,27 +78,15 @@ impl Physics {
         }
     }
 
-    /// Notes that the game may change a body from now on.
-    pub(super) fn note_edit(&mut self, key: BodyKey) {
-        self.edits.bodies.push(key);
-        let mass = self.world.get(key).and_then(additional_mass);
-        if let Some(mass) = mass {
-            self.edits.masses.entry(key).or_insert(mass);
-        }
-    }
-
-    /// Tells Rapier what it does not see when a body's position is set: a body on its way to a target still moves, and
-    /// contacts with a body that is not dynamic are elsewhere.
-    pub(super) fn note_position(&mut self, key: BodyKey) {
-        let Some(handle) = self.world.handle(key) else {
-            return;
-        };
-        let body = &mut self.world.rapier.bodies[handle];
+    /// Leads bodies on whose positions the game may have set in the step, which stops them in Rapier even if they are
+    /// the same.
+    fn lead_on(&mut self, edited: Vec<BodyKey>) {
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
-            self.targets.lead_on(key, body, step);
-        }
-        if body.is_fixed() || body.is_kinematic() {
-            self.world.renew_contacts(handle);
+            for key in edited {
+                if let Some(body) = self.world.get_mut(key) {
+                    self.targets.lead_on(key, body, step);
+                }
+            }
         }
     }
 
@@ -91,29 +96,48 @@ impl Physics {
         }
     }
 
-    /// Renews the contacts of colliders and bodies whose material or mass was changed.
-    fn renew_edited_contacts(&mut self) {
-        let Self { world, edits, .. } = self;
-        for (handle, before) in edits.colliders.drain(..) {
+    pub(crate) fn list_movers(&mut self) {
+        self.detect_edits();
+        self.renew_contacts();
+        self.list_woken();
+    }
+
+    /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not dynamic
+    /// and are not where the last step left them.
+    fn renew_contacts(&mut self) {
+        let Self {
+            world,
+            pairs,
+            edits,
+            ..
+        } = self;
+        for ((index, generation), before) in std::mem::take(&mut edits.colliders) {
+            let handle = ColliderHandle::from_raw_parts(index, generation);
             if world.contact_parts(handle).is_some_and(|it| it != before) {
                 world.renew_contacts_of(handle);
             }
         }
-        for key in &edits.bodies {
-            if let Some(body) = world.get(*key)
-                && let Some(mass) = additional_mass(body)
-                && edits.masses.get(key) != Some(&mass)
-                && let Some(handle) = world.handle(*key)
+        for (key, before) in pairs.edited() {
+            if let Some(handle) = world.handle(key) {
+                let body = &world.rapier.bodies[handle];
+                let is_ground = body.is_fixed() || body.is_kinematic();
+                if is_ground && *body.position() != before.current {
+                    world.renew_contacts(handle);
+                }
+            }
+        }
+    }
+
+    /// Renews the contacts of bodies whose centre of mass the step has changed, for the next step.
+    pub(super) fn renew_contacts_of_loaded(&mut self) {
+        let Self { world, edits, .. } = self;
+        for (key, center) in edits.centers.drain(..) {
+            if let Some(handle) = world.handle(key)
+                && finite_center(&world.rapier.bodies[handle]) != center
             {
                 world.renew_contacts(handle);
             }
         }
-        edits.masses.clear();
-    }
-
-    pub(crate) fn list_movers(&mut self) {
-        self.detect_edits();
-        self.list_woken();
     }
 
     /// Lists bodies at rest that may move in this step, even if they fall asleep again in it.
@@ -194,10 +218,4 @@ impl Physics {
         self.running.changes.list.extend(list);
         self.running.changes.list.extend(froms(own.list));
     }
-}
-
-fn additional_mass(body: &RigidBody) -> Option<RigidBodyAdditionalMassProps> {
-    (body.mass_properties().additional_local_mprops)
-        .as_deref()
-        .copied()
 }

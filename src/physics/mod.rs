@@ -2,6 +2,8 @@
 
 // Bodies and their keys.
 mod bodies;
+// The colliders of a new body.
+mod colliders;
 // The smoothing of single bodies.
 mod smoothing;
 // Teleports, targets and shifts of the origin.
@@ -36,10 +38,10 @@ use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{ContactParts, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
-use rapier::dynamics::RigidBodyAdditionalMassProps;
-use rapier::geometry::ColliderHandle;
+use rapier::math::Vector;
 use rapier::pipeline::PhysicsWorld;
 
+pub use colliders::Colliders;
 pub use forces::VectorError;
 pub use resources::Resources;
 pub(crate) use running::{PastEdits, Running, Stage, StepAtHand};
@@ -127,11 +129,13 @@ pub struct Physics {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
     pub bodies: Vec<BodyKey>,
-    /// The additional masses that these bodies had, if any.
+    /// Colliders that may have been changed since the last step, and what their contacts depended on before. It does not
+    /// matter how often edits are detected until the next step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
-    pub masses: BTreeMap<BodyKey, RigidBodyAdditionalMassProps>,
-    /// The colliders that may be changed, and what their contacts depended on.
-    pub colliders: Vec<(ColliderHandle, ContactParts)>,
+    pub colliders: BTreeMap<(u32, u32), ContactParts>,
+    /// The centres of mass of dynamic bodies that may have been changed since the last step. Rapier computes new ones in
+    /// the step.
+    pub centers: Vec<(BodyKey, Vector)>,
     /// Whether any body may be changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.

@@ -72,7 +72,6 @@ impl Physics {
         if position.is_finite() {
             self.pairs.teleport(key, handle, position, tick);
             self.note_teleport(key);
-            self.note_position(key);
         }
     }
 
@@ -105,7 +104,6 @@ impl Physics {
             if self.pairs.transport(key, handle, &by, tick) {
                 let change = Change::Turned(key, by, self.origin);
                 self.running.changes.list.push(change);
-                self.note_position(key);
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::events::SharedEvents;
+use crate::events::{Event, SharedEvents};
 use crate::step::World;
 use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
@@ -54,14 +54,22 @@ impl Physics {
         }
         let events = Arc::make_mut(&mut self.events);
         events.clear();
-        (self.world).step(step, hooks, &mut self.event_log, events);
+        (self.world).step(step, hooks, &mut self.event_log, events, self.origin);
         self.running.stage = Stage::After(at_hand);
         self.is_poisoned = false;
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
+        if !self.edits.centers.is_empty() {
+            self.renew_contacts_of_loaded();
+        }
         span!("take_poses");
-        (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
+        let mut sleep = Vec::new();
+        (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &mut sleep);
+        if !sleep.is_empty() {
+            let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
+            Arc::make_mut(&mut self.events).extend(sleep.into_iter().map(change));
+        }
         Some(StepRecord {
             step,
             end,
@@ -76,11 +84,11 @@ impl Physics {
     /// Returns the state after `steps` more steps, without a loop. Use it to preview the path of a thrown ball, or the
     /// ghost of a player.
     ///
-    /// The steps run on a copy, at the rate of the simulation's next step or, in a hook, of its step, and are the same to
-    /// the bit as those that its loop will run at this rate. `before_step` is called before each of them, and sees each state: pass your game's hook. The real times of
-    /// its [`Step`] are zero. Rapier's own hooks are not called. In a hook, the copy lacks the forces that the hook has
-    /// added for its step. If `before_step` assigns another value, the step does not run, and the next one continues
-    /// from that value.
+    /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, at that of its step, and
+    /// are the same to the bit as those that the loop will run at this rate. `before_step` is called before each of them, and sees each
+    /// state: pass your game's hook. The real times of its [`Step`] are zero. Rapier's own hooks are not called. In a
+    /// hook, the copy lacks the forces that the hook has added for its step. If `before_step` assigns another value, the
+    /// step does not run, and the next one continues from that value.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

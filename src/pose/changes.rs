@@ -48,8 +48,10 @@ pub(crate) enum Change {
     Turned(BodyKey, Pose, Origin),
     /// The body was displayed with this smoothing, which displays another time. The first of several counts.
     Retimed(BodyKey, Smoothing),
-    /// The body was teleported, or is another one with the same key, so it has no error any more.
+    /// The body was teleported, so it has no error any more.
     Cut(BodyKey),
+    /// The key belongs to another body now, which has no error.
+    Other(BodyKey),
 }
 
 impl Changes {
@@ -120,7 +122,7 @@ pub(crate) fn froms(list: Vec<Change>) -> impl Iterator<Item = Change> {
                     *from = turned_from(*from, &by, origin);
                 }
             }
-            Change::Cut(key) => drop(froms.remove(&key)),
+            Change::Cut(key) | Change::Other(key) => drop(froms.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) => {}
         }
     }

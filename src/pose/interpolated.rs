@@ -70,7 +70,9 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
-    /// teleport. The whole step displays the value at its end.
+    /// teleport. The whole step displays the value at its end. A body that is [teleported](crate::Physics::teleport) in
+    /// the hook before a step is displayed from where it was put to where the step moves it, so the two differ by up to a
+    /// step's motion in that step. Teleport the body after the step to avoid it.
     ///
     /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, `set` cannot be told
     /// from a second call in that step, so the step keeps its jump.

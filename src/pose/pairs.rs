@@ -3,7 +3,7 @@
 // The game's changes between two steps.
 mod edits;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use slotmap::SecondaryMap;
@@ -12,7 +12,7 @@ use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
 use crate::step::World;
-use rapier::dynamics::RigidBodyHandle;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Real, Vector};
 
 use super::changes::{Change, Changes};
@@ -45,6 +45,8 @@ pub(crate) struct Pairs {
     /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     edited: BTreeMap<BodyKey, Pair>,
+    /// The bodies that were inserted since the last step.
+    new: Vec<BodyKey>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
 }
@@ -66,6 +68,7 @@ impl Pairs {
     pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
         let index = Arc::make_mut(&mut self.movers).push(key, handle, pose);
         self.places.insert(key, Place::Moving(index));
+        self.new.push(key);
     }
 
     /// Returns a copy that shares no list, so that the next step of this state writes to the same memory as the last one.
@@ -253,36 +256,82 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
     }
 
-    pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
-        self.align_awake(world);
+    /// Reads the poses after a step. Notes the bodies that fell asleep or woke up in it.
+    pub fn end_step(
+        &mut self,
+        world: &World,
+        tick: u64,
+        dt: Real,
+        settings: &SmoothingSettings,
+        sleep: &mut Vec<(BodyKey, bool)>,
+    ) {
+        self.align_awake(world, sleep);
+        self.new.clear();
         Arc::make_mut(&mut self.movers).end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
         self.edited.clear();
     }
 
     /// Moves all awake bodies to the front of the lists, in Rapier's order.
-    fn align_awake(&mut self, world: &World) {
+    fn align_awake(&mut self, world: &World, sleep: &mut Vec<(BodyKey, bool)>) {
         let active = || world.rapier.islands.active_bodies();
+        let were_awake = self.movers.awake();
         // In most steps all bodies are in line, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
         let mut index = in_line.count();
+        let first = index.min(were_awake);
+        let out_of_line = self.movers.keys()[first..were_awake].to_vec();
         for handle in active().skip(index) {
             if self.movers.handles().get(index) != Some(&handle) {
                 // The body is out of line, just woken, or without a key.
                 let Some(key) = world.keys.key(handle) else {
                     continue;
                 };
-                let has_woken = self.rest(key).is_some();
                 let listed = self.list(key, handle);
                 self.swap(index, listed);
-                if has_woken {
+                if listed >= were_awake {
                     self.list_carried(world, handle);
                 }
             }
             index += 1;
         }
         Arc::make_mut(&mut self.movers).set_awake(index);
+        if !(out_of_line.is_empty() && index == were_awake) {
+            self.note_sleep(world, out_of_line, first, sleep);
+        }
+    }
+
+    /// Notes the dynamic bodies that fell asleep or woke up. `were_awake` are those that were awake before the step,
+    /// except for the first ones, which still are.
+    #[inline(never)]
+    fn note_sleep(
+        &self,
+        world: &World,
+        were_awake: Vec<BodyKey>,
+        first: usize,
+        sleep: &mut Vec<(BodyKey, bool)>,
+    ) {
+        let are_awake = &self.movers.keys()[first..self.movers.awake()];
+        let [before, now]: [BTreeSet<BodyKey>; 2] =
+            [were_awake, are_awake.to_vec()].map(|keys| keys.into_iter().collect());
+        let is_dynamic = |key: &BodyKey| {
+            let body = world.get(*key);
+            body.is_some_and(|body| body.is_dynamic() && body.is_enabled())
+        };
+        let is_asleep = |key: &BodyKey| world.get(*key).is_some_and(RigidBody::is_sleeping);
+        let fell_asleep = before
+            .difference(&now)
+            .filter(|key| is_dynamic(key) && is_asleep(key));
+        let woke = now
+            .difference(&before)
+            .filter(|key| is_dynamic(key) && !self.new.contains(key));
+        sleep.extend(
+            fell_asleep
+                .map(|key| (*key, true))
+                .chain(woke.map(|key| (*key, false))),
+        );
+        sleep.sort_unstable();
     }
 
     /// Lists the links that move with a link that has woken.

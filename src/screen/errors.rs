@@ -36,7 +36,8 @@ impl Screen {
         }
     }
 
-    /// Changes errors before the picture. Returns those that begin on the paths that it displays.
+    /// Applies these changes to the visual errors. Returns those that [`start_errors`](Self::start_errors) measures,
+    /// once the movers of the picture are in place.
     pub(super) fn change_errors(
         &mut self,
         changes: &[Change],
@@ -63,7 +64,7 @@ impl Screen {
                         self.set_error(key, error);
                     }
                 }
-                Change::Cut(key) => {
+                Change::Cut(key) | Change::Other(key) => {
                     self.jumped.push(key);
                     starts.remove(&key);
                     if self.errors.contains_key(&key) {

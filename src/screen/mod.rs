@@ -108,6 +108,7 @@ struct Marks {
     /// Whether the next frame reports `shown`, whatever it displays.
     is_unreported: bool,
     has_error: bool,
+    /// The place in `moved` of the last frame that listed the body. It is checked by key, because that frame may be old.
     moved_at: u32,
 }
 
@@ -137,6 +138,9 @@ pub(crate) struct PictureContext<'a> {
 }
 
 /// # Construction
+/// The number of removed bodies that are remembered even if fewer were displayed.
+const MOST_UNSEEN: usize = 1_000;
+
 impl Screen {
     /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and displayed
     /// this time, in seconds, and this origin.
@@ -279,7 +283,8 @@ impl Screen {
         }
         self.errors.remove(&key);
         self.removed.push(key);
-        self.removals.grow(self.bodies.len() + 1);
+        // Bodies that were never displayed are removed, too.
+        self.removals.grow(self.bodies.len().max(MOST_UNSEEN));
         self.removals.push(self.number, key);
     }
 

@@ -22,7 +22,7 @@ impl Screen {
         context: &PictureContext,
     ) {
         self.begin(context);
-        self.events.show(&mut changes.events);
+        self.events.show(&mut changes.events, context.origin);
         let is_other = changes.scope == Scope::Other;
         if is_other {
             self.end_errors();
@@ -30,7 +30,7 @@ impl Screen {
         let starts = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
-        // Errors that begin in this picture have not decayed yet.
+        // Those that `start_errors` begins below have not decayed yet.
         if !self.errors.is_empty() {
             self.decay(context);
         }

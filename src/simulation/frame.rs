@@ -141,7 +141,7 @@ impl Simulation {
 /// | `run_step` without `next_step` | It does nothing and returns `false`. |
 /// | `end_frame` outside of a frame | It does nothing and returns the last report again. |
 /// | the same call is left out a hundred times in a row | In a build with debug assertions, a panic names it. |
-/// | the simulation is replaced within a frame | The new one has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
+/// | the simulation is replaced within a frame | The new one has no open frame, so the lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
 /// | its [`physics`](Self::physics) is replaced within a frame | `run_step` returns `false`: see [The state as a value](crate::Physics#the-state-as-a-value). |
 /// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
 /// | Rapier panics in `run_step` | `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
@@ -344,7 +344,7 @@ impl Simulation {
         if !record.events.is_empty() {
             log.set(self.run.step_id(tick), record.events);
         }
-        log.forget_before(self.run.step_id(oldest));
+        log.set_oldest(self.run.step_id(oldest));
         self.steps.clock.count_step();
         if let Some(open) = &mut self.open {
             open.rejected_forces += record.rejected_forces;
@@ -380,7 +380,7 @@ impl Simulation {
             if report.steps == 0 && clock.stood_still() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
-            self.physics.forces.end_frame();
+            self.physics.forces.keep_pending();
             report.movers = self.physics.pairs.movers().len();
             self.physics.unlist_resting();
         }
@@ -403,7 +403,7 @@ impl Simulation {
         let report = self.take_report();
         if report.is_some_and(|report| report.steps > 0) {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
-            self.physics.forces.end_frame();
+            self.physics.forces.keep_pending();
         }
         self.run.interrupted = report;
     }

@@ -230,7 +230,7 @@ impl Simulation {
         state.pairs.forget_paths_before_edits();
         state.keep_own_parts(&mut self.physics);
         // Pending forces of the new state wait for its next step, even during a pause.
-        state.forces.end_frame();
+        state.forces.keep_pending();
         let old = self.replace_physics(state);
         if is_ahead {
             self.run.past.clear();
@@ -313,7 +313,7 @@ impl Simulation {
         self.abort_step();
         self.physics.end_reaction();
         // Forces that the game added after the last of these steps wait for the next one.
-        self.physics.forces.end_frame();
+        self.physics.forces.keep_pending();
         // A correction may have brought another time.
         self.follow_tick();
         Some(old_present)
@@ -331,22 +331,26 @@ impl Simulation {
     }
 
     /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
+    /// Keys of bodies that were inserted after the step `first` may belong to other bodies now.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
-        // The picture of an earlier step, or one on another thread, has only the state in common.
+        // If the last picture displayed another step, or there is none, the states themselves are compared.
         let is_displayed = self.frame.tick == self.physics.tick();
         let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
         let shift = self.physics.origin.from(&old_present.origin);
         let mut without_error = old_present.reused_keys(&self.physics.world, first);
-        let cuts: Vec<_> = without_error.iter().map(|key| Change::Cut(*key)).collect();
-        // No picture has displayed these changes yet.
+        let others: Vec<_> = without_error
+            .iter()
+            .map(|key| Change::Other(*key))
+            .collect();
+        // No picture has displayed these changes yet. The differences below begin with the smoothing before them.
         let mut retimed = BTreeMap::new();
         old_present.changes.list.retain(|change| match *change {
             Change::Retimed(key, before) => {
                 retimed.entry(key).or_insert(before);
                 false
             }
-            Change::Cut(key) => {
+            Change::Cut(key) | Change::Other(key) => {
                 without_error.insert(key);
                 true
             }
@@ -356,7 +360,7 @@ impl Simulation {
         let differences = pairs.differences(&old_present.pairs, &retimed, alpha, shift);
         let differences = differences.filter(|(key, _)| !without_error.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
-        let changes = cuts.into_iter().chain(differences);
+        let changes = others.into_iter().chain(differences);
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

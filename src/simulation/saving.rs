@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Simulation {
 /// - panic in any call into Rapier or, in builds with overflow checks, through the size of a matrix even during
 ///   loading;
 /// - end the process, through a tree that contains itself, or a matrix whose size differs from its stated size;
-/// - take any amount of time and memory, through such a tree, or the number of iterations that it requests.
+/// - take any amount of time and memory, through such a tree, the number of iterations or of held steps that it requests.
 ///
 /// So load other people's states only if someone you trust has signed them.
 impl Simulation {

@@ -161,7 +161,8 @@ impl Simulation {
     }
 
     /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
-    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
+    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it. After an assignment of
+    /// [`physics`](Self::physics) it has the new tick and time from the next frame on.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.steps.clock

@@ -43,7 +43,7 @@ impl Steps {
         next.map_or(self.clock.settings().rate(), |(_, end)| end.rate())
     }
 
-    /// Notes that the game has received the next step.
+    /// Notes that the game has received the next step. If it then assigns another state, the clock drops the step.
     pub fn hand_out(&mut self) {
         if self.rollback.is_none() {
             self.clock.hand_out_step();
@@ -143,8 +143,8 @@ impl Rollback {
         EventChanges::between(&then, &now)
     }
 
-    /// Goes back to `tick`, from which on steps have left these records. Steps that were already resimulated keep the
-    /// records of their first run.
+    /// Makes all steps from `tick` on due again. `records` are their results when they last ran. A step that this
+    /// rollback already holds keeps the record of its first run.
     pub fn go_back(&mut self, tick: u64, records: VecDeque<StepRecord>) {
         let first = self.first_tick();
         let new = records.into_iter().rev();

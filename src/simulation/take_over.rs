@@ -94,7 +94,7 @@ impl Simulation {
         self.adopt();
         self.jump_from(Changes::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
-        self.physics.forces.end_frame();
+        self.physics.forces.keep_pending();
         self.follow_tick();
         let dropped = self.steps.clock.abort_handed_out();
         if let Some(open) = &mut self.open {

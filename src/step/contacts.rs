@@ -5,8 +5,11 @@
 //! space, whatever happens to the body.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
-use rapier::geometry::{ColliderHandle, ColliderMaterial, ColliderSet, Group};
-use rapier::math::Real;
+use rapier::geometry::{
+    ActiveCollisionTypes, ColliderHandle, ColliderMaterial, ColliderSet, Group,
+};
+use rapier::math::{Pose, Real};
+use rapier::pipeline::ActiveHooks;
 
 use super::World;
 
@@ -16,19 +19,21 @@ use super::World;
 pub(crate) struct ContactParts {
     material: ColliderMaterial,
     skin: Real,
-    /// The mass of a collider of a dynamic body, which decides where the body's centre of mass is.
-    mass: Option<Real>,
+    collision_types: ActiveCollisionTypes,
+    hooks: ActiveHooks,
+    /// The position of a collider without a body.
+    position: Option<Pose>,
 }
 
 impl World {
     pub fn contact_parts(&self, handle: ColliderHandle) -> Option<ContactParts> {
         let collider = self.rapier.colliders.get(handle)?;
-        let body = collider.parent().and_then(|it| self.rapier.bodies.get(it));
-        let is_dynamic = body.is_some_and(RigidBody::is_dynamic);
         Some(ContactParts {
             material: *collider.material(),
             skin: collider.contact_skin(),
-            mass: is_dynamic.then(|| collider.mass()),
+            collision_types: collider.active_collision_types(),
+            hooks: collider.active_hooks(),
+            position: collider.parent().is_none().then(|| *collider.position()),
         })
     }
 
@@ -37,8 +42,8 @@ impl World {
         renew(&mut self.rapier.colliders, handle);
     }
 
-    /// Makes Rapier find the contacts of a body's colliders anew in the next step, because its mass or, for a body that
-    /// is not dynamic, its position was set.
+    /// Makes Rapier find the contacts of a body's colliders anew in the next step, because its centre of mass has changed
+    /// or, for a body that is not dynamic, its position was set.
     pub fn renew_contacts(&mut self, handle: RigidBodyHandle) {
         let attached = self.rapier.bodies.get(handle).map(RigidBody::colliders);
         for collider in attached.unwrap_or_default() {

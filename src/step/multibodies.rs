@@ -24,6 +24,7 @@ impl World {
         position.unwrap_or(*body.position())
     }
 
+    /// Returns where a link is if the game has moved its root, which Rapier passes on to the links in the next step.
     #[inline(never)]
     fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
@@ -36,9 +37,9 @@ impl World {
         if root == multibody.root().local_to_world() {
             return None;
         }
-        let [before, after] =
+        let [root_by_joints, link_by_joints] =
             [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
-        Some(root * before.inverse() * after)
+        Some(root * root_by_joints.inverse() * link_by_joints)
     }
 
     /// Returns the links of the multibody whose root is this body, or none if the body is not a root.
@@ -71,7 +72,7 @@ impl World {
         };
         let is_awake = |link: &MultibodyLink| {
             let body = self.rapier.bodies.get(link.rigid_body_handle());
-            body.is_some_and(|body| body.is_enabled() && !body.is_sleeping())
+            body.is_some_and(|body| !body.is_fixed() && body.is_enabled() && !body.is_sleeping())
         };
         self.rapier.bodies.get(handle).is_some_and(is_disabled)
             && (joints.get_multibody(link.multibody))

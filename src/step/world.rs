@@ -11,6 +11,7 @@ use rapier::pipeline::{
 use rapier::utils::SimdLength;
 
 use crate::events::{Event, EventLog};
+use crate::pose::Origin;
 
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct World {
@@ -62,6 +63,7 @@ impl World {
         hooks: &dyn PhysicsHooks,
         log: &mut EventLog,
         events: &mut Vec<Event>,
+        origin: Origin,
     ) {
         span!("rapier", tick = step.tick);
         self.rapier.integration_parameters.dt = step.dt;
@@ -77,7 +79,7 @@ impl World {
         drop(handler);
         let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
-        log.end_step(events, step.tick, keys);
+        log.end_step(events, step.tick, keys, &self.rapier, origin);
         self.are_joints_in_doubt = self.are_joints_in_doubt();
     }
 

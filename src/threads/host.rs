@@ -1,11 +1,52 @@
 //! Makes a runner a host of entities' bodies, and a view a picture of them.
 
+use std::time::Duration;
+
 use crate::ecs::{Bodies, Host, Picture};
+use crate::events::Events;
 use crate::key::BodyKey;
 use crate::simulation::Hooks;
 
 use super::overlap::Overlap;
 use super::runner::Runner;
+use rapier::math::{Pose, Vector};
+
+/// The methods of the view.
+macro_rules! displayed_by_view {
+    () => {
+        fn pose(&self, key: BodyKey) -> Option<Pose> {
+            self.view().pose(key)
+        }
+
+        fn moved(&self) -> &[(BodyKey, Pose)] {
+            self.view().moved()
+        }
+
+        fn removed(&self) -> &[BodyKey] {
+            self.view().removed()
+        }
+
+        fn events(&self) -> Events {
+            self.view().events()
+        }
+
+        fn tick(&self) -> u64 {
+            self.view().tick()
+        }
+
+        fn alpha(&self) -> f32 {
+            self.view().alpha()
+        }
+
+        fn time(&self) -> Duration {
+            self.view().time()
+        }
+
+        fn origin_shift(&self) -> Vector {
+            self.view().origin_shift()
+        }
+    };
+}
 
 impl<H> Bodies for Runner<H>
 where
@@ -26,6 +67,8 @@ where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
+    displayed_by_view!();
+
     fn picture_for_entities(&self) -> Picture<'_> {
         // The physics may have sent later states than the view has received.
         self.view().picture(None)
@@ -40,6 +83,8 @@ where
 }
 
 impl Host for Overlap {
+    displayed_by_view!();
+
     fn picture_for_entities(&self) -> Picture<'_> {
         self.view().picture(self.view().newest())
     }

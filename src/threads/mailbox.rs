@@ -179,8 +179,7 @@ impl<E> Mail<E> {
         let rest = later.rest.iter().map(|(key, _)| *key);
         let mut alive: BTreeSet<_> = movers.keys().iter().copied().chain(rest).collect();
         for change in &later.list {
-            // The key may belong to another body now.
-            if let Change::Cut(key) = change {
+            if let Change::Other(key) = change {
                 alive.remove(key);
             }
         }

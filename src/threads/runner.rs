@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::ecs::{Inserter, Spawned};
 use crate::key::BodyKey;
 use crate::lock::lock;
+use crate::physics::Colliders;
 use crate::simulation::{Hooks, Simulation};
 use crate::time::StepCost;
 use rapier::dynamics::RigidBody;
@@ -41,7 +42,7 @@ use super::worker::{Call, Message, Removals, Worker};
 /// }
 ///
 /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-/// let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
+/// let spawned = runner.spawn(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5))?;
 /// loop {
 ///     for failure in runner.failures() {
 ///         eprintln!("{failure}");
@@ -244,24 +245,21 @@ where
         })
     }
 
-    /// Inserts a body with its colliders, using a [`call`](Self::call). For thousands, see [Levels](Self#levels).
+    /// Inserts a body with its [colliders](Colliders), using a [`call`](Self::call). For thousands, see [Levels](Self#levels).
     ///
     /// # Errors
     /// [`SendError`], with the function that inserts the body.
-    pub fn spawn<C: Into<Collider>>(
+    pub fn spawn(
         &self,
         body: impl Into<RigidBody>,
-        colliders: impl IntoIterator<Item = C>,
+        colliders: impl Colliders,
     ) -> Result<Spawned, SendError<Call<H>>> {
         let body = body.into();
-        let colliders: Vec<Collider> = colliders.into_iter().map(Into::into).collect();
+        let colliders: Vec<Collider> = colliders.into_colliders().collect();
         let spawned = Spawned::default();
         let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {
-            let key = simulation.physics.insert_body(body);
-            for collider in colliders {
-                let _ = simulation.physics.insert_collider(key, collider);
-            }
+            let key = simulation.physics.insert(body, colliders);
             inserter.set(key, simulation);
         })?;
         Ok(spawned)
@@ -404,6 +402,12 @@ where
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
         self.view.fetch(&self.mailbox);
         discard(self.failures());
+        if !simulation.physics.is_poisoned {
+            // The queue may have been full.
+            for key in lock(&self.removals).drain(..) {
+                simulation.physics.remove(key);
+            }
+        }
         let (screen, waiting) = self.view.take_screen();
         simulation.put_screen(screen, waiting);
         (simulation, hooks)

@@ -4,9 +4,9 @@ use hecs::{DynamicBundle, Entity, World};
 
 use crate::ecs::Spawned;
 use crate::ecs::hecs::Entities;
+use crate::physics::Colliders;
 use crate::simulation::Hooks;
 use rapier::dynamics::RigidBody;
-use rapier::geometry::Collider;
 
 use super::failure::SendError;
 use super::runner::Runner;
@@ -27,7 +27,7 @@ impl Entities {
         world: &mut World,
         runner: &Runner<H>,
         body: impl Into<RigidBody>,
-        collider: impl Into<Collider>,
+        colliders: impl Colliders,
         components: impl DynamicBundle,
     ) -> Result<(Entity, Spawned), SendError<Call<H>>>
     where
@@ -36,7 +36,7 @@ impl Entities {
     {
         let body = body.into();
         let pose = *body.position();
-        let spawned = runner.spawn(body, [collider])?;
+        let spawned = runner.spawn(body, colliders)?;
         let entity = self.spawn_sent(world, pose, &spawned, components);
         Ok((entity, spawned))
     }

@@ -238,7 +238,9 @@ impl<E> View<E> {
     }
 
     /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed, unless
-    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them.
+    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. A body that lived only in steps that a
+    /// rollback ran again, and that no frame displayed, is not listed: with an
+    /// [`EntityMap`](crate::ecs::EntityMap), call `unmatched` after a rollback.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()

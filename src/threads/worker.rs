@@ -183,6 +183,13 @@ impl<H: Hooks> Worker<H> {
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
+        // Nobody else uses the box now, so nothing is left over.
+        self.hand_over();
+        if self.broken.is_some() && !self.simulation.physics.is_poisoned {
+            for (_, key) in self.removed {
+                self.simulation.physics.remove(key);
+            }
+        }
         discard(self.arrived);
         discard(self.receiver.iter().flat_map(Receiver::try_iter));
         discard(self.asked);
@@ -250,6 +257,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
+    /// Runs the next step, whose deadline has passed, as a frame that lasts exactly until then.
     fn make_due_step(&mut self) {
         let Some(due) = self.deadline() else {
             return;
@@ -411,8 +419,12 @@ impl<H: Hooks> Worker<H> {
         let here = self.simulation.physics.tick();
         if self.simulation.rewind(newest.unwrap_or(here)).is_ok() {
             self.broken = None;
-            for (_, key) in std::mem::take(&mut self.removed) {
-                self.simulation.physics.remove(key);
+            // Another recovery may go back to the same state.
+            let here = self.simulation.physics.tick();
+            self.removed.retain(|(at, _)| *at >= here);
+            for (at, key) in &mut self.removed {
+                *at = here;
+                self.simulation.physics.remove(*key);
             }
         }
     }

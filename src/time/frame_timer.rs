@@ -26,6 +26,11 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// assert_eq!(timer.frame(ms(516)), ms(16));
 /// ```
 ///
+/// # The time of display
+/// If your engine or graphics API reports when an earlier frame was displayed, pass the time at which this one will be:
+/// that of the report, plus a refresh period for each frame since then. The reports of Vulkan's
+/// `VK_EXT_present_timing` come two to three frames late, which does not matter. Stamp input with its own time.
+///
 /// # Clocks that go back
 /// In some virtual machines, or if you read two clocks, a stamp may be earlier than the previous one. Such a frame
 /// takes no time, and time continues once a stamp is later than all before. A stamp more than 0.25 s before the latest

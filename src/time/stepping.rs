@@ -37,7 +37,7 @@ pub enum Stepping {
 
 impl Stepping {
     /// Divides time into whole steps, a last step of another length, and the rest.
-    pub(crate) fn plan(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
+    pub(crate) fn divide(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
         let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
         let rest = gathered % step;
         match self {

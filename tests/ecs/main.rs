@@ -13,6 +13,8 @@ mod entities;
 mod hosts;
 // An `EntityMap` without hecs.
 mod map;
+// Entities of bodies that a recovery, a rollback or a stop takes back.
+mod recovered;
 // A hecs world that is rolled back with the physics.
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.

@@ -84,7 +84,7 @@ fn a_ground_that_is_put_anew_in_each_step_carries_a_crate() {
 #[test]
 fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
     type Load = fn(&mut Physics, BodyKey);
-    let loads: [Load; 4] = [
+    let loads: [Load; 5] = [
         |physics, crate_| {
             let load = cuboid(0.1, 0.1, 0.1)
                 .translation(Vector::X * 1.5)
@@ -99,12 +99,21 @@ fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
             body.set_additional_mass_properties(props, true);
         },
         |physics, crate_| {
-            // A load that is light at first.
-            let load = cuboid(0.1, 0.1, 0.1)
-                .translation(Vector::X * 1.5)
-                .mass(1e-3);
-            let load = physics.insert_collider(crate_, load).unwrap();
-            physics.collider_mut(load).unwrap().set_mass(40.0);
+            // The second access must not hide the first one.
+            let mut props = cuboid(0.1, 0.1, 0.1).mass(40.0).build().mass_properties();
+            props.local_com += Vector::X * 1.5;
+            let body = physics.body_mut(crate_).unwrap();
+            body.set_additional_mass_properties(props, true);
+            physics.body_mut(crate_).unwrap().wake_up(true);
+        },
+        |physics, crate_| {
+            // The same mass, elsewhere.
+            let collider = physics.body(crate_).unwrap().colliders()[0];
+            let mut props = physics.rapier().colliders[collider].mass_properties();
+            props.local_com += Vector::X * 0.7;
+            let collider = physics.collider_mut(collider).unwrap();
+            collider.set_mass_properties(props);
+            physics.body_mut(crate_).unwrap().wake_up(true);
         },
         |physics, crate_| {
             // A counterweight that is taken away.
@@ -185,5 +194,137 @@ fn an_unchanged_collider_or_mass_wakes_nothing() {
                 .set_additional_mass(2.0, true);
         });
         assert!(simulation.physics.body(crate_).unwrap().is_sleeping());
+    }
+}
+
+/// A load that was attached long ago becomes heavy, or is enabled.
+#[test]
+fn a_load_that_becomes_heavy_later_tips_its_crate() {
+    for is_enabled in [true, false] {
+        let (mut simulation, _, crate_) = crate_on(RigidBodyBuilder::fixed(), false);
+        let load = cuboid(0.1, 0.1, 0.1).translation(Vector::X * 1.5);
+        let mass = if is_enabled { 1e-3 } else { 40.0 };
+        let load = load.mass(mass).enabled(is_enabled);
+        let load = simulation.physics.insert_collider(crate_, load).unwrap();
+        run(&mut simulation, 200);
+        let load = simulation.physics.collider_mut(load).unwrap();
+        if is_enabled {
+            load.set_mass(40.0);
+        } else {
+            load.set_enabled(true);
+        }
+        let before = y(&simulation, crate_);
+        run(&mut simulation, 3);
+        assert!((y(&simulation, crate_) - before).abs() < 0.02, "it jumps");
+        run(&mut simulation, 57);
+        let body = simulation.physics.body(crate_).unwrap();
+        let tilt = (*body.rotation() * Vector::Y).y;
+        assert!(tilt < 0.97, "{is_enabled}: {tilt}");
+    }
+}
+
+#[test]
+fn a_ground_without_a_body_and_the_types_of_collisions_can_change_at_rest() {
+    let mut simulation = Simulation::default();
+    let top = cuboid(20.0, 2.0, 20.0).translation(Vector::Y * -2.0);
+    let ground = (simulation.physics.rapier_mut_except_bodies()).insert_collider(top, None);
+    let body = RigidBodyBuilder::dynamic()
+        .translation(Vector::Y * 0.5)
+        .can_sleep(false);
+    let crate_ = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
+    run(&mut simulation, 200);
+    let before = y(&simulation, crate_);
+    let collider = simulation.physics.collider_mut(ground).unwrap();
+    collider.set_translation(Vector::Y * -2.04);
+    run(&mut simulation, 180);
+    assert!((y(&simulation, crate_) - before + 0.04).abs() < 0.005);
+    let own = simulation.physics.body(crate_).unwrap().colliders()[0];
+    for handle in [ground, own] {
+        let collider = simulation.physics.collider_mut(handle).unwrap();
+        collider.set_active_collision_types(ActiveCollisionTypes::empty());
+    }
+    run(&mut simulation, 60);
+    assert!(y(&simulation, crate_) < -1.0);
+}
+
+/// Changes something for each step, and back after it.
+struct ThereAndBack<F>(F, [BodyKey; 2]);
+
+impl<F: FnMut(&mut Physics, [BodyKey; 2], bool)> evenstep::Hooks for ThereAndBack<F> {
+    type Error = std::convert::Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, _: evenstep::Step) -> Result<(), Self::Error> {
+        (self.0)(physics, self.1, true);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: evenstep::Step) -> Result<(), Self::Error> {
+        (self.0)(physics, self.1, false);
+        Ok(())
+    }
+}
+
+/// Whether edits are detected between two steps, at the end of a frame or before a state is kept, changes no bit.
+#[test]
+fn what_is_changed_for_a_step_and_back_is_the_same_run_in_every_frame() {
+    type Change = fn(&mut Physics, [BodyKey; 2], bool);
+    let changes: [Change; 4] = [
+        |physics, [_, crate_], is_before| {
+            let mass = if is_before { 20.0 } else { 1.0 };
+            let body = physics.body_mut(crate_).unwrap();
+            body.set_additional_mass(mass, true);
+        },
+        |physics, [ground, _], is_before| {
+            let at = if is_before { 0.0 } else { -0.5 };
+            let body = physics.body_mut(ground).unwrap();
+            body.set_translation(Vector::Y * at, true);
+        },
+        |physics, [ground, _], is_before| {
+            let at = if is_before { 0.0 } else { -0.5 };
+            let handle = physics.handle(ground).unwrap();
+            let body = &mut physics.rapier_mut().bodies[handle];
+            body.set_translation(Vector::Y * at, true);
+        },
+        |physics, [_, crate_], is_before| {
+            let collider = physics.body(crate_).unwrap().colliders()[0];
+            let friction = if is_before { 0.5 } else { 0.1 };
+            physics
+                .collider_mut(collider)
+                .unwrap()
+                .set_friction(friction);
+        },
+    ];
+    for (n, change) in changes.iter().enumerate() {
+        let end = |steps: u32, keeps: bool, shows: bool| {
+            let (mut simulation, ground, crate_) = crate_on(RigidBodyBuilder::fixed(), false);
+            if keeps {
+                simulation.keep(evenstep::rewind::Kept {
+                    ticks: 10,
+                    ..Default::default()
+                });
+            }
+            let body = simulation.physics.body_mut(crate_).unwrap();
+            body.set_linvel(Vector::X * 3.0, true);
+            let change = |physics: &mut Physics, keys: [BodyKey; 2], is_before| {
+                change(physics, keys, is_before);
+                if shows {
+                    physics.show_from(keys[1], Pose::IDENTITY).unwrap();
+                }
+            };
+            let mut hooks = ThereAndBack(change, [ground, crate_]);
+            for _ in 0..240 / steps {
+                let step = Duration::from_nanos(16_666_667);
+                let Ok(_) = simulation.advance_with(step * steps, &mut hooks);
+            }
+            crate::scenes::hash(simulation.physics.rapier())
+        };
+        let reference = end(1, false, false);
+        for (steps, keeps, shows) in [(4, false, false), (1, true, false), (4, true, true)] {
+            assert_eq!(
+                end(steps, keeps, shows),
+                reference,
+                "{n}: {steps} {keeps} {shows}"
+            );
+        }
     }
 }

@@ -18,6 +18,8 @@ mod hooks;
 mod touching;
 // Collisions and contact forces, each with its tick.
 mod events;
+// Points of contact, and bodies that fall asleep or wake up.
+mod hits;
 // Starts and stops of each pair of colliders alternate.
 mod alternation;
 // Bodies edited through Rapier.

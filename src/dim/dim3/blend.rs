@@ -91,8 +91,8 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`. The angle is that
-/// between the quaternions as vectors, which may have any length: Rapier accepts rotations that are not of unit length.
+/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`. Between rotations
+/// of different lengths, which Rapier accepts, the result is finite.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use hecs::{DynamicBundle, Entity, EntityBuilder, Query, Without, World};
 use rapier::dynamics::{RigidBody, RigidBodyBuilder};
-use rapier::geometry::{Collider, ColliderBuilder};
+use rapier::geometry::ColliderBuilder;
 use rapier::math::Pose;
 
 use crate::ecs::host::StateNumber;
 use crate::ecs::{Bodies, EntityMap, Picture, Spawned, Unmatched};
 use crate::key::BodyKey;
 use crate::lock::lock;
-use crate::physics::Physics;
+use crate::physics::{Colliders, Physics};
 
 use super::components::{Body, Dropped, RenderPose};
 
@@ -58,10 +58,10 @@ impl Entities {
         world: &mut World,
         physics: &mut Physics,
         body: impl Into<RigidBody>,
-        collider: impl Into<Collider>,
+        colliders: impl Colliders,
         components: impl DynamicBundle,
     ) -> (Entity, BodyKey) {
-        let key = physics.insert(body, collider);
+        let key = physics.insert(body, colliders);
         let pose = *physics.body(key).expect("just inserted").position();
         self.builder.add_bundle(components);
         (self.builder).add_bundle((Body::new(key, &self.dropped), RenderPose(pose)));
@@ -320,25 +320,13 @@ impl Entities {
         let mut described: Vec<_> = described.collect();
         described.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
         let insert = |((_, entity), body, colliders)| {
-            let key = insert(physics, body, colliders);
+            let key = physics.insert(body, colliders);
             self.attach(world, physics, entity, key)
                 .expect("both exist");
             (entity, key)
         };
         described.into_iter().map(insert).collect()
     }
-}
-
-fn insert(
-    physics: &mut Physics,
-    body: RigidBodyBuilder,
-    colliders: Vec<ColliderBuilder>,
-) -> BodyKey {
-    let key = physics.insert_body(body);
-    for collider in colliders {
-        (physics.insert_collider(key, collider)).expect("the body was just inserted");
-    }
-    key
 }
 
 #[cfg(test)]

@@ -61,8 +61,9 @@ impl Entities {
 
     /// Brings entities in line with the picture. Returns the bodies to be removed.
     fn update(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
-        let removed = self.map.removed(picture);
+        // This comes first: a body that was just inserted may have the key of a removed one.
         let dropped = self.take_dropped(world, picture);
+        let removed = self.map.removed(picture);
         if removed.iter().any(|key| self.is_astray(world, *key)) {
             self.check_all(world, picture);
         }
@@ -80,8 +81,9 @@ impl Entities {
         dropped
     }
 
-    /// Handles the changes made through hecs. Returns the bodies that have lost their entity, sorted by key, because
-    /// several threads may have dropped components in any order.
+    /// Brings the map up to date with components that the game has inserted, moved or dropped through hecs. Returns the
+    /// bodies that no entity has taken over, sorted by key, because several threads may have dropped components in any
+    /// order.
     fn take_dropped(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
         self.take_in_sent(world);
         let mut dropped = std::mem::take(&mut *lock(&self.dropped));
@@ -89,9 +91,12 @@ impl Entities {
         self.held
             .retain(|key, _| dropped.binary_search(key).is_err());
         // A body that was attached again has another component.
-        let is_lost = |key: &&BodyKey| self.owner(world, **key).is_none();
-        let lost: Vec<BodyKey> = dropped.iter().filter(is_lost).copied().collect();
-        let changed = lost.iter().filter_map(|key| self.map.take(*key)).collect();
+        let has_no_owner = |key: &&BodyKey| self.owner(world, **key).is_none();
+        let without_owner: Vec<BodyKey> = dropped.iter().filter(has_no_owner).copied().collect();
+        let changed = without_owner
+            .iter()
+            .filter_map(|key| self.map.take(*key))
+            .collect();
         self.check_each(world, picture, changed);
         dropped.retain(|key| self.entity(*key).is_none());
         dropped

@@ -233,7 +233,7 @@ impl Past {
         let snapshot = self.has_snapshot_due(tick, requested).then(|| {
             let mut state = state.clone();
             // The step receives all pending forces. In the copy they wait for it, even during a pause.
-            state.forces.end_frame();
+            state.forces.keep_pending();
             state
         });
         self.push(state, snapshot);

@@ -6,7 +6,9 @@ use crate::time::rate::duration_from_nanos;
 
 use super::Clock;
 use super::step::Dropped;
-use super::units::{ExactTime, Speed, fraction, scaled, units_per_nano, units_per_step};
+use super::units::{
+    ExactTime, Speed, fraction, in_units_of, scaled, units_per_nano, units_per_step,
+};
 
 /// The largest `f32` below one, so that no alpha is rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
@@ -123,11 +125,16 @@ impl Clock {
         if settings.stands_still() {
             return None;
         }
-        if self.held > 0 {
+        let rate = settings.rate();
+        let overstep = self.next_overstep(self.requests.overstep, rate);
+        let held = match self.requests.overstep {
+            Some(_) => 0,
+            None => in_units_of(rate, self.held, self.used.rate),
+        };
+        if held > 0 && overstep.saturating_add(held) >= units_per_step(rate) {
             return Some(Duration::ZERO);
         }
-        let overstep = self.next_overstep(self.requests.overstep, settings.rate());
-        let missing = units_per_step(settings.rate()).saturating_sub(overstep);
+        let missing = units_per_step(rate).saturating_sub(overstep.saturating_add(held));
         // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))

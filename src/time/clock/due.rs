@@ -183,6 +183,8 @@ impl Clock {
         units.min(units_per_step(rate) - 1)
     }
 
+    /// Adds the frame's time to the overstep, and divides it into whole steps and perhaps a shorter last one, within the
+    /// limits. Time that a stop has held is added without limits.
     fn plan(
         &mut self,
         settings: &ClockSettings,
@@ -199,9 +201,9 @@ impl Clock {
         }
         let gathered = self.overstep.saturating_add(gained);
         let length = units_per_step(self.used.rate);
-        let plan = |gathered| settings.stepping().plan(gathered, length);
-        let (counted, ..) = plan(gathered);
-        let (all, last, left) = plan(gathered.saturating_add(held));
+        let divide = |gathered| settings.stepping().divide(gathered, length);
+        let (counted, ..) = divide(gathered);
+        let (all, last, left) = divide(gathered.saturating_add(held));
         self.overstep = left;
         // The limits have applied to the held time before.
         let limited = settings.limit(counted, last.is_some(), dropped);

@@ -120,7 +120,7 @@ impl<'de> serde::Deserialize<'de> for Clock {
                 "the due steps of the clock have run",
             ));
         }
-        // As in `set_overstep`, so that no bytes make more steps due than their frame has time for.
+        // `set_overstep` has the same limit. Time that a stop has held may be any number of steps.
         clock.overstep = (clock.overstep).min(units::units_per_step(clock.used.rate) - 1);
         Ok(clock)
     }

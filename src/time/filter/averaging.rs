@@ -43,6 +43,7 @@ impl Averaging {
         bounded(even, waiting, typical)
     }
 
+    /// Adds a frame time to the last ones. `sorted` has those that are positive, in order, for their median.
     fn push(&mut self, time: i128) {
         if self.last.len() == self.frames
             && let Some(oldest) = self.last.pop_front()

@@ -95,6 +95,40 @@ fn a_dragged_point_reaches_the_mouse() {
     assert!(distance < 0.01, "{distance} m");
 }
 
+/// Returns how fast a crate still turns, in rad/s, that was held at a corner for 5 s.
+fn spin_of_held_corner(damping: f32) -> f32 {
+    let mut simulation = Simulation::default();
+    let cuboid = ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(20.0);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), cuboid);
+    simulation.advance(Duration::from_millis(17), |_, _| ());
+    let mouse = Ray::new(Vector::new(0.45, 0.45, 8.0), Vector::NEG_Z);
+    let drag = start(&simulation.physics, &mouse).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_angular_damping(damping);
+    for _ in 0..300 {
+        simulation.advance(Duration::from_millis(17), |physics, _| {
+            pull(physics, &drag, &mouse).unwrap();
+        });
+    }
+    simulation.physics.body(key).unwrap().angvel().length()
+}
+
+#[test]
+fn a_body_that_is_dragged_off_its_centre_rests_only_with_damping() {
+    assert!(
+        spin_of_held_corner(10.0) < 0.05,
+        "{}",
+        spin_of_held_corner(10.0)
+    );
+    assert!(
+        spin_of_held_corner(0.0) > 0.3,
+        "{}",
+        spin_of_held_corner(0.0)
+    );
+}
+
 const FRAME: Duration = Duration::from_nanos(13_888_889); // 72 Hz
 
 /// Moves the held object. `hand` is the pose for the end of the frame.

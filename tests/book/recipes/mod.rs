@@ -33,6 +33,7 @@ mod paused;
 mod platform;
 mod player;
 mod players;
+mod pool;
 mod predicted_player;
 mod preview;
 mod progress;
@@ -41,7 +42,10 @@ mod server_loop;
 mod shots;
 mod sound;
 mod time;
+mod traps;
 mod vehicle;
+#[cfg(feature = "hecs")]
+mod with_hecs;
 mod worker;
 mod world;
 #[cfg(feature = "hecs")]

@@ -1,32 +1,41 @@
 //! Sounds: once per hit, and where the body is drawn.
 
 use super::*;
+use evenstep::ecs::Host;
 use std::collections::BTreeMap;
 
 /// Stands for an audio library.
 #[derive(Default)]
 struct Mixer {
-    started: Vec<(&'static str, Vector)>,
+    started: Vec<(&'static str, Vector, f32)>,
     engines: BTreeMap<BodyKey, Vector>,
 }
 
 impl Mixer {
-    fn start(&mut self, name: &'static str, position: Vector) {
-        self.started.push((name, position));
+    fn start(&mut self, name: &'static str, position: Vector, volume: f32) {
+        self.started.push((name, position, volume.min(1.0)));
     }
 }
 
-/// Plays a frame. Call it after each `advance`.
-fn play(simulation: &Simulation, sounds: &BTreeMap<BodyKey, &'static str>, mixer: &mut Mixer) {
-    for hit in simulation.events().collisions().filter(|hit| hit.started) {
-        for key in hit.bodies.into_iter().flatten() {
-            if let (Some(name), Some(pose)) = (sounds.get(&key), simulation.pose(key)) {
-                mixer.start(name, pose.translation);
+/// The speed of a hit at full volume, in m/s.
+const LOUDEST: f32 = 10.0;
+
+/// Plays a frame. Call it after each frame of any loop.
+fn play(host: &impl Host, sounds: &BTreeMap<BodyKey, &'static str>, mixer: &mut Mixer) {
+    for collision in host.events().collisions() {
+        if let Some(hit) = collision.hit {
+            for name in collision
+                .bodies
+                .iter()
+                .flatten()
+                .filter_map(|key| sounds.get(key))
+            {
+                mixer.start(name, hit.point, hit.speed() / LOUDEST);
             }
         }
     }
     for (key, position) in &mut mixer.engines {
-        if let Some(pose) = simulation.pose(*key) {
+        if let Some(pose) = host.pose(*key) {
             *position = pose.translation;
         }
     }
@@ -48,17 +57,18 @@ fn each_hit_plays_once_where_the_body_is_drawn_at_every_frame_rate() {
             let drawn = simulation.pose(ball).unwrap().translation;
             assert_eq!(mixer.engines[&ball], drawn);
         }
-        let [(name, position)] = mixer.started[..] else {
+        let [(name, position, volume)] = mixer.started[..] else {
             panic!("{} sounds", mixer.started.len());
         };
         assert_eq!(name, "thud");
-        // Up to a step before the picture displays the hit, in which the ball falls by 9 cm.
-        assert!((0.45..0.65).contains(&position.y), "{position}");
+        assert!(position.y.abs() < 0.05, "{position}");
+        // It has fallen by 1.5 m.
+        assert!((volume - 0.54).abs() < 0.02, "{volume}");
     }
 }
 
 #[test]
-fn a_shell_that_is_removed_in_the_step_of_its_hit_has_a_sound_but_no_pose() {
+fn a_shell_that_is_removed_in_the_step_of_its_hit_has_a_point_but_no_pose() {
     let mut simulation = space(60);
     let wall = RigidBodyBuilder::fixed().translation(Vector::X * 2.0);
     let cuboid = ColliderBuilder::cuboid(0.5, 1.0, 1.0);
@@ -77,8 +87,11 @@ fn a_shell_that_is_removed_in_the_step_of_its_hit_has_a_sound_but_no_pose() {
         }
         simulation.end_frame();
         let started = simulation.events();
-        let started = started.collisions().filter(|hit| hit.started);
-        hits.extend(started.map(|_| simulation.pose(shell)));
+        let started = started.collisions().filter_map(|it| it.hit);
+        hits.extend(started.map(|hit| (simulation.pose(shell), hit.point.x)));
     }
-    assert_eq!(hits, [None]);
+    let [(None, x)] = hits[..] else {
+        panic!("{hits:?}");
+    };
+    assert!((x - 1.5).abs() < 0.05, "{x}");
 }

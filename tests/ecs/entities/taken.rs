@@ -119,7 +119,7 @@ fn a_sync_catches_up_when_changes_since_the_last_one_are_unavailable() {
     let body = game.simulation().physics.body_mut(moved_key).unwrap();
     body.set_translation(Vector::Y, true);
     game.simulation().physics.remove(removed_key);
-    for _ in 0..20 {
+    for _ in 0..1_100 {
         // In every frame, one body is accessed, and another is inserted and removed.
         game.simulation().physics.body_mut(busy).unwrap();
         let body = game

@@ -371,3 +371,28 @@ fn a_next_position_that_is_set_after_the_position_counts() {
     });
     assert_eq!(position(&simulation.physics, key), vector(8.0, 0.0, 0.0));
 }
+
+/// A clamp that changes nothing also stops a body in Rapier.
+#[test]
+fn a_position_that_is_set_to_the_same_value_in_each_step_loses_no_target() {
+    for turns in [false, true] {
+        let mut simulation = space(100);
+        let key = platform(&mut simulation);
+        let end = if turns {
+            pose(Vector::ZERO, spin(0.0, 0.0, 1.0))
+        } else {
+            at(1.0)
+        };
+        (simulation.physics)
+            .set_kinematic_target(key, end, Duration::from_millis(100))
+            .unwrap();
+        for _ in 0..20 {
+            simulation.advance(MS(10), |physics, _| {
+                let body = physics.body_mut(key).unwrap();
+                let position = *body.position();
+                body.set_position(position, true);
+            });
+        }
+        assert_eq!(current_pose(&simulation, key), Some(end));
+    }
+}

@@ -210,7 +210,10 @@ fn calls_sent_before_stop_are_carried_out() {
             .unwrap();
     }
     let spawned = runner
-        .spawn::<Collider>(RigidBodyBuilder::dynamic(), [])
+        .spawn(
+            RigidBodyBuilder::dynamic(),
+            [(); 0].map(|()| crate::scenes::ball()),
+        )
         .unwrap();
     goes_on.send(()).unwrap();
     let (simulation, _) = runner.stop();

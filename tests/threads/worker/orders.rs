@@ -372,7 +372,7 @@ fn the_view_displays_changes_in_a_frame_that_a_call_advances() {
     driver.frame(MS(50));
     let spawned = driver
         .runner
-        .spawn::<Collider>(RigidBodyBuilder::fixed(), [])
+        .spawn(RigidBodyBuilder::fixed(), [(); 0].map(|()| ball()))
         .unwrap();
     driver.call(move |simulation, _| {
         simulation.physics.remove(old).unwrap();

@@ -297,3 +297,35 @@ fn a_map_kept_from_moved_and_removed_equals_displayed_poses_after_rewinds() {
         }
     }
 }
+
+/// A body that a rollback brings back before a frame has displayed its removal was never gone for the game.
+#[test]
+fn a_removal_that_a_rollback_takes_back_in_time_is_not_displayed() {
+    struct Idle;
+    impl Hooks for Idle {
+        type Error = ();
+    }
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    let mut driver = Driver::new(simulation, Idle);
+    for ms in 1..=10 {
+        driver.run(MS(10 * ms));
+        driver.frame(MS(10 * ms));
+    }
+    driver.call(move |simulation, _| drop(simulation.physics.remove(key)));
+    driver.run(MS(110));
+    driver.call(|simulation, _| {
+        let tick = simulation.physics.tick() - 3;
+        simulation.resimulate(tick, |_, _| ()).unwrap();
+    });
+    for ms in 12..=20 {
+        driver.run(MS(10 * ms));
+        let view = driver.frame(MS(10 * ms));
+        assert_eq!(view.removed(), [], "{ms}");
+        assert!(view.pose(key).is_some());
+    }
+    assert!(driver.physics().body(key).is_some());
+}

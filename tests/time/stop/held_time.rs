@@ -450,3 +450,37 @@ fn a_pause_after_an_assignment_in_the_same_hook_stops_the_clock() {
     simulation.end_frame();
     assert!(!simulation.clock().settings().is_paused());
 }
+
+/// The time that a stop has held counts at the new rate, and not at all after `set_overstep`.
+#[test]
+fn until_next_step_counts_held_time_as_the_next_frame_does() {
+    type Change = fn(&mut Simulation);
+    let changes: [Change; 4] = [
+        |_| (),
+        |simulation| simulation.clock_settings_mut().set_rate(Rate::hz(20)),
+        |simulation| simulation.clock_settings_mut().set_rate(Rate::hz(300)),
+        |simulation| simulation.set_overstep(Duration::ZERO),
+    ];
+    for (n, change) in changes.into_iter().enumerate() {
+        let mut simulation = Simulation::new(Rate::hz(100));
+        simulation.advance(MS(25), |physics, step| {
+            if step.tick == 0 {
+                physics.pause_after_step();
+            }
+        });
+        simulation.resume();
+        change(&mut simulation);
+        let until = simulation.clock().until_next_step().unwrap();
+        if let Some(earlier) = until.checked_sub(Duration::from_nanos(1)) {
+            assert_eq!(
+                simulation.clone().advance(earlier, |_, _| ()).steps,
+                0,
+                "{n}"
+            );
+        }
+        assert!(
+            simulation.advance(until, |_, _| ()).steps > 0,
+            "{n}: {until:?}"
+        );
+    }
+}

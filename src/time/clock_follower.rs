@@ -1,0 +1,136 @@
+//! The speed at which a clock follows another one.
+
+/// Follows another clock, such as that of music, a video, a server or a headset: turns the distance between the two into
+/// a speed for [`ClockSettings::set_speed`](crate::time::ClockSettings::set_speed).
+///
+/// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance decays to a third within 1 /
+/// `gain` seconds, and noise of the other clock changes the speed by only `gain` times its size. With the default gain
+/// of 1 per second, a song whose position advances in buffers of 23 ms is followed within 5 ms of its mean, at speeds
+/// that differ from 1 by 1.2 % at most. A higher gain follows faster, and lets the noise through.
+///
+/// ```
+/// # use evenstep::Simulation;
+/// # use evenstep::time::ClockFollower;
+/// # use std::time::Duration;
+/// let mut simulation = Simulation::default();
+/// let follower = ClockFollower::default();
+/// // In each frame, before `advance`. Ask your audio library for the position of the song.
+/// let song = Duration::from_millis(250);
+/// let behind = song.as_secs_f64() - simulation.clock().time().as_secs_f64();
+/// let speed = follower.speed(behind).expect("a song does not jump by more than a second");
+/// simulation.clock_settings_mut().set_speed(speed).expect("the limit is below 1");
+/// assert_eq!(speed, 1.05);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ClockFollower {
+    /// The change of speed per second of distance, in 1/s: 1 by default.
+    pub gain: f64,
+    /// The largest change of speed: 0.05 by default. Up to that, listeners hardly notice another tempo, and viewers no
+    /// other speed. Values above 1 count as 1, because time does not run backwards.
+    pub max_change: f64,
+    /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default. At the default limit,
+    /// a second takes 20 seconds to catch up.
+    pub max_distance: f64,
+}
+
+impl Default for ClockFollower {
+    fn default() -> Self {
+        Self {
+            gain: 1.0,
+            max_change: 0.05,
+            max_distance: 1.0,
+        }
+    }
+}
+
+impl ClockFollower {
+    /// Returns the speed for a clock that is `behind` the other one by this many seconds, or ahead of it if the number
+    /// is negative. Call it in each frame, or whenever the other clock is known.
+    ///
+    /// Returns `None` if the distance is above [`max_distance`](Self::max_distance) or not finite: let the game skip to
+    /// the other time, by its own means. A gain or a limit that is NaN or negative counts as 0.
+    #[must_use]
+    pub fn speed(&self, behind: f64) -> Option<f64> {
+        if behind.is_nan() || behind.abs() > self.max_distance {
+            return None;
+        }
+        let most = self.max_change.clamp(0.0, 1.0);
+        let most = if most.is_nan() { 0.0 } else { most };
+        // `max` ignores NaN. An infinite gain times zero is NaN, too.
+        let change = (behind * self.gain.max(0.0)).clamp(-most, most);
+        Some(1.0 + if change.is_nan() { 0.0 } else { change })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Clock, Rate};
+    use std::time::Duration;
+
+    /// The distance to the true position of a song whose known position advances in whole buffers, and the speeds.
+    fn follow(follower: ClockFollower, drift: f64, start: f64) -> Vec<(f64, f64)> {
+        const BUFFER: f64 = 1_024.0 / 44_100.0;
+        let mut clock = Clock::new(Rate::hz(60));
+        let mut followed = Vec::new();
+        for frame in 0..60 * 60u32 {
+            let song = start + f64::from(frame) / 60.0 * drift;
+            let known = (song / BUFFER).floor() * BUFFER;
+            let own = clock.time().as_secs_f64();
+            let speed = follower.speed(known - own).unwrap();
+            clock.settings_mut().set_speed(speed).unwrap();
+            followed.push((own - (song - BUFFER / 2.0), speed));
+            clock.begin_frame(Duration::from_secs(1) / 60);
+            while clock.next_step().is_some() {}
+        }
+        followed
+    }
+
+    #[test]
+    fn a_song_that_advances_in_buffers_is_followed_within_5_ms() {
+        for drift in [1.0, 0.999, 1.001] {
+            let followed = follow(ClockFollower::default(), drift, 0.0);
+            let (mut largest, mut fastest) = (0.0_f64, 0.0_f64);
+            for (off, speed) in &followed[600..] {
+                largest = largest.max(off.abs());
+                fastest = fastest.max((speed - 1.0).abs());
+            }
+            assert!(largest < 0.005, "{drift}: {largest}");
+            assert!(fastest < 0.02, "{drift}: {fastest}");
+        }
+    }
+
+    #[test]
+    fn a_distance_of_half_a_second_is_caught_up_within_the_limit() {
+        let followed = follow(ClockFollower::default(), 1.0, 0.5);
+        assert!(followed.iter().all(|(_, speed)| *speed <= 1.05));
+        assert!(followed[60 * 15].0.abs() < 0.005, "{:?}", followed[60 * 15]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_neither_panic_nor_set_a_speed() {
+        let follower = ClockFollower::default();
+        for behind in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.1, -1.1] {
+            assert_eq!(follower.speed(behind), None);
+        }
+        for bad in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+            let gain = ClockFollower {
+                gain: bad,
+                ..follower
+            };
+            let max_change = ClockFollower {
+                max_change: bad,
+                ..follower
+            };
+            assert_eq!([gain, max_change].map(|it| it.speed(0.5)), [Some(1.0); 2]);
+        }
+        let most = ClockFollower {
+            gain: f64::INFINITY,
+            max_change: f64::INFINITY,
+            ..follower
+        };
+        assert_eq!(most.speed(-0.5), Some(0.0));
+        assert_eq!(most.speed(0.0), Some(1.0));
+    }
+}

@@ -1,0 +1,50 @@
+//! A game that waits until all balls sleep.
+
+use super::*;
+use std::collections::BTreeSet;
+
+/// Call it after each step. The shot is over once the set is empty.
+fn follow(physics: &Physics, rolling: &mut BTreeSet<BodyKey>) {
+    for change in physics.events().sleep_changes() {
+        if change.is_asleep {
+            rolling.remove(&change.body);
+        } else {
+            rolling.insert(change.body);
+        }
+    }
+}
+
+#[test]
+fn a_shot_is_over_once_all_balls_sleep() {
+    let mut simulation = with_floor(Rate::default());
+    let balls = [0.0, 1.5, 3.0].map(|x| {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 0.5, 0.0));
+        let ball = ColliderBuilder::ball(0.5).restitution(0.8);
+        simulation.physics.insert(body.angular_damping(1.0), ball)
+    });
+    let mut rolling: BTreeSet<BodyKey> = balls.into();
+    let mut ends = Vec::new();
+    for frame in 0..3_000 {
+        simulation.begin_frame(SECOND / 60);
+        while let Some(step) = simulation.next_step() {
+            if step.tick == 600 {
+                (simulation.physics)
+                    .apply_impulse(balls[0], Vector::X * 2.0)
+                    .unwrap();
+            }
+            let was_over = rolling.is_empty();
+            simulation.run_step();
+            follow(&simulation.physics, &mut rolling);
+            if rolling.is_empty() && !was_over {
+                ends.push(frame);
+            }
+            let is_over = balls
+                .iter()
+                .all(|it| simulation.physics.body(*it).unwrap().is_sleeping());
+            assert_eq!(rolling.is_empty(), is_over);
+        }
+        simulation.end_frame();
+    }
+    assert_eq!(ends.len(), 2, "{ends:?}");
+    assert!(ends[0] < 600 && ends[1] > 660, "{ends:?}");
+}

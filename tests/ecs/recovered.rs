@@ -1,0 +1,281 @@
+//! Entities of bodies that a recovery, a rollback or a stop takes back or brings back.
+
+use crate::scenes::MS;
+use evenstep::ecs::EntityMap;
+use evenstep::ecs::hecs::{Body, Entities};
+use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::time::FrameTime;
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = ();
+}
+
+fn ball() -> ColliderBuilder {
+    ColliderBuilder::ball(0.1)
+}
+
+fn free() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic()
+}
+
+fn space() -> Simulation {
+    let mut simulation = Simulation::default();
+    simulation.physics.set_gravity(Vector::ZERO).unwrap();
+    simulation.keep(Kept {
+        ticks: 30,
+        ..Kept::default()
+    });
+    simulation
+}
+
+/// A recovery takes a spawned body back, and the next one gets its key.
+#[test]
+fn a_body_with_the_key_of_one_that_a_recovery_took_back_stays_with_its_entity() {
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(space(), Idle, settings);
+    let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    worker.run_until(MS(55));
+    entities
+        .try_spawn(&mut world, &runner, free(), ball(), ())
+        .unwrap();
+    worker.run_until(MS(56));
+    runner.frame_at(MS(56));
+    entities.sync(&mut world, &mut runner);
+    runner.call(|_, _| panic!("once")).unwrap();
+    worker.run_until(MS(57));
+    runner.recover().unwrap();
+    for ms in 58..110 {
+        worker.run_until(MS(ms));
+    }
+    let spawned = entities.try_spawn(&mut world, &runner, free(), ball(), ());
+    let (second, spawned) = spawned.unwrap();
+    worker.run_until(MS(110));
+    for ms in 110..300 {
+        worker.run_until(MS(ms));
+        runner.frame_at(MS(ms));
+        entities.sync(&mut world, &mut runner);
+    }
+    let key = spawned.key().unwrap();
+    assert!(worker.simulation().physics.body(key).is_some());
+    assert!(runner.view().pose(key).is_some());
+    assert!(world.get::<&Body>(second).is_ok());
+}
+
+#[test]
+fn a_stop_removes_the_bodies_of_removed_entities() {
+    for panics in [true, false] {
+        let mut simulation = space();
+        let key = simulation.physics.insert(free(), ball());
+        let mut settings = RunnerSettings::default();
+        settings.call_capacity = 4;
+        let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+        let mut map = EntityMap::default();
+        map.insert(key, 1);
+        worker.run_until(MS(20));
+        if panics {
+            runner.call(|_, _| panic!("once")).unwrap();
+            worker.run_until(MS(21));
+        } else {
+            while runner.call(|_, _| ()).is_ok() {}
+        }
+        map.remove_body(&mut runner, key, 1);
+        let (simulation, _) = worker.stop(runner, MS(23));
+        assert!(simulation.physics.body(key).is_none(), "{panics}");
+    }
+}
+
+#[test]
+fn a_second_recovery_removes_the_same_bodies() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+    let mut map = EntityMap::default();
+    map.insert(key, 1);
+    worker.run_until(MS(80));
+    map.remove_body(&mut runner, key, 1);
+    for n in 1..=2 {
+        runner.call(|_, _| panic!("twice")).unwrap();
+        worker.run_until(MS(81));
+        runner.recover().unwrap();
+        worker.run_until(MS(81));
+        assert!(worker.simulation().physics.body(key).is_none(), "{n}");
+    }
+}
+
+#[test]
+fn a_recovery_leaves_a_body_that_a_rollback_has_brought_back_long_before() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(free(), ball());
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+    let mut map = EntityMap::default();
+    map.insert(key, 1);
+    let mut from = 0;
+    let mut run = |runner: &mut Runner<Idle>, to: u64| {
+        for ms in from..to {
+            worker.run_until(MS(ms));
+            runner.frame_at(MS(ms));
+        }
+        from = to;
+        worker.simulation().physics.body(key).is_some()
+    };
+    run(&mut runner, 80);
+    map.remove_body(&mut runner, key, 1);
+    assert!(!run(&mut runner, 110));
+    let back = |simulation: &mut Simulation, _: &mut Idle| {
+        simulation.resimulate(2, |_, _| ()).unwrap();
+    };
+    runner.call(back).unwrap();
+    assert!(run(&mut runner, 140));
+    map.insert(key, 2);
+    run(&mut runner, 300);
+    runner.call(|_, _| panic!("once")).unwrap();
+    run(&mut runner, 310);
+    runner.recover().unwrap();
+    assert!(run(&mut runner, 320));
+}
+
+/// Removes a body, takes that back, and places the body in the next step.
+struct TakesBack(BodyKey, bool);
+
+impl Hooks for TakesBack {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+        if simulation.physics.tick() == 7 && !std::mem::replace(&mut self.1, true) {
+            simulation.resimulate(4, |_, _| ()).unwrap();
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        match step.tick {
+            6 if !self.1 => drop(physics.remove(self.0)),
+            7 => {
+                let body = physics.body_mut(self.0).unwrap();
+                body.set_translation(Vector::Y, true);
+            }
+            _ => (),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_body_that_is_placed_right_after_it_was_brought_back_keeps_its_entity() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(free(), ball());
+    let mut settings = RunnerSettings::default();
+    settings.slack = 1.5; // the later state arrives in time
+    let hooks = TakesBack(key, false);
+    let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
+    let mut map = EntityMap::default();
+    map.insert(key, 1);
+    for ms in 0..400 {
+        worker.run_until(MS(ms));
+        runner.frame_at(MS(ms));
+        assert_eq!(map.take_removed(&runner), [] as [i32; 0], "{ms}");
+        let _ = map.moved(&runner).count();
+    }
+    assert!(worker.simulation().physics.body(key).is_some());
+}
+
+/// Ends a pause when the game asks for it.
+struct Resumes(Arc<AtomicBool>);
+
+impl Hooks for Resumes {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+        if self.0.load(Ordering::Relaxed) {
+            simulation.resume();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn events_of_the_steps_that_a_stop_runs_are_displayed() {
+    let mut simulation = space();
+    for x in [-0.15, 0.15] {
+        let body = free()
+            .translation(Vector::X * x)
+            .linvel(Vector::X * x * -50.0);
+        let collider = ball().active_events(ActiveEvents::COLLISION_EVENTS);
+        simulation.physics.insert(body, collider);
+    }
+    simulation.pause();
+    let closed = Arc::new(AtomicBool::new(false));
+    let hooks = Resumes(Arc::clone(&closed));
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
+    worker.run_until(MS(0));
+    runner.frame_at(MS(0));
+    closed.store(true, Ordering::Relaxed);
+    let (mut simulation, _) = worker.stop(runner, MS(40));
+    let mut starts = 0;
+    for _ in 0..20 {
+        simulation.advance(MS(16), |_, _| ());
+        starts += simulation
+            .events()
+            .collisions()
+            .filter(|it| it.started)
+            .count();
+    }
+    assert_eq!(starts, 1);
+}
+
+/// Shoots three bullets that live for a step.
+struct Volley(Sender<BodyKey>, Vec<BodyKey>);
+
+impl Hooks for Volley {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 9 {
+            self.1 = (0..3).map(|_| physics.insert(free(), ball())).collect();
+            for key in &self.1 {
+                self.0.send(*key).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), ()> {
+        for key in self.1.drain(..) {
+            physics.remove(key);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_host_that_skips_frames_learns_of_bodies_that_were_never_displayed() {
+    let (to, from) = channel();
+    let hooks = Volley(to, vec![]);
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(space(), hooks, settings);
+    let mut map = EntityMap::default();
+    let (mut listed, mut gone) = (vec![], vec![]);
+    for n in 0..60 {
+        worker.run_until(MS(n * 16));
+        listed.extend_from_slice(runner.frame_at(MS(n * 16)).removed());
+        for key in from.try_iter() {
+            map.insert(key, key);
+        }
+        if n % 3 == 0 {
+            gone.extend(map.take_removed(&runner));
+            let _ = map.moved(&runner).count();
+        }
+    }
+    assert_eq!((gone.len(), listed.len()), (3, 3));
+}
