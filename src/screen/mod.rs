@@ -108,7 +108,7 @@ struct Marks {
     /// Whether the next frame reports `shown`, whatever it displays.
     is_unreported: bool,
     has_error: bool,
-    /// The place in `moved` of the last frame that listed the body. It is checked by key, because that frame may be old.
+    /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is compared.
     moved_at: u32,
 }
 

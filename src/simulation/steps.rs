@@ -143,7 +143,7 @@ impl Rollback {
         EventChanges::between(&then, &now)
     }
 
-    /// Makes all steps from `tick` on due again. `records` are their results when they last ran. A step that this
+    /// Lets all steps from `tick` on run again. `records` are their results when they last ran. A step that this
     /// rollback already holds keeps the record of its first run.
     pub fn go_back(&mut self, tick: u64, records: VecDeque<StepRecord>) {
         let first = self.first_tick();

@@ -1,5 +1,5 @@
 //! Runs every stepping strategy over the same scenes and the same frames, and reports the results: a table, a CSV file
-//! with every run, and two plots.
+//! with every run, and three plots.
 //!
 //! `cargo run --release -p evenstep-benches --example stepping_report`
 //!
@@ -95,7 +95,8 @@ fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     write_csv(&rows, options)?;
     plots::stutter(&rows, &options.output.join("stutter.svg"))?;
     plots::pile(&rows, &options.output.join("pile.svg"))?;
-    println!("\nall runs and two plots: {}", options.output.display());
+    plots::bounce(&rows, &options.output.join("bounce.svg"))?;
+    println!("\nall runs and three plots: {}", options.output.display());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The two plots of the report.
+//! The plots of the report.
 
 use std::error::Error;
 use std::fs;
@@ -62,6 +62,24 @@ pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
         "as the frame, and stands with evenstep",
     ];
     let drawn = lines_over_time(&title, "height, m", &lines, Some(&hitch), 120)?;
+    Ok(fs::write(file, drawn)?)
+}
+
+/// Plots the height of an elastic ball that falls from 5 m, over a trace with a long frame in each second.
+pub fn bounce(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
+    let names = [
+        ("variable", WITHOUT, (4.4, 7.6)),
+        ("fixed, interpolated", EVENSTEP, (0.1, 5.6)),
+    ];
+    let lines = lines(rows, "elastic ball", "hitches", &names, |row| {
+        let samples = row.outcome.samples.iter();
+        samples.map(|sample| (sample.0, sample.1)).collect()
+    });
+    let title = [
+        "A ball bounces higher and higher if a step is as",
+        "long as the frame, and as high as it was with evenstep",
+    ];
+    let drawn = lines_over_time(&title, "height, m", &lines, None, 120)?;
     Ok(fs::write(file, drawn)?)
 }
 
