@@ -122,11 +122,12 @@ impl Hit {
         }
     }
 
-    /// Moves the contact into the coordinates of a picture. Returns whether the origin had been shifted since the step.
+    /// Returns whether the origin of a picture differs from that of the step.
     pub(super) fn is_elsewhere(&self, origin: &Origin) -> bool {
         self.origin != *origin
     }
 
+    /// Moves the contact into the coordinates of a picture.
     pub(super) fn translate(&mut self, origin: Origin) {
         self.point -= origin.from(&self.origin);
         self.origin = origin;

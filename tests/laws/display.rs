@@ -164,6 +164,7 @@ impl<'a> Judge<'a> {
             | OnBody::PutNowhere
             | OnBody::OwnSmoothing(_)
             | OnBody::SetType(_)
+            | OnBody::Weigh(_)
             | OnBody::Toggle,
         ) = action
         {

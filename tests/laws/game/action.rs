@@ -64,6 +64,10 @@ pub enum OnBody {
     SetType(u8),
     AddCollider(i8),
     RemoveCollider,
+    /// Sets another additional mass, beside the body's middle.
+    Weigh(i8),
+    /// Sets another friction of its first collider.
+    Rub(i8),
     OwnSmoothing(Option<Smoothing>),
     OwnCorrection(Option<Fade>),
     Join(u8, Joint),
@@ -672,6 +676,21 @@ fn edit_body(
                 physics.remove_collider(collider).expect("it is there");
             }
         }
+        A::Weigh(x) => {
+            let mass = ColliderBuilder::ball(0.2)
+                .mass(metres(x).abs() + 0.5)
+                .build();
+            let mut mass = mass.mass_properties();
+            mass.local_com += vector(0.1 * metres(x), 0.0, 0.0);
+            let body = physics.body_mut(key).expect("it is alive");
+            body.set_additional_mass_properties(mass, x > 0);
+        }
+        A::Rub(x) => {
+            let collider = physics.rapier().bodies[handle].colliders().first().copied();
+            if let Some(collider) = collider.and_then(|it| physics.collider_mut(it)) {
+                collider.set_friction(metres(x).abs().min(1.0));
+            }
+        }
         A::OwnSmoothing(smoothing) => {
             let set = physics.set_body_smoothing(key, smoothing);
             set.expect("it is alive");
@@ -1008,6 +1027,8 @@ pub fn edit() -> BoxedStrategy<Action> {
         2 => on((0..4u8).prop_map(B::SetType)),
         1 => on(x().prop_map(B::AddCollider)),
         1 => on(Just(B::RemoveCollider)),
+        1 => on(x().prop_map(B::Weigh)),
+        1 => on(x().prop_map(B::Rub)),
         3 => on(prop::option::of(smoothing()).prop_map(B::OwnSmoothing)),
         1 => on(prop::option::of(fade()).prop_map(B::OwnCorrection)),
         1 => all((0..9u8).prop_map(W::Score)),

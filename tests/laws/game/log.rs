@@ -7,6 +7,7 @@ use evenstep::events::Events;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Correction, Frame, Physics, Step};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
@@ -71,10 +72,18 @@ impl Bits {
     }
 }
 
-/// The step of an event, its colliders, and whether it is a start.
+/// The step of an event, its colliders, and whether it is a start. For a body that falls asleep or wakes, a hash
+/// of its key.
 pub type Id = (u64, [(u32, u32); 2], bool);
 
 pub fn ids(events: &Events) -> Vec<Id> {
+    let sleep = events.sleep_changes().map(|it| {
+        let mut hasher = DefaultHasher::new();
+        it.body.hash(&mut hasher);
+        let key = hasher.finish();
+        let key = ((key >> 32) as u32, key as u32);
+        (it.step, [key, (u32::MAX, u32::MAX)], it.is_asleep)
+    });
     let events = events.collisions();
     let id = |it: &evenstep::events::Collision| {
         // Rapier may have found them in another order in another run of the step.
@@ -82,7 +91,9 @@ pub fn ids(events: &Events) -> Vec<Id> {
         colliders.sort_unstable();
         (it.step, colliders, it.started)
     };
-    events.map(|it| id(&it)).collect()
+    let mut ids: Vec<Id> = events.map(|it| id(&it)).chain(sleep).collect();
+    ids.sort_by_key(|(step, ..)| *step);
+    ids
 }
 
 /// The displayed picture of a frame, and the state at that time.
