@@ -4,21 +4,23 @@ use std::sync::Mutex;
 
 use crate::key::{BodyKey, Keys};
 use crate::lock::lock;
+use crate::time::Step;
 use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
 use rapier::geometry::{
     ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
 };
 use rapier::pipeline::{EventHandler, PhysicsWorld};
 
-use super::{Collision, ContactForce, Event, EventOrder, Hit, Quarantined, SoftBodyTear};
+use super::hit::Found;
+use super::{Collision, ContactForce, Event, EventOrder, Quarantined, SoftBodyTear};
 use crate::pose::Origin;
 
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
-    /// The events found in the current step, each with its order and the number of events found before it.
+    /// The events found in the current step, each with its order, the number of events found before it, and its contact.
     #[cfg_attr(feature = "serde", serde(skip))]
-    found: Vec<(EventOrder, usize, Event)>,
+    found: Vec<(EventOrder, usize, Event, Option<Found>)>,
     known: Vec<Option<Known>>,
 }
 
@@ -37,10 +39,11 @@ struct Known {
 }
 
 impl EventLog {
-    pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
+    pub fn handler<'a>(&'a mut self, step: Step, keys: &'a Keys) -> impl EventHandler + 'a {
         Handler {
             log: Mutex::new(self),
-            tick,
+            tick: step.tick,
+            dt: step.dt,
             keys,
         }
     }
@@ -54,52 +57,36 @@ impl EventLog {
         origin: Origin,
     ) {
         for body in quarantined {
-            self.push(Event::Quarantined(Quarantined { step: tick, body }));
+            self.push(Event::Quarantined(Quarantined { step: tick, body }), None);
         }
-        for (.., event) in &mut self.found {
-            match event {
-                Event::Collision(Collision {
-                    colliders: [one, other],
-                    hit: Some(hit),
-                    ..
-                }) => {
-                    if let Some(pair) = world.narrow_phase.contact_pair(*one, *other) {
-                        // The contact is described in the order of the pair.
-                        let is_flipped = pair.collider1 != *one;
-                        if is_flipped {
-                            *hit = hit.flipped();
-                        }
-                        hit.end_step(pair, world, origin);
-                        if is_flipped {
-                            *hit = hit.flipped();
-                        }
-                    }
-                }
-                Event::ContactForce(ContactForce { hit: Some(hit), .. }) => hit.set_origin(origin),
-                _ => {}
+        for (.., event, found) in &mut self.found {
+            if let (Some(found), Some((first, hit))) = (found, event.first_and_hit_mut()) {
+                *hit = Some(found.end_step(first, &world.colliders, &world.bodies, origin));
             }
         }
-        (self.found).sort_unstable_by_key(|(order, number, _)| (*order, *number));
-        events.extend(self.found.drain(..).map(|(.., event)| event));
+        (self.found).sort_unstable_by_key(|(order, number, ..)| (*order, *number));
+        events.extend(self.found.drain(..).map(|(_, _, event, _)| event));
     }
 
-    fn push(&mut self, event: Event) {
-        self.found.push((event.order(), self.found.len(), event));
+    fn push(&mut self, event: Event, contact: Option<Found>) {
+        (self.found).push((event.order(), self.found.len(), event, contact));
     }
 
     /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
-    fn push_collision(&mut self, collision: Collision) {
+    fn push_collision(&mut self, collision: Collision, contact: Option<Found>) {
         let was_touching = self.touch(collision.colliders, collision.started);
         match (was_touching, collision.started) {
             (false, false) => return,
-            (true, true) => self.push(Event::Collision(Collision {
-                started: false,
-                hit: None,
-                ..collision
-            })),
+            (true, true) => {
+                let stop = Collision {
+                    started: false,
+                    ..collision
+                };
+                self.push(Event::Collision(stop), None);
+            }
             _ => {}
         }
-        self.push(Event::Collision(collision));
+        self.push(Event::Collision(collision), contact);
     }
 
     fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
@@ -172,6 +159,8 @@ impl EventLog {
 struct Handler<'a> {
     log: Mutex<&'a mut EventLog>,
     tick: u64,
+    /// The length of the step, in seconds.
+    dt: f32,
     keys: &'a Keys,
 }
 
@@ -195,14 +184,7 @@ impl EventHandler for Handler<'_> {
     ) {
         let pair = [event.collider1(), event.collider2()];
         let contacts = contacts.filter(|_| event.started() && !event.sensor());
-        let hit = contacts.and_then(|contacts| {
-            let hit = Hit::of_start(contacts, colliders, bodies)?;
-            Some(if contacts.collider1 == pair[0] {
-                hit
-            } else {
-                hit.flipped()
-            })
-        });
+        let contact = contacts.and_then(|it| Found::start(it, colliders, bodies, self.dt));
         self.record(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
@@ -210,7 +192,7 @@ impl EventHandler for Handler<'_> {
                 log.remember(pair[0], bodies[0], user_data[0]);
                 log.remember(pair[1], bodies[1], user_data[1]);
             }
-            log.push_collision(Collision {
+            let collision = Collision {
                 step: self.tick,
                 started: event.started(),
                 bodies,
@@ -218,8 +200,9 @@ impl EventHandler for Handler<'_> {
                 user_data,
                 sensor: event.sensor(),
                 removed: event.removed(),
-                hit,
-            });
+                hit: None,
+            };
+            log.push_collision(collision, contact);
         });
     }
 
@@ -231,21 +214,23 @@ impl EventHandler for Handler<'_> {
         pair: &ContactPair,
         total_force_magnitude: f32,
     ) {
-        let hit = Hit::strongest(pair, colliders, bodies);
+        let contact = Found::strongest(pair, colliders, bodies);
         self.record(|log| {
             let handles = [pair.collider1, pair.collider2];
-            log.push(Event::ContactForce(ContactForce {
+            let force = ContactForce {
                 step: self.tick,
                 bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
                 user_data: handles.map(|handle| log.user_data(colliders, handle)),
                 force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
-                hit,
-            }));
+                hit: None,
+            };
+            log.push(Event::ContactForce(force), contact);
         });
     }
 
     fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
         let (tick, event) = (self.tick, Box::new(event.clone()));
-        self.record(|log| log.push(Event::SoftBodyTear(SoftBodyTear { step: tick, event })));
+        let tear = Event::SoftBodyTear(SoftBodyTear { step: tick, event });
+        self.record(|log| log.push(tear, None));
     }
 }

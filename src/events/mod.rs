@@ -129,7 +129,7 @@ pub struct Quarantined {
 /// generator or a hook pushes, rests awake: compare its velocity instead.
 ///
 /// A body that is inserted awake does not wake up. One that is disabled, removed, or becomes another type does not fall
-/// asleep.
+/// asleep. Once it is enabled or dynamic again, and is awake, it wakes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -221,12 +221,17 @@ impl Event {
         (self.step(), self.order(), is_start)
     }
 
-    pub(super) fn hit_mut(&mut self) -> Option<&mut Hit> {
+    /// Returns the first collider of the event, and where its contact belongs.
+    pub(super) fn first_and_hit_mut(&mut self) -> Option<(ColliderHandle, &mut Option<Hit>)> {
         match self {
-            Self::Collision(event) => event.hit.as_mut(),
-            Self::ContactForce(event) => event.hit.as_mut(),
+            Self::Collision(event) => Some((event.colliders[0], &mut event.hit)),
+            Self::ContactForce(event) => Some((event.force.collider1, &mut event.hit)),
             _ => None,
         }
+    }
+
+    pub(super) fn hit_mut(&mut self) -> Option<&mut Hit> {
+        self.first_and_hit_mut().and_then(|(_, hit)| hit.as_mut())
     }
 
     pub(super) fn hit(&self) -> Option<&Hit> {

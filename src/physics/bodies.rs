@@ -115,9 +115,10 @@ impl Physics {
         if let Some(dead) = dead {
             self.forget_body(dead);
         }
-        let position = *self.world.rapier.bodies[handle].position();
-        let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
-        self.pairs.insert(key, handle, position);
+        let body = &self.world.rapier.bodies[handle];
+        let position = Some(*body.position()).filter(Pose::is_finite);
+        let is_awake = body.is_dynamic() && !body.is_sleeping();
+        (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);
     }
 
     /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was

@@ -4,6 +4,7 @@ use crate::key::BodyKey;
 use crate::pose::{Change, Changes, Scope, finite_center, froms};
 use rapier::dynamics::RigidBodyHandle;
 use rapier::geometry::ColliderHandle;
+use rapier::math::Vector;
 
 use super::{Physics, Stage, StepAtHand};
 
@@ -32,7 +33,7 @@ impl Physics {
                 pairs.list_if_awake(key, handle, body);
                 led.extend(body.is_kinematic().then_some(key));
                 if body.is_dynamic() {
-                    edits.centers.push((key, finite_center(body)));
+                    edits.centers.push((key, Vector::ZERO));
                 }
             }
             pairs.recheck_all();
@@ -44,7 +45,7 @@ impl Physics {
             if let Some(body) = root.and_then(|root| world.rapier.bodies.get(root)) {
                 led.extend(body.is_kinematic().then_some(edited));
                 if body.is_dynamic() {
-                    edits.centers.push((edited, finite_center(body)));
+                    edits.centers.push((edited, Vector::ZERO));
                 }
             }
             // The links of a multibody move with its root.
@@ -103,7 +104,7 @@ impl Physics {
     }
 
     /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not dynamic
-    /// and are not where the last step left them.
+    /// and are not where the last step left them. Nothing depends on when edits were detected.
     fn renew_contacts(&mut self) {
         let Self {
             world,
@@ -116,6 +117,9 @@ impl Physics {
             if world.contact_parts(handle).is_some_and(|it| it != before) {
                 world.renew_contacts_of(handle);
             }
+        }
+        for (key, center) in &mut edits.centers {
+            *center = world.get(*key).map(finite_center).unwrap_or_default();
         }
         for (key, before) in pairs.edited() {
             if let Some(handle) = world.handle(key) {

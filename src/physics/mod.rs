@@ -133,8 +133,8 @@ struct Edits {
     /// matter how often edits are detected until the next step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     pub colliders: BTreeMap<(u32, u32), ContactParts>,
-    /// The centres of mass of dynamic bodies that may have been changed since the last step. Rapier computes new ones in
-    /// the step.
+    /// The dynamic bodies that may have been changed since the last step, with their centres of mass right before the next
+    /// one, which may compute others.
     pub centers: Vec<(BodyKey, Vector)>,
     /// Whether any body may be changed or removed.
     pub all: bool,
@@ -211,6 +211,7 @@ impl Clone for Physics {
     /// Within [`resource_scope`](Physics::resource_scope).
     fn clone(&self) -> Self {
         let mut copy = self.clone_with(Running::default());
+        copy.targets.abort_step();
         if self.current_step().is_some() {
             copy.world.keys.limit_insertions(copy.tick);
         }

@@ -89,6 +89,7 @@ impl Physics {
         let is_before = self.current_step().is_some();
         if is_before {
             self.running.step_pushes.clear();
+            self.targets.abort_step();
             self.running.stage = Stage::Idle;
             (self.running.pauses, self.running.is_in_hook) = (false, false);
             self.world.keys.limit_insertions(self.tick);

@@ -64,8 +64,7 @@ impl Physics {
             self.renew_contacts_of_loaded();
         }
         span!("take_poses");
-        let mut sleep = Vec::new();
-        (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &mut sleep);
+        let sleep = (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
         if !sleep.is_empty() {
             let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
             Arc::make_mut(&mut self.events).extend(sleep.into_iter().map(change));

@@ -26,7 +26,9 @@ pub(crate) use correction::{VisualError, difference, turned, with_error};
 pub use interpolated::Interpolated;
 pub(crate) use motion::BodySmoothing;
 pub use motion::Smoothing;
-pub(crate) use motion::{GeneralSmoothing, Pair, SmoothingSettings, finite_center};
+pub(crate) use motion::{
+    GeneralSmoothing, Pair, SmoothingSettings, finite_center, finite_velocity,
+};
 pub(crate) use moved::Moved;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;

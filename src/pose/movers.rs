@@ -25,6 +25,8 @@ pub(crate) struct Movers {
     /// next step has computed the centre of mass.
     use_trajectory: Vec<bool>,
     trajectories: Vec<Trajectory>,
+    /// Whether a body was awake in the last step, or has been inserted awake since.
+    were_awake: Vec<bool>,
     awake: usize,
     /// Two lists with the same number have the same bodies in the same order.
     #[cfg_attr(feature = "serde", serde(skip, default = "unique"))]
@@ -41,6 +43,10 @@ impl Movers {
 
     pub fn keys(&self) -> &[BodyKey] {
         &self.keys
+    }
+
+    pub fn was_awake(&self, index: usize) -> bool {
+        self.were_awake[index]
     }
 
     pub fn handles(&self) -> &[RigidBodyHandle] {
@@ -96,8 +102,15 @@ impl Movers {
         }
     }
 
-    pub fn push(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) -> usize {
+    pub fn push(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        pose: Pose,
+        was_awake: bool,
+    ) -> usize {
         self.reorder();
+        self.were_awake.push(was_awake);
         self.handles.push(handle);
         self.keys.push(key);
         self.previous.push(pose);
@@ -115,6 +128,7 @@ impl Movers {
         self.current.swap(one, other);
         self.use_trajectory.swap(one, other);
         self.trajectories.swap(one, other);
+        self.were_awake.swap(one, other);
     }
 
     pub fn swap_remove(&mut self, index: usize) {
@@ -125,6 +139,7 @@ impl Movers {
         self.current.swap_remove(index);
         self.use_trajectory.swap_remove(index);
         self.trajectories.swap_remove(index);
+        self.were_awake.swap_remove(index);
     }
 
     /// Draws another version, because the poses are about to change.
@@ -201,6 +216,24 @@ impl Movers {
                 }
             }
         }
+    }
+
+    /// Returns the bodies that fell asleep or woke up in the step.
+    pub fn sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
+        let mut changes = Vec::new();
+        for (index, was_awake) in self.were_awake.iter_mut().enumerate() {
+            // Rapier lists the first bodies as awake.
+            if *was_awake != (index < self.awake)
+                && let Some(body) = world.rapier.bodies.get(self.handles[index])
+            {
+                let is_awake = can_sleep(body) && !body.is_sleeping();
+                if *was_awake != is_awake && can_sleep(body) {
+                    changes.push((self.keys[index], !is_awake));
+                }
+                *was_awake = is_awake;
+            }
+        }
+        changes
     }
 
     fn position(&self, index: usize, world: &World, last: Pose) -> Pose {
@@ -345,8 +378,14 @@ impl Movers {
             && self.handles.len() == len
             && self.use_trajectory.len() == len
             && self.trajectories.len() == len
+            && self.were_awake.len() == len
             && self.awake <= len
     }
+}
+
+/// Returns whether events report that a body falls asleep.
+pub(super) fn can_sleep(body: &RigidBody) -> bool {
+    body.is_dynamic() && body.is_enabled()
 }
 
 /// Returns a number that no list has.

@@ -19,7 +19,7 @@ use super::changes::{Change, Changes};
 use super::correction::difference;
 use super::motion::{Pair, Smoothing, SmoothingSettings};
 use super::moved::Moved;
-use super::movers::Movers;
+use super::movers::{Movers, can_sleep};
 use super::paths::Weights;
 
 /// Pairs of poses by key: a part of the state.
@@ -45,8 +45,8 @@ pub(crate) struct Pairs {
     /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     edited: BTreeMap<BodyKey, Pair>,
-    /// The bodies that were inserted since the last step.
-    new: Vec<BodyKey>,
+    /// Bodies at rest that were awake in the last step, or inserted awake since: the next step reports their sleep.
+    unreported: BTreeSet<BodyKey>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
 }
@@ -65,10 +65,9 @@ enum Place {
 
 /// # Bodies
 impl Pairs {
-    pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
-        let index = Arc::make_mut(&mut self.movers).push(key, handle, pose);
+    pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose, is_awake: bool) {
+        let index = Arc::make_mut(&mut self.movers).push(key, handle, pose, is_awake);
         self.places.insert(key, Place::Moving(index));
-        self.new.push(key);
     }
 
     /// Returns a copy that shares no list, so that the next step of this state writes to the same memory as the last one.
@@ -80,6 +79,7 @@ impl Pairs {
 
     pub fn remove(&mut self, key: BodyKey) {
         self.edited.remove(&key);
+        self.unreported.remove(&key);
         if let Some(Place::Moving(index)) = self.places.remove(key) {
             self.unlist(index);
         }
@@ -209,7 +209,8 @@ impl Pairs {
         match *index {
             Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
-                let listed = Arc::make_mut(&mut self.movers).push(key, handle, pose);
+                let was_awake = self.unreported.remove(&key);
+                let listed = Arc::make_mut(&mut self.movers).push(key, handle, pose, was_awake);
                 *index = Place::Moving(listed);
                 listed
             }
@@ -256,32 +257,36 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
     }
 
-    /// Reads the poses after a step. Notes the bodies that fell asleep or woke up in it.
+    /// Reads the poses after a step. Returns the bodies that fell asleep in it, or woke up.
     pub fn end_step(
         &mut self,
         world: &World,
         tick: u64,
         dt: Real,
         settings: &SmoothingSettings,
-        sleep: &mut Vec<(BodyKey, bool)>,
-    ) {
-        self.align_awake(world, sleep);
-        self.new.clear();
-        Arc::make_mut(&mut self.movers).end_step(world, |key| settings.of(key), dt);
+    ) -> Vec<(BodyKey, bool)> {
+        self.align_awake(world);
+        let movers = Arc::make_mut(&mut self.movers);
+        movers.end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
         self.edited.clear();
+        let mut changes = movers.sleep_changes(world);
+        let unreported = std::mem::take(&mut self.unreported).into_iter();
+        let is_asleep = |body: &RigidBody| can_sleep(body) && body.is_sleeping();
+        let asleep = unreported.filter(|key| world.get(*key).is_some_and(is_asleep));
+        changes.extend(asleep.map(|key| (key, true)));
+        changes.sort_unstable();
+        changes
     }
 
     /// Moves all awake bodies to the front of the lists, in Rapier's order.
-    fn align_awake(&mut self, world: &World, sleep: &mut Vec<(BodyKey, bool)>) {
+    fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
         let were_awake = self.movers.awake();
         // In most steps all bodies are in line, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
         let mut index = in_line.count();
-        let first = index.min(were_awake);
-        let out_of_line = self.movers.keys()[first..were_awake].to_vec();
         for handle in active().skip(index) {
             if self.movers.handles().get(index) != Some(&handle) {
                 // The body is out of line, just woken, or without a key.
@@ -297,41 +302,6 @@ impl Pairs {
             index += 1;
         }
         Arc::make_mut(&mut self.movers).set_awake(index);
-        if !(out_of_line.is_empty() && index == were_awake) {
-            self.note_sleep(world, out_of_line, first, sleep);
-        }
-    }
-
-    /// Notes the dynamic bodies that fell asleep or woke up. `were_awake` are those that were awake before the step,
-    /// except for the first ones, which still are.
-    #[inline(never)]
-    fn note_sleep(
-        &self,
-        world: &World,
-        were_awake: Vec<BodyKey>,
-        first: usize,
-        sleep: &mut Vec<(BodyKey, bool)>,
-    ) {
-        let are_awake = &self.movers.keys()[first..self.movers.awake()];
-        let [before, now]: [BTreeSet<BodyKey>; 2] =
-            [were_awake, are_awake.to_vec()].map(|keys| keys.into_iter().collect());
-        let is_dynamic = |key: &BodyKey| {
-            let body = world.get(*key);
-            body.is_some_and(|body| body.is_dynamic() && body.is_enabled())
-        };
-        let is_asleep = |key: &BodyKey| world.get(*key).is_some_and(RigidBody::is_sleeping);
-        let fell_asleep = before
-            .difference(&now)
-            .filter(|key| is_dynamic(key) && is_asleep(key));
-        let woke = now
-            .difference(&before)
-            .filter(|key| is_dynamic(key) && !self.new.contains(key));
-        sleep.extend(
-            fell_asleep
-                .map(|key| (*key, true))
-                .chain(woke.map(|key| (*key, false))),
-        );
-        sleep.sort_unstable();
     }
 
     /// Lists the links that move with a link that has woken.
@@ -354,6 +324,9 @@ impl Pairs {
                 let since = self.tick.saturating_add(was_edited.into());
                 self.places[key] = Place::Resting { pose, since };
                 changes.rest.push((key, pose));
+                if self.movers.was_awake(index) {
+                    self.unreported.insert(key);
+                }
                 self.unlist(index);
             }
         }

@@ -250,7 +250,6 @@ impl Simulation {
     /// frame so far.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
-            self.left_out.end_frame = 0;
             span!("show_poses");
             self.show();
         } else if !self.physics.is_poisoned {
@@ -363,6 +362,7 @@ impl Simulation {
         let Some(mut report) = self.take_report() else {
             return false;
         };
+        self.left_out.end_frame = 0;
         report.number = self.frame.number.saturating_add(1);
         report.awake = self.physics.rapier().islands.num_active_bodies();
         report.dt = self.steps.clock.exact_time().dt();

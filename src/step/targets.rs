@@ -114,6 +114,12 @@ impl Targets {
         ));
     }
 
+    /// Forgets the targets that are reached in a step that does not run. Rapier's bodies have their next positions, so
+    /// one that is disabled is still stopped after the next step.
+    pub fn abort_step(&mut self) {
+        self.arriving.iter_mut().for_each(|(_, pose)| *pose = None);
+    }
+
     pub fn remove(&mut self, key: BodyKey) {
         self.map.remove(&key);
         if !self.arriving.is_empty() {
@@ -142,15 +148,6 @@ impl Targets {
     /// Tells Rapier the poses that bodies should have after this step. Drops the targets of bodies that are no longer
     /// kinematic by position.
     pub fn apply(&mut self, world: &mut World, step: Step) {
-        // Steps that were aborted may have listed the same bodies.
-        self.arriving.sort_by_key(|(key, _)| *key);
-        self.arriving.dedup_by(|later, earlier| {
-            let is_same = later.0 == earlier.0;
-            if is_same {
-                *earlier = *later;
-            }
-            is_same
-        });
         self.map.retain(|key, target| {
             let body = world.get_mut(*key);
             body.is_some_and(|body| target.apply(body, step))

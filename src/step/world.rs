@@ -70,7 +70,7 @@ impl World {
         if std::mem::take(&mut self.has_unwritten_changes) || self.are_joints_in_doubt {
             self.prepare_joints_anew();
         }
-        let handler = log.handler(step.tick, &self.keys);
+        let handler = log.handler(step, &self.keys);
         if std::mem::take(&mut self.is_translated) {
             step_translated(&mut self.rapier, hooks, &handler);
         } else {

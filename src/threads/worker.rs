@@ -444,7 +444,11 @@ impl<H: Hooks> Worker<H> {
 
     /// Detects that a call or a hook has replaced the simulation or its state, which then continues from now.
     fn detect_other(&mut self) {
+        // A body that a game removed later, or from another state, is not removed from this one.
+        let tick = self.simulation.physics.tick();
+        self.removed.retain(|(at, _)| *at <= tick);
         if self.publisher.detect_other(&mut self.simulation) {
+            self.removed.clear();
             self.simulation.set_real_time(self.now);
         }
     }

@@ -52,7 +52,8 @@ impl ClockFollower {
     /// the other time, by its own means. A gain or a limit that is NaN or negative counts as 0.
     #[must_use]
     pub fn speed(&self, behind: f64) -> Option<f64> {
-        if behind.is_nan() || behind.abs() > self.max_distance {
+        let is_near = behind.is_finite() && behind.abs() <= self.max_distance;
+        if !is_near {
             return None;
         }
         let most = self.max_change.clamp(0.0, 1.0);
@@ -132,5 +133,13 @@ mod tests {
         };
         assert_eq!(most.speed(-0.5), Some(0.0));
         assert_eq!(most.speed(0.0), Some(1.0));
+        for max_distance in [f64::INFINITY, f64::NAN] {
+            let patient = ClockFollower {
+                max_distance,
+                ..follower
+            };
+            assert_eq!(patient.speed(f64::INFINITY), None);
+            assert_eq!(patient.speed(9.0).is_some(), max_distance.is_infinite());
+        }
     }
 }

@@ -279,3 +279,72 @@ fn a_host_that_skips_frames_learns_of_bodies_that_were_never_displayed() {
     }
     assert_eq!((gone.len(), listed.len()), (3, 3));
 }
+
+/// Panics once, when the game asks for it.
+struct Fails(bool);
+
+impl Hooks for Fails {
+    type Error = ();
+
+    fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
+        assert!(!std::mem::take(&mut self.0), "once");
+        Ok(())
+    }
+}
+
+/// A body of another level, or of a time before the removal, was not removed.
+#[test]
+fn a_recovery_removes_no_body_of_another_level_or_of_an_earlier_time() {
+    for (goes_back, stops) in [(true, true), (true, false), (false, true), (false, false)] {
+        let level = || {
+            let mut simulation = space();
+            simulation.keep(Kept {
+                ticks: 60,
+                ..Kept::default()
+            });
+            let key = simulation.physics.insert(free(), ball());
+            (simulation, key)
+        };
+        let (simulation, key) = level();
+        let settings = RunnerSettings::default();
+        let (mut runner, mut worker) = Runner::without_thread(simulation, Fails(false), settings);
+        let mut ms = 0;
+        let mut run = |runner: &mut Runner<Fails>, worker: &mut _, frames: u64| {
+            for _ in 0..frames {
+                ms += 17;
+                evenstep::threads::Worker::run_until(worker, MS(ms));
+                runner.frame_at(MS(ms));
+            }
+            ms
+        };
+        let mut map = EntityMap::default();
+        map.insert(key, 1);
+        run(&mut runner, &mut worker, 20);
+        map.remove_body(&mut runner, key, 1);
+        run(&mut runner, &mut worker, 2);
+        let (next, alive) = level();
+        if goes_back {
+            let back = |simulation: &mut Simulation, _: &mut Fails| {
+                simulation.rewind(10).unwrap();
+            };
+            runner.call(back).unwrap();
+        } else {
+            runner
+                .call(move |simulation, _| *simulation = next)
+                .unwrap();
+        }
+        run(&mut runner, &mut worker, 3);
+        assert!(worker.simulation().physics.body(alive).is_some());
+        runner.call(|_, game| game.0 = true).unwrap();
+        run(&mut runner, &mut worker, 2);
+        let is_alive = if stops {
+            let now = run(&mut runner, &mut worker, 0);
+            worker.stop(runner, MS(now)).0.physics.body(alive).is_some()
+        } else {
+            runner.recover().unwrap();
+            run(&mut runner, &mut worker, 2);
+            worker.simulation().physics.body(alive).is_some()
+        };
+        assert!(is_alive, "{goes_back} {stops}");
+    }
+}

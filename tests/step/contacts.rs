@@ -328,3 +328,36 @@ fn what_is_changed_for_a_step_and_back_is_the_same_run_in_every_frame() {
         }
     }
 }
+
+/// What is displayed, and frames without time, change no bit of a step that attaches a collider.
+#[test]
+fn a_collider_is_attached_alike_whatever_is_displayed_before() {
+    let end = |shows: bool, pauses: bool| {
+        let (mut simulation, _, crate_) = crate_on(RigidBodyBuilder::fixed(), false);
+        let body = simulation.physics.body_mut(crate_).unwrap();
+        body.set_linvel(Vector::X, true);
+        run(&mut simulation, 5);
+        let _ = simulation.physics.body_mut(crate_);
+        if pauses {
+            simulation.advance(Duration::ZERO, |_, _| ());
+        }
+        let mut is_attached = false;
+        for _ in 0..40 {
+            simulation.advance(Duration::from_nanos(16_666_667), |physics, _| {
+                if !std::mem::replace(&mut is_attached, true) {
+                    let _ = physics.body_mut(crate_);
+                    if shows {
+                        physics.show_from(crate_, Pose::IDENTITY).unwrap();
+                    }
+                    let load = ColliderBuilder::ball(0.3).density(5.0);
+                    let load = load.translation(Vector::X * 0.4 + Vector::Y * 0.6);
+                    physics.insert_collider(crate_, load).unwrap();
+                }
+            });
+        }
+        crate::scenes::hash(simulation.physics.rapier())
+    };
+    let reference = end(false, false);
+    assert_eq!(end(true, false), reference);
+    assert_eq!(end(false, true), reference);
+}

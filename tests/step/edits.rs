@@ -1,4 +1,4 @@
-//! Edits between two steps, and their effect on displayed poses.
+//! Edits between two steps, and how poses are displayed after them.
 
 use crate::scenes::testing::{angle_between, spin, translation, turned, vector};
 use crate::scenes::{MS, advance, ball, space};

@@ -1,6 +1,6 @@
 //! Where and how hard two colliders hit each other, and which bodies fell asleep or woke up.
 
-use crate::scenes::testing::{cuboid, translation, vector};
+use crate::scenes::testing::{cuboid, spin, translation, vector};
 use crate::scenes::{MS, advance, space, with_floor};
 use evenstep::events::{Hit, SleepChange};
 use evenstep::rapier::prelude::*;
@@ -273,4 +273,167 @@ fn sleep_changes_are_displayed_once_across_rollbacks_and_loads() {
         }
     }
     assert_eq!(all, [true, false, true]);
+}
+
+/// The contact does not turn with a ball that spins, whichever of the two comes first.
+#[test]
+fn a_spinning_ball_hits_the_floor_at_its_lowest_point() {
+    for ball_first in [true, false] {
+        for turn in [0.0, 20.0, 40.0] {
+            let mut simulation = Simulation::default();
+            let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 1.2);
+            let body = body.linvel(Vector::Y * -3.0).angvel(spin(0.0, 0.0, turn));
+            let ball = ColliderBuilder::ball(0.5).friction(0.0);
+            let ball = ball.active_events(ActiveEvents::COLLISION_EVENTS);
+            // A fixed body stands, whatever velocity it was built with.
+            let floor = RigidBodyBuilder::fixed().linvel(Vector::Y * 10.0);
+            let floor = (floor, cuboid(50.0, 0.5, 50.0));
+            let key = if ball_first {
+                let key = simulation.physics.insert(body, ball);
+                simulation.physics.insert(floor.0, floor.1);
+                key
+            } else {
+                simulation.physics.insert(floor.0, floor.1);
+                simulation.physics.insert(body, ball)
+            };
+            let (hit, at) = first_hit(simulation, key, MS(17));
+            assert!((hit.speed() - 3.65).abs() < 0.1, "{turn}: {hit:?}");
+            assert!(
+                (hit.point - at + Vector::Y * 0.5).length() < 0.02,
+                "{turn}: {hit:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_point_of_a_force_goes_with_a_ball_that_slides() {
+    let mut simulation = with_floor(Rate::hz(60));
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let events = ActiveEvents::CONTACT_FORCE_EVENTS;
+    let collider = ColliderBuilder::ball(0.5)
+        .friction(0.0)
+        .friction_combine_rule(CoefficientCombineRule::Min)
+        .active_events(events);
+    let body = body.linvel(Vector::X * 12.0);
+    let ball = simulation.physics.insert(body, collider);
+    let mut forces = 0;
+    for _ in 0..60 {
+        simulation.begin_frame(MS(17));
+        while simulation.next_step().is_some() {
+            simulation.run_step();
+            let at = simulation.physics.body(ball).unwrap().translation();
+            for force in simulation.physics.events().contact_forces() {
+                let hit = force.hit.unwrap();
+                assert!(
+                    (hit.point - at + Vector::Y * 0.5).length() < 0.02,
+                    "{hit:?}"
+                );
+                assert!((hit.sliding_speed() - 12.0).abs() < 0.1, "{hit:?}");
+                forces += 1;
+            }
+        }
+        simulation.end_frame();
+    }
+    assert!(forces > 30);
+}
+
+/// Whether frames come before the next step changes nothing.
+#[test]
+fn a_body_that_the_game_puts_to_sleep_is_reported_once_after_any_frames() {
+    for frames in 0..3 {
+        let mut simulation = space(60);
+        let key = (simulation.physics).insert(RigidBodyBuilder::dynamic(), cuboid(0.5, 0.5, 0.5));
+        let sleep = |simulation: &mut Simulation| {
+            simulation.physics.body_mut(key).unwrap().sleep();
+            (0..frames).for_each(|_| _ = advance(simulation, 1));
+            let first = simulation.physics.tick();
+            let mut changes = Vec::new();
+            while simulation.physics.tick() < first + 10 {
+                advance(simulation, 17);
+                changes.extend(
+                    sleep_changes(simulation)
+                        .iter()
+                        .map(|it| (it.step - first, it.is_asleep)),
+                );
+            }
+            changes
+        };
+        assert_eq!(sleep(&mut simulation), [(0, true)]);
+        assert_eq!(sleep(&mut simulation), []);
+        simulation.physics.body_mut(key).unwrap().wake_up(true);
+        advance(&mut simulation, 17);
+        assert_eq!(sleep(&mut simulation), [(0, true)]);
+    }
+}
+
+/// Returns a ball that has fallen asleep on a floor, and whether it fell asleep in each later step or woke up.
+fn changes_after_sleep(act: fn(&mut Physics, BodyKey, u64)) -> Vec<bool> {
+    let mut simulation = with_floor(Rate::hz(60));
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let key = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
+    (0..300).for_each(|_| _ = advance(&mut simulation, 17));
+    assert!(simulation.physics.body(key).unwrap().is_sleeping());
+    let start = simulation.physics.tick();
+    let mut changes = Vec::new();
+    for _ in 0..60 {
+        simulation.advance(MS(17), |physics, step| act(physics, key, step.tick - start));
+        changes.extend(sleep_changes(&simulation).iter().map(|it| it.is_asleep));
+    }
+    changes
+}
+
+#[test]
+fn only_a_real_change_of_sleep_is_an_event() {
+    let shifted = changes_after_sleep(|physics, _, step| {
+        if step == 5 {
+            physics.shift_origin(Vector::X * 100.0).unwrap();
+        }
+    });
+    assert_eq!(shifted, []);
+    // A ball that is led away and let go wakes up.
+    let dragged = changes_after_sleep(|physics, key, step| {
+        let body = physics.body_mut(key).unwrap();
+        let next = body.translation() + Vector::Y * 0.1;
+        match step {
+            5 => body.set_body_type(RigidBodyType::KinematicPositionBased, true),
+            6..40 => body.set_next_kinematic_translation(next),
+            40 => body.set_body_type(RigidBodyType::Dynamic, true),
+            _ => (),
+        }
+    });
+    assert_eq!(dragged, [false]);
+}
+
+#[test]
+fn a_body_that_is_inserted_asleep_and_struck_at_once_wakes_up() {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().sleeping(true);
+    let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    simulation.physics.apply_impulse(key, Vector::X).unwrap();
+    advance(&mut simulation, 17);
+    let changes = sleep_changes(&simulation);
+    assert!(
+        matches!(
+            changes[..],
+            [SleepChange {
+                is_asleep: false,
+                ..
+            }]
+        ),
+        "{changes:?}"
+    );
+}
+
+/// Four times the bodies must not take sixteen times as long: the events of new bodies are found without a search.
+#[test]
+fn thousands_of_new_bodies_wake_without_a_search_for_each() {
+    let mut simulation = space(60);
+    for i in 0..20_000u16 {
+        let at = Vector::X * f32::from(i) * 2.0;
+        let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
+        simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    }
+    advance(&mut simulation, 17);
+    assert_eq!(sleep_changes(&simulation), []);
 }

@@ -424,7 +424,7 @@ fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
 
-/// Hooks are an object that plug-ins share, a borrow, or a closure.
+/// Hooks are an object that extensions share, a borrow, or a closure.
 #[test]
 fn hooks_can_be_objects_borrows_and_closures() {
     use evenstep::{BeforeStep, Hooks, Physics, Simulation, Step};

@@ -396,3 +396,26 @@ fn a_position_that_is_set_to_the_same_value_in_each_step_loses_no_target() {
         assert_eq!(current_pose(&simulation, key), Some(end));
     }
 }
+
+/// A target that was reached in a step that failed does not lead the body in a later one.
+#[test]
+fn a_target_of_a_step_that_did_not_run_is_forgotten() {
+    for between in [false, true] {
+        let mut simulation = space(60);
+        let key = platform(&mut simulation);
+        simulation.begin_frame(MS(17));
+        let step = simulation.next_step().unwrap();
+        (simulation.physics)
+            .set_kinematic_target(key, at(1.0), step.end_time)
+            .unwrap();
+        simulation.end_frame();
+        let aside = translation(0.0, 7.0, 0.0);
+        let body = simulation.physics.body_mut(key).unwrap();
+        body.set_position(aside, true);
+        if between {
+            simulation.advance(Duration::ZERO, |_, _| ());
+        }
+        simulation.advance(MS(17), |_, _| ());
+        assert_eq!(current_pose(&simulation, key), Some(aside), "{between}");
+    }
+}
