@@ -12,8 +12,9 @@ use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
 
 use crate::game::{ARM, Buttons, Held, PLAYERS, act, arena, takes};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
-use crate::path::Path;
-use crate::timing::{Delay, Lead, Pace};
+use crate::remote_bodies::{Delay, RemoteBody};
+use crate::server::SNAPSHOT_EVERY;
+use crate::timing::{Lead, Pace};
 
 /// The number of ticks for which snapshots are kept: a second, for a connection with a round trip of nearly that.
 const KEPT: u64 = 60;
@@ -49,7 +50,7 @@ pub struct Client {
     me: Option<usize>,
     /// For each body, whether it is predicted, and its received states.
     is_predicted: Vec<bool>,
-    paths: Vec<Path>,
+    received: Vec<Received>,
     /// The client's input by tick.
     inputs: BTreeMap<u64, Buttons>,
     /// The buttons and the duration of the last frame.
@@ -62,6 +63,39 @@ pub struct Client {
     heard: u64,
     lead: Lead,
     delay: Delay,
+}
+
+/// The states of a body that the server has sent.
+#[derive(Debug)]
+struct Received {
+    /// The newest state, and its tick.
+    newest: (u64, State),
+    poses: RemoteBody,
+}
+
+impl Received {
+    /// Starts with the state of a body that has existed from the beginning.
+    fn new(state: State) -> Self {
+        let mut poses = RemoteBody::default();
+        poses.push(0.0, state.pose(), 0);
+        let newest = (0, state);
+        Self { newest, poses }
+    }
+
+    /// Adds a state. Ticks must ascend.
+    fn push(&mut self, tick: u64, state: State) {
+        if self.newest.1.is_at_rest() {
+            // Bodies at rest are not sent, so this one rested until the last snapshot without it.
+            let last = tick.saturating_sub(SNAPSHOT_EVERY);
+            self.poses.rest_until(last as f64);
+        }
+        self.poses.push(tick as f64, state.pose(), 0);
+        self.newest = (tick, state);
+    }
+
+    fn pose_at(&self, tick: f64) -> Pose {
+        self.poses.pose_at(tick).expect("there is a first state")
+    }
 }
 
 /// Statistics of a client.
@@ -90,13 +124,13 @@ impl Client {
             let ease = Some(Correction::linear(EASE));
             (simulation.physics.set_body_correction(*key, ease)).expect("bodies stay");
         }
-        let paths = bodies.iter().filter_map(|key| {
+        let received = bodies.iter().filter_map(|key| {
             let body = simulation.physics.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);
-            Some(Path::new(State::of(body)))
+            Some(Received::new(State::of(body)))
         });
         Self {
-            paths: paths.collect(),
+            received: received.collect(),
             is_predicted: vec![false; bodies.len()],
             simulation,
             bodies,
@@ -110,7 +144,7 @@ impl Client {
             newest: 0,
             heard: 0,
             lead: Lead::default(),
-            delay: Delay::default(),
+            delay: Delay::new(SNAPSHOT_EVERY as f64),
         }
     }
 
@@ -130,12 +164,12 @@ impl Client {
         (self.newest, self.heard) = (snapshot.tick, self.tick());
         self.held = snapshot.held;
         for (place, state) in &snapshot.bodies {
-            if let Some(path) = self.paths.get_mut(usize::from(*place)) {
-                path.push(snapshot.tick, *state);
+            if let Some(received) = self.received.get_mut(usize::from(*place)) {
+                received.push(snapshot.tick, *state);
             }
         }
         let now = self.tick() as f64 + f64::from(self.simulation.clock().alpha());
-        self.delay.note_age(now - snapshot.tick as f64);
+        self.delay.record_arrival(now, snapshot.tick as f64);
         if let Some(report) = snapshot.report {
             self.keep_pace(report);
         }
@@ -158,7 +192,7 @@ impl Client {
             let is_lost = step.tick > self.heard + PATIENCE;
             let buttons = if is_lost { Buttons::default() } else { buttons };
             self.inputs.insert(step.tick, buttons);
-            self.delay.adapt();
+            self.delay.adapt(1.0);
             self.play(step);
             self.simulation.run_step();
         }
@@ -184,13 +218,13 @@ impl Client {
             let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
             act(&mut self.simulation.physics, &self.bodies, me, buttons);
         }
-        let shown = (step.tick + 1) as f64 - self.delay.ticks();
-        for (place, path) in self.paths.iter().enumerate() {
+        let shown = self.delay.displayed_tick((step.tick + 1) as f64);
+        for (place, received) in self.received.iter().enumerate() {
             if !self.is_predicted[place] {
                 follow(
                     &mut self.simulation.physics,
                     self.bodies[place],
-                    path.at(shown),
+                    received.pose_at(shown),
                 );
             }
         }
@@ -247,7 +281,8 @@ impl Client {
         if self.body(place).body_type() == body_type && truth.is_none() {
             return;
         }
-        let shown = self.paths[place].at(tick as f64 - self.delay.ticks());
+        let shown = self.delay.displayed_tick(tick as f64);
+        let shown = self.received[place].pose_at(shown);
         let body = self.simulation.physics.body_mut(key).expect("bodies stay");
         body.set_body_type(body_type, true);
         body.set_position(truth.map_or(shown, |state| state.pose()), true);
@@ -296,7 +331,7 @@ impl Client {
     /// Returns the server's state of a body at the tick of the newest snapshot, if it is known. Bodies at rest are not
     /// sent again.
     fn truth(&self, place: usize, tick: u64) -> Option<State> {
-        let (of, state) = self.paths[place].latest();
+        let (of, state) = self.received[place].newest;
         (of == tick || state.is_at_rest()).then_some(state)
     }
 
@@ -311,13 +346,13 @@ impl Client {
         }
     }
 
-    /// Skips ticks before the next frame. Snapshots, input and measurements belong to other ticks, so they are
+    /// Skips ticks before the next frame. Kept states, input and the measured lead belong to other ticks, so they are
     /// discarded.
     fn skip(&mut self, ticks: u64) {
         let tick = self.tick().saturating_add(ticks);
         self.simulation.set_tick(tick);
         self.lead.skip_to(tick);
-        self.delay.skip(ticks);
+        self.delay.shift(ticks as f64);
         self.inputs.clear();
         self.heard = tick;
         self.counts.skips += 1;
@@ -347,7 +382,8 @@ impl Client {
     #[must_use]
     pub fn shown_tick(&self) -> f64 {
         let frame = self.simulation.frame();
-        frame.tick as f64 - 1.0 + f64::from(frame.alpha) - self.delay.ticks()
+        let now = frame.tick as f64 - 1.0 + f64::from(frame.alpha);
+        self.delay.displayed_tick(now)
     }
 }
 

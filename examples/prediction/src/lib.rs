@@ -19,8 +19,9 @@ pub mod game;
 pub mod packets;
 // The server.
 pub mod server;
-// Received states of a body, to be displayed later.
-pub mod path;
+// Received poses of bodies, which are displayed later.
+#[path = "../../recipes/remote_bodies.rs"]
+pub mod remote_bodies;
 // How far ahead of the server a client runs.
 pub mod timing;
 // The client.

@@ -1,44 +1,21 @@
-//! How far a client runs ahead of the server, and how far in the past it displays bodies that it does not predict. All
-//! times are in ticks.
+//! How far a client runs ahead of the server. All times are in ticks.
+
+use evenstep::time::ClockFollower;
 
 use crate::packets::Report;
-use crate::server::SNAPSHOT_EVERY;
+use crate::remote_bodies::Spread;
 
 /// How much earlier than the jitter requires input should arrive.
 const LEAD: f64 = 1.0;
 /// If the lead is too small by more than this, the missing ticks are skipped. At the largest speed they would take five
 /// seconds.
 const FAR: f64 = 6.0;
-/// The change of speed per tick of a wrong lead, and its limit. Neither is visible.
-const PACE: [f64; 2] = [0.01, 0.02];
-/// The change in speed of the displayed past until its delay is right.
-const DELAY_PACE: f64 = 0.05;
-
-/// The mean of a jittering number, and its mean deviation. TCP measures round trips in this way (RFC 6298).
-#[derive(Clone, Copy, Debug)]
-struct Spread {
-    mean: f64,
-    deviation: f64,
-}
-
-/// The weight of the latest number in the mean. At twenty per second, the last second counts.
-const WEIGHT: f64 = 1.0 / 16.0;
-
-impl Spread {
-    /// Starts with a first number, and a deviation of one tick until more is known.
-    fn new(first: f64) -> Self {
-        Self {
-            mean: first,
-            deviation: 1.0,
-        }
-    }
-
-    fn add(&mut self, number: f64) {
-        let off = number - self.mean;
-        self.mean += WEIGHT * off;
-        self.deviation += WEIGHT * (off.abs() - self.deviation);
-    }
-}
+/// The speed per missing tick, and its limit. Neither is visible. A lead that is too large shrinks slowly, however large.
+const FOLLOWER: ClockFollower = ClockFollower {
+    gain: 0.01,
+    max_change: 0.02,
+    max_distance: f64::INFINITY,
+};
 
 /// How early input reaches the server.
 #[derive(Clone, Debug, Default)]
@@ -69,55 +46,11 @@ impl Lead {
         if missing > FAR {
             return Some(Pace::Skip(missing as u64));
         }
-        let faster = (PACE[0] * missing).clamp(-PACE[1], PACE[1]);
-        Some(Pace::Speed(1.0 + faster))
+        FOLLOWER.speed(missing).map(Pace::Speed)
     }
 
     /// Records that the client continues at another tick.
     pub fn skip_to(&mut self, tick: u64) {
         (self.spread, self.skipped_to) = (None, tick);
     }
-}
-
-/// How far in the past other bodies are displayed.
-#[derive(Clone, Debug, Default)]
-pub struct Delay {
-    /// The age of snapshots when they arrive.
-    age: Option<Spread>,
-    ticks: f64,
-}
-
-impl Delay {
-    /// Returns the delay, counted from the client's own tick.
-    #[must_use]
-    pub fn ticks(&self) -> f64 {
-        self.ticks
-    }
-
-    /// Records the age of a snapshot that has arrived.
-    pub fn note_age(&mut self, age: f64) {
-        match &mut self.age {
-            Some(spread) => spread.add(age),
-            None => self.ticks = right_delay(*self.age.insert(Spread::new(age))),
-        }
-    }
-
-    /// Moves the delay a little towards the right value. Called in each step.
-    pub fn adapt(&mut self) {
-        if let Some(age) = self.age {
-            let wrong = right_delay(age) - self.ticks;
-            self.ticks += wrong.clamp(-DELAY_PACE, DELAY_PACE);
-        }
-    }
-
-    /// Records that the client's tick has increased by `ticks`.
-    pub fn skip(&mut self, ticks: u64) {
-        self.age = None;
-        self.ticks += ticks as f64;
-    }
-}
-
-/// Returns the right delay: 100 ms, so one snapshot may be lost before the next arrives, and the jitter.
-fn right_delay(age: Spread) -> f64 {
-    age.mean + 2.0 * SNAPSHOT_EVERY as f64 + 2.0 * age.deviation
 }

@@ -37,6 +37,8 @@ mod pool;
 mod predicted_player;
 mod preview;
 mod progress;
+#[path = "../../../examples/recipes/remote_bodies.rs"]
+mod remote_bodies;
 mod rules;
 mod server_loop;
 mod shots;
