@@ -8,6 +8,7 @@ use crate::events::StepEvents;
 use crate::key::BodyKey;
 
 use super::motion::Smoothing;
+use super::movers::Movers;
 use super::origin::Origin;
 
 /// How many poses to begin from outlast another state, so that they do not pile up if nobody displays them.
@@ -70,6 +71,25 @@ impl Changes {
         self.list.clear();
         self.rest.clear();
         self.removed.clear();
+    }
+
+    /// Drops the removals of bodies that these changes, of a rollback, have brought back, before they are displayed.
+    pub fn keep_revived<'a>(&self, movers: &Movers, earlier: impl Iterator<Item = &'a mut Self>) {
+        let mut removed = earlier
+            .map(|it| &mut it.removed)
+            .filter(|it| !it.is_empty())
+            .peekable();
+        if self.scope == Scope::Listed || removed.peek().is_none() {
+            return;
+        }
+        let rest = self.rest.iter().map(|(key, _)| *key);
+        let mut alive: BTreeSet<_> = movers.keys().iter().copied().chain(rest).collect();
+        for change in &self.list {
+            if let Change::Other(key) = change {
+                alive.remove(key);
+            }
+        }
+        removed.for_each(|it| it.retain(|key| !alive.contains(key)));
     }
 
     pub fn append(&mut self, mut later: Self) {

@@ -1,13 +1,13 @@
 //! Data from the physics to the renderer. Neither side waits: if the box is in use, it tries again later.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{self, Arc};
 use std::time::Duration;
 
 use crate::events::StepEvents;
 use crate::lock::own;
-use crate::pose::{Change, Changes, Movers, Origin, Scope, SmoothingSettings};
+use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
 use crate::time::StepCost;
 
 use super::failure::Failure;
@@ -163,30 +163,12 @@ impl<E> Mail<E> {
             changes.append(earlier.changes);
         }
         changes.append(state.changes);
-        self.keep_revived(&state.snapshot.movers, &changes);
+        let earlier = self.states.iter_mut().map(|it| &mut it.changes);
+        changes.keep_revived(&state.snapshot.movers, earlier);
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();
         state.changes = changes;
         self.states.push_back(state);
-    }
-
-    /// Drops removals of bodies that a later rollback has brought back, before they are displayed.
-    fn keep_revived(&mut self, movers: &Movers, later: &Changes) {
-        let is_any_removed = || (self.states.iter()).any(|it| !it.changes.removed.is_empty());
-        if later.scope == Scope::Listed || !is_any_removed() {
-            return;
-        }
-        let rest = later.rest.iter().map(|(key, _)| *key);
-        let mut alive: BTreeSet<_> = movers.keys().iter().copied().chain(rest).collect();
-        for change in &later.list {
-            if let Change::Other(key) = change {
-                alive.remove(key);
-            }
-        }
-        for earlier in &mut self.states {
-            let removed = &mut earlier.changes.removed;
-            removed.retain(|key| !alive.contains(key));
-        }
     }
 
     fn drop_events(&mut self, most: usize) {

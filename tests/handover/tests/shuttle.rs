@@ -5,6 +5,9 @@ mod sync {
     pub use shuttle::thread;
 }
 
+#[expect(dead_code, reason = "a mailbox only owns values")]
+#[path = "../../../src/lock.rs"]
+mod lock;
 #[expect(dead_code, reason = "no test here reads a state's poses")]
 #[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;

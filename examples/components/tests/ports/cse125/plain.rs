@@ -14,7 +14,7 @@ pub fn run(frames: &[Duration]) -> Played {
     for time in frames {
         waiting.extend(inputs(now, now + *time));
         now += *time;
-        // The server sleeps for what is left of 16 ms, and then until the host wakes it.
+        // The server sleeps for the rest of 16 ms, and then until the host wakes it.
         if now - started >= Duration::from_millis(16) {
             started = now;
             for (_, input) in waiting.drain(..) {
