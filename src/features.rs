@@ -2,8 +2,6 @@
 
 #[cfg(not(feature = "serde"))]
 mod serde {
-    use std::convert::Infallible;
-
     use crate::{Physics, Simulation};
 
     #[diagnostic::on_unimplemented(
@@ -15,16 +13,15 @@ mod serde {
 
     /// The bounds name a lifetime, so that the compiler checks them only where a method is called.
     #[doc(hidden)]
-    #[expect(clippy::missing_errors_doc, reason = "nobody can call them")]
     impl Simulation {
-        pub fn save(&self) -> Result<Vec<u8>, Infallible>
+        pub fn save(&self) -> Result<Vec<u8>, String>
         where
             for<'a> Self: Serde,
         {
             unreachable!("the bound does not hold")
         }
 
-        pub fn load(_: &[u8]) -> Result<Self, Infallible>
+        pub fn load(_: &[u8]) -> Result<Self, String>
         where
             for<'a> Self: Serde,
         {
@@ -33,16 +30,15 @@ mod serde {
     }
 
     #[doc(hidden)]
-    #[expect(clippy::missing_errors_doc, reason = "nobody can call them")]
     impl Physics {
-        pub fn save(&self) -> Result<Vec<u8>, Infallible>
+        pub fn save(&self) -> Result<Vec<u8>, String>
         where
             for<'a> Self: Serde,
         {
             unreachable!("the bound does not hold")
         }
 
-        pub fn load(_: &[u8]) -> Result<Self, Infallible>
+        pub fn load(_: &[u8]) -> Result<Self, String>
         where
             for<'a> Self: Serde,
         {
