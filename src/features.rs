@@ -12,39 +12,28 @@ mod serde {
     pub trait Serde {}
 
     /// The bounds name a lifetime, so that the compiler checks them only where a method is called.
-    #[doc(hidden)]
-    impl Simulation {
-        pub fn save(&self) -> Result<Vec<u8>, String>
-        where
-            for<'a> Self: Serde,
-        {
-            unreachable!("the bound does not hold")
-        }
+    macro_rules! saved {
+        ($($state:ty),*) => {$(
+            #[doc(hidden)]
+            impl $state {
+                pub fn save(&self) -> Result<Vec<u8>, String>
+                where
+                    for<'a> Self: Serde,
+                {
+                    unreachable!("the bound does not hold")
+                }
 
-        pub fn load(_: &[u8]) -> Result<Self, String>
-        where
-            for<'a> Self: Serde,
-        {
-            unreachable!("the bound does not hold")
-        }
+                pub fn load(_: &[u8]) -> Result<Self, String>
+                where
+                    for<'a> Self: Serde,
+                {
+                    unreachable!("the bound does not hold")
+                }
+            }
+        )*};
     }
 
-    #[doc(hidden)]
-    impl Physics {
-        pub fn save(&self) -> Result<Vec<u8>, String>
-        where
-            for<'a> Self: Serde,
-        {
-            unreachable!("the bound does not hold")
-        }
-
-        pub fn load(_: &[u8]) -> Result<Self, String>
-        where
-            for<'a> Self: Serde,
-        {
-            unreachable!("the bound does not hold")
-        }
-    }
+    saved!(Simulation, Physics);
 }
 
 #[cfg(not(feature = "checksum"))]

@@ -1,8 +1,8 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope, finite_center, froms};
-use rapier::dynamics::RigidBodyHandle;
+use crate::pose::{Change, Changes, Scope, finite_center, froms, is_led};
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Vector;
 
@@ -20,6 +20,13 @@ impl Physics {
             edits,
             ..
         } = self;
+        let centers = &mut edits.centers;
+        let mut note = |key, body: &RigidBody| {
+            led.extend(is_led(body).then_some(key));
+            if body.is_dynamic() {
+                centers.push((key, Vector::ZERO));
+            }
+        };
         if std::mem::take(&mut edits.all) {
             for (key, handle) in world.keys.iter() {
                 let Some(body) = world.rapier.bodies.get(handle) else {
@@ -31,10 +38,7 @@ impl Physics {
                     put.push(key);
                 }
                 pairs.list_if_awake(key, handle, body);
-                led.extend(body.is_kinematic().then_some(key));
-                if body.is_dynamic() {
-                    edits.centers.push((key, Vector::ZERO));
-                }
+                note(key, body);
             }
             pairs.recheck_all();
         }
@@ -43,10 +47,7 @@ impl Physics {
             let is_dead = root.is_none() && world.keys.handle(edited).is_some();
             dead.extend(is_dead.then_some(edited));
             if let Some(body) = root.and_then(|root| world.rapier.bodies.get(root)) {
-                led.extend(body.is_kinematic().then_some(edited));
-                if body.is_dynamic() {
-                    edits.centers.push((edited, Vector::ZERO));
-                }
+                note(edited, body);
             }
             // The links of a multibody move with its root.
             let links = root.into_iter().flat_map(|root| world.links(root));

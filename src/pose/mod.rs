@@ -27,7 +27,7 @@ pub use interpolated::Interpolated;
 pub(crate) use motion::BodySmoothing;
 pub use motion::Smoothing;
 pub(crate) use motion::{
-    GeneralSmoothing, Pair, SmoothingSettings, finite_center, finite_velocity,
+    GeneralSmoothing, Pair, SmoothingSettings, finite_center, finite_velocity, is_in_motion, is_led,
 };
 pub(crate) use moved::Moved;
 pub(crate) use movers::Movers;

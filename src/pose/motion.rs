@@ -352,11 +352,11 @@ pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
     !is_in_motion(body) || (is_led(body) && !has_moved)
 }
 
-pub(super) fn is_led(body: &RigidBody) -> bool {
+pub(crate) fn is_led(body: &RigidBody) -> bool {
     body.body_type() == RigidBodyType::KinematicPositionBased
 }
 
-fn is_in_motion(body: &RigidBody) -> bool {
+pub(crate) fn is_in_motion(body: &RigidBody) -> bool {
     body.is_enabled() && !body.is_sleeping() && !body.is_fixed()
 }
 

@@ -37,7 +37,7 @@ impl Screen {
     }
 
     /// Applies these changes to the visual errors. Returns those that [`start_errors`](Self::start_errors) measures,
-    /// once the movers of the picture are in place.
+    /// once the picture has its movers.
     pub(super) fn change_errors(
         &mut self,
         changes: &[Change],

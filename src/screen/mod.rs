@@ -137,10 +137,10 @@ pub(crate) struct PictureContext<'a> {
     pub origin: Origin,
 }
 
-/// # Construction
 /// The number of removed bodies that are remembered even if fewer were displayed.
 const MOST_UNSEEN: usize = 1_000;
 
+/// # Construction
 impl Screen {
     /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and displayed
     /// this time, in seconds, and this origin.

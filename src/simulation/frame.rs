@@ -264,7 +264,7 @@ impl Simulation {
 }
 
 /// How often in a row the game's loop has left out a call. Once is harmless, as after a panic in a system. A loop that
-/// always does it hangs, stands still or stutters, so a build with debug assertions panics with the cure.
+/// always does it hangs, freezes or stutters, so a build with debug assertions panics with the cure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LeftOut {
     begin_frame: u32,

@@ -37,12 +37,12 @@ impl World {
         })
     }
 
-    /// Makes Rapier find a collider's contacts anew in the next step. It wakes the bodies that touch it.
+    /// Makes Rapier find a collider's contacts again in the next step. It wakes the bodies that touch it.
     pub fn renew_contacts_of(&mut self, handle: ColliderHandle) {
         renew(&mut self.rapier.colliders, handle);
     }
 
-    /// Makes Rapier find the contacts of a body's colliders anew in the next step, because its centre of mass has changed
+    /// Makes Rapier find the contacts of a body's colliders again in the next step, because its centre of mass has changed
     /// or, for a body that is not dynamic, its position was set.
     pub fn renew_contacts(&mut self, handle: RigidBodyHandle) {
         let attached = self.rapier.bodies.get(handle).map(RigidBody::colliders);

@@ -7,6 +7,8 @@ use rapier::dynamics::{
 use rapier::math::{Pose, Rotation, SPATIAL_DIM};
 use rapier::pipeline::PhysicsWorld;
 
+use crate::pose::is_in_motion;
+
 use super::World;
 
 impl World {
@@ -44,39 +46,35 @@ impl World {
 
     /// Returns the links of the multibody whose root is this body, or none if the body is not a root.
     pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
+        let link = self.rapier.multibody_joints.rigid_body_link(root);
+        let links = link.filter(|link| link.id == 0).map(|_| self.members(root));
+        links.into_iter().flat_map(|links| links.skip(1))
+    }
+
+    /// Returns all links of the multibody with this link, or none if the body is not a link.
+    fn members(&self, link: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
         let joints = &self.rapier.multibody_joints;
-        let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
+        let link = joints.rigid_body_link(link);
         let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
-        let links = multibody
-            .into_iter()
-            .flat_map(|multibody| multibody.links().skip(1));
+        let links = multibody.into_iter().flat_map(Multibody::links);
         links.map(MultibodyLink::rigid_body_handle)
     }
 
     /// Returns the disabled links of the multibody with this link, which Rapier moves with the others.
     pub fn disabled_links(&self, link: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
-        let joints = &self.rapier.multibody_joints;
-        let link = joints.rigid_body_link(link);
-        let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
-        let links = multibody.into_iter().flat_map(Multibody::links);
-        let handles = links.map(MultibodyLink::rigid_body_handle);
-        handles.filter(|it| (self.rapier.bodies.get(*it)).is_some_and(|body| !body.is_enabled()))
+        self.members(link).filter(|it| self.is_disabled(*it))
     }
 
     /// Returns whether the body is a disabled link of a multibody that is awake.
     pub fn is_carried(&self, handle: RigidBodyHandle) -> bool {
-        let joints = &self.rapier.multibody_joints;
-        let is_disabled = |body: &RigidBody| !body.is_enabled();
-        let Some(link) = joints.rigid_body_link(handle) else {
-            return false;
-        };
-        let is_awake = |link: &MultibodyLink| {
-            let body = self.rapier.bodies.get(link.rigid_body_handle());
-            body.is_some_and(|body| !body.is_fixed() && body.is_enabled() && !body.is_sleeping())
-        };
-        self.rapier.bodies.get(handle).is_some_and(is_disabled)
-            && (joints.get_multibody(link.multibody))
-                .is_some_and(|multibody| multibody.links().any(is_awake))
+        let bodies = &self.rapier.bodies;
+        let is_awake = |link| bodies.get(link).is_some_and(is_in_motion);
+        self.is_disabled(handle) && self.members(handle).any(is_awake)
+    }
+
+    fn is_disabled(&self, handle: RigidBodyHandle) -> bool {
+        let body = self.rapier.bodies.get(handle);
+        body.is_some_and(|body| !body.is_enabled())
     }
 
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {

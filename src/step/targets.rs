@@ -7,8 +7,9 @@ use crate::dim::{interpolate, lerp_in_f64};
 use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
+use crate::pose::is_led;
 use crate::time::Step;
-use rapier::dynamics::{RigidBody, RigidBodyType};
+use rapier::dynamics::RigidBody;
 use rapier::math::{Pose, Rotation};
 
 use super::world::World;
@@ -92,9 +93,6 @@ impl Targets {
     /// Leads a body on whose position the game has set in the step, which stops it in Rapier. A part of the pose after
     /// the step that was set since then stays.
     pub fn lead_on(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
-        if !is_led(body) {
-            return;
-        }
         let (position, next) = (*body.position(), *body.next_position());
         let mut arriving = self.arriving.iter().rev();
         let led = match self.map.get_mut(&key) {
@@ -117,6 +115,8 @@ impl Targets {
     /// Forgets the targets that are reached in a step that does not run. Rapier's bodies have their next positions, so
     /// one that is disabled is still stopped after the next step.
     pub fn abort_step(&mut self) {
+        self.arriving.sort_unstable_by_key(|(key, _)| *key);
+        self.arriving.dedup_by_key(|(key, _)| *key);
         self.arriving.iter_mut().for_each(|(_, pose)| *pose = None);
     }
 
@@ -213,10 +213,6 @@ impl Target {
             .rotation
             .normalize()
     }
-}
-
-fn is_led(body: &RigidBody) -> bool {
-    body.body_type() == RigidBodyType::KinematicPositionBased
 }
 
 /// Stops a body that was disabled in the step. Rapier has not moved it, and would do so in the first step after it is

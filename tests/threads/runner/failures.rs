@@ -243,7 +243,7 @@ fn a_stopped_runner_says_so_and_refuses_calls_until_it_recovers() {
         assert!(runner.frame_at(ms(8)).is_stopped());
     }
     runner.recover().unwrap();
-    // What is sent after it runs after it.
+    // A call that is sent after it runs after it.
     let (sender, receiver) = channel();
     runner.call(move |_, _| sender.send(()).unwrap()).unwrap();
     worker.run_until(ms(10));

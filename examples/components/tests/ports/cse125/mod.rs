@@ -19,7 +19,7 @@ pub trait Engine<E> {
     fn shoot(&self, entity: E, direction: Vector) -> Option<E>;
 }
 
-/// What a player's device reports.
+/// A report of a player's device.
 #[derive(Clone, Copy)]
 pub struct Input {
     player: usize,
