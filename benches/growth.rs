@@ -1,14 +1,7 @@
 //! Measures nanoseconds per moved body in a frame without a step, from a hundred bodies to a million. Stores them in
-//! `pictures/growth.json`, and plots them in docs/book/src/growth.svg.
+//! docs/pictures/growth.json, and plots them in docs/book/src/growth.svg.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-
-#[path = "pictures/growth.rs"]
-mod picture;
-#[path = "../tests/scenes/mod.rs"]
-mod scenes;
-#[path = "pictures/style.rs"]
-mod style;
 
 use std::error::Error;
 use std::fs;
@@ -18,14 +11,14 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::ecs::hecs::Entities;
 use evenstep::rapier::prelude::*;
-use picture::{Cache, Growth, Point};
+use pictures::growth::{Cache, Growth, Point};
 use scenes::NO_STEP;
 
 const COUNTS: [u32; 9] = [
     100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000,
 ];
 
-const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pictures/growth.json");
+const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pictures/growth.json");
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/book/src/growth.svg");
 
 /// Creates turning bodies between two states. They have no colliders: Rapier would be slow with a million of these, and

@@ -2,9 +2,6 @@
 //! after a peak. Each cost must be proportional to the present number of targets or generators.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 
-#[path = "../tests/scenes/mod.rs"]
-mod scenes;
-
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

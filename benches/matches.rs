@@ -4,8 +4,6 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod compare;
-#[path = "../tests/scenes/mod.rs"]
-mod scenes;
 
 use std::time::Duration;
 

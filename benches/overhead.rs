@@ -6,9 +6,6 @@
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-#[path = "../tests/scenes/mod.rs"]
-mod scenes;
-
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -5,8 +5,6 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod compare;
-#[path = "../tests/scenes/mod.rs"]
-mod scenes;
 
 use evenstep::rewind::Kept;
 use std::time::Duration;

@@ -4,9 +4,6 @@
 //! `cargo run --release -p evenstep-benches --all-features --example endurance -- frames --hours 10`
 #![allow(missing_docs, reason = "a program")]
 
-#[path = "../../tests/scenes/mod.rs"]
-mod scenes;
-
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::error::Error;

@@ -23,26 +23,9 @@ mod play;
 mod targets;
 // Runs by number.
 mod runs;
-// Shared with the tests of evenstep.
-#[path = "../../tests/scenes/mod.rs"]
-mod scenes;
 // The random game of the laws, and the laws that judge it.
-#[path = "../../tests/laws/display.rs"]
-mod display;
-#[path = "../../tests/laws/every.rs"]
-mod every;
-#[path = "../../tests/laws/game/mod.rs"]
-mod game;
-#[path = "../../tests/laws/lists.rs"]
-mod lists;
-#[path = "../../tests/laws/moments.rs"]
-mod moments;
-#[path = "../../tests/laws/occurrences/mod.rs"]
-mod occurrences;
-#[path = "../../tests/laws/reference.rs"]
-mod reference;
-#[path = "../../tests/laws/steps.rs"]
-mod steps;
+#[path = "../../tests/laws/random/mod.rs"]
+mod random;
 
 pub use panics::hush;
 pub use runs::Runs;

@@ -192,7 +192,7 @@ mod tests {
     use super::super::dimension::blend::interpolate;
     use super::super::dimension::parts::{BLEND_WGSL, PoseFloats, pose_floats};
     use super::*;
-    use crate::dim::testing::{pose, spin, vector};
+    use scenes::testing::{pose, spin, vector};
 
     const HALF: usize = size_of::<PoseFloats>() / size_of::<f32>() / 2;
 

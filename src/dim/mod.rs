@@ -11,8 +11,6 @@ mod dimension;
 mod blend;
 
 pub(crate) use blend::{Blend, Floats, LANES, chosen, is_near};
-#[cfg(test)]
-pub(crate) use dimension::testing;
 pub(crate) use dimension::{
     Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
 };

@@ -130,8 +130,8 @@ impl ForceGenerator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dim::testing::{length, spin};
     use rapier::dynamics::RigidBodyBuilder;
+    use scenes::testing::{length, spin};
 
     fn wrench(generator: &ForceGenerator, body: RigidBodyBuilder) -> Wrench {
         generator.wrench(&body.additional_mass(1.0).build())

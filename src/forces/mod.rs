@@ -285,8 +285,8 @@ fn user_force(body: &RigidBody) -> Wrench {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dim::testing::spin;
     use rapier::dynamics::RigidBodyBuilder;
+    use scenes::testing::spin;
 
     fn body_with_user_forces() -> (RigidBodySet, Keys, BodyKey) {
         let mut bodies = RigidBodySet::new();

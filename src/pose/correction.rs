@@ -235,8 +235,8 @@ fn distance(error: &Pose) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dim::testing::{pose, spin, vector};
     use proptest::prelude::*;
+    use scenes::testing::{pose, spin, vector};
 
     fn error() -> impl Strategy<Value = Pose> {
         let part = -0.5..0.5_f32;

@@ -145,7 +145,7 @@ fn ease(t: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dim::testing::{angle_between, pose, spin, vector};
+    use scenes::testing::{angle_between, pose, spin, vector};
 
     fn extrapolated(
         pose: &Pose,

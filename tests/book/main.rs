@@ -3,9 +3,6 @@
 //!
 //! Runs in 3D. To run one case: `cargo test --all-features --test book pages::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // Files of the repository.
 mod files;
 // Links, excerpts and programs.

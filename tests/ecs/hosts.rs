@@ -1,13 +1,13 @@
 //! Entities of a simulation, of an overlap and of a runner: the same rules, although a view displays bodies later.
 
-use crate::scenes::testing::translation;
-use crate::scenes::{MS, space};
 use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::{Entity, World};
+use scenes::testing::translation;
+use scenes::{MS, space};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};

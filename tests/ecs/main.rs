@@ -4,9 +4,6 @@
 //! ECSs.
 //! To run one case: `cargo test --all-features --test ecs entities::restored::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // Components and their sync.
 mod entities;
 // What holds with each host.

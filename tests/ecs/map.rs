@@ -1,10 +1,10 @@
 //! An `EntityMap` in random games, without hecs.
 
-use crate::scenes::testing::translation;
 use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 use proptest::prelude::*;
+use scenes::testing::translation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(256)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(256)))]
 
     #[test]
     fn every_entity_has_the_pose_of_its_body_after_a_sync(actions in prop::collection::vec(action(), 1..200)) {

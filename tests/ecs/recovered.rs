@@ -1,6 +1,5 @@
 //! Entities of bodies that a recovery, a rollback or a stop takes back or brings back.
 
-use crate::scenes::MS;
 use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities};
 use evenstep::rapier::prelude::*;
@@ -8,6 +7,7 @@ use evenstep::rewind::Kept;
 use evenstep::threads::{Runner, RunnerSettings};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use scenes::MS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};

@@ -1,13 +1,13 @@
 //! A hecs game that rolls back in every frame. Late input inserts, removes and restores its entities. The result equals
 //! that of a game without rollbacks.
 
-use crate::scenes::MS;
-use crate::scenes::testing::{spin, vector};
 use evenstep::ecs::hecs::{Body, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Correction, Physics, Rate, Simulation, Step};
 use hecs::Entity;
+use scenes::MS;
+use scenes::testing::{spin, vector};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,14 +1,14 @@
 //! A hecs world and a simulation on a real thread. `worker.rs` covers everything that depends on time, with a simulated
 //! clock.
 
-use crate::scenes::testing::translation;
-use crate::scenes::{PATIENCE, space};
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
+use scenes::testing::translation;
+use scenes::{PATIENCE, space};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn entities_stay_in_sync_when_a_level_moves_to_a_runner() {
         &mut world,
         &mut simulation.physics,
         flyer(),
-        crate::scenes::ball(),
+        scenes::ball(),
         (),
     );
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
@@ -65,7 +65,7 @@ fn entities_stay_in_sync_when_a_level_moves_to_a_runner() {
     assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
     let at = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
     let (wall, _) = entities
-        .try_spawn(&mut world, &runner, at, crate::scenes::ball(), ("wall",))
+        .try_spawn(&mut world, &runner, at, scenes::ball(), ("wall",))
         .unwrap();
     let start = world.get::<&RenderPose>(wall).unwrap().0;
     assert_eq!(start, translation(0.0, 3.0, 0.0));
@@ -94,13 +94,7 @@ fn removals_that_exceed_the_command_queue_are_sent_in_later_syncs() {
     let mut simulation = space(100);
     for i in 0..50u8 {
         let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * f32::from(i));
-        entities.spawn(
-            &mut world,
-            &mut simulation.physics,
-            at,
-            crate::scenes::ball(),
-            (),
-        );
+        entities.spawn(&mut world, &mut simulation.physics, at, scenes::ball(), ());
     }
     let mut settings = RunnerSettings::default();
     settings.call_capacity = 3;
@@ -127,13 +121,7 @@ fn a_level_of_thousands_is_cleared_in_one_sync_and_replaced() {
     let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
         for i in 0..count {
             let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * i as f32);
-            entities.spawn(
-                world,
-                &mut simulation.physics,
-                at,
-                crate::scenes::ball(),
-                (),
-            );
+            entities.spawn(world, &mut simulation.physics, at, scenes::ball(), ());
         }
     };
     let mut simulation = space(100);
@@ -150,7 +138,7 @@ fn a_level_of_thousands_is_cleared_in_one_sync_and_replaced() {
     entities.sync(&mut world, &mut runner);
     // There is room for more orders, and earlier ones are carried out first.
     let (entity, _) =
-        (entities.try_spawn(&mut world, &runner, flyer(), crate::scenes::ball(), ())).unwrap();
+        (entities.try_spawn(&mut world, &runner, flyer(), scenes::ball(), ())).unwrap();
     let count = runner
         .ask(|simulation| simulation.physics.bodies().count())
         .unwrap();
@@ -185,7 +173,7 @@ fn entities_follow_bodies_removed_and_spawned_on_the_physics_thread() {
         &mut world,
         &mut simulation.physics,
         flyer(),
-        crate::scenes::ball(),
+        scenes::ball(),
         (),
     );
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
@@ -197,7 +185,7 @@ fn entities_follow_bodies_removed_and_spawned_on_the_physics_thread() {
     });
     assert!(world.contains(entity));
     let spawn = |simulation: &mut Simulation, _: &mut Idle| {
-        simulation.physics.insert(flyer(), crate::scenes::ball());
+        simulation.physics.insert(flyer(), scenes::ball());
     };
     runner.call(spawn).unwrap();
     let mut found: Option<BodyKey> = None;
@@ -229,7 +217,7 @@ impl Hooks for Spawning {
                 0 => RigidBodyBuilder::fixed(),
                 _ => flyer(),
             };
-            let (world, ball) = (&mut self.world, crate::scenes::ball());
+            let (world, ball) = (&mut self.world, scenes::ball());
             let spawned = self.entities.spawn(world, physics, body, ball, ());
             self.spawned.push(spawned);
         }
@@ -299,7 +287,7 @@ fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
         failed = runner.failures().len();
         std::thread::yield_now();
     }
-    let ball = crate::scenes::ball();
+    let ball = scenes::ball();
     let (entity, spawned) = entities
         .try_spawn(&mut world, &runner, flyer(), ball, ("rocket",))
         .unwrap();
@@ -313,7 +301,7 @@ fn an_entity_whose_spawn_was_lost_in_a_panic_loses_its_pose() {
         "rocket"
     );
     // After the recovery, a ball is spawned.
-    let ball = crate::scenes::ball();
+    let ball = scenes::ball();
     let (entity, spawned) = entities
         .try_spawn(&mut world, &runner, flyer(), ball, ())
         .unwrap();

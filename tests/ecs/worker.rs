@@ -1,14 +1,14 @@
 //! A hecs world on a runner without a thread, with a simulated clock.
 
-use crate::scenes::MS;
-use crate::scenes::cases::scaled;
-use crate::scenes::testing::vector;
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError, Spawned, Worker};
 use evenstep::{BodyKey, Hooks, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;
+use scenes::MS;
+use scenes::cases::scaled;
+use scenes::testing::vector;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

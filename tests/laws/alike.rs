@@ -1,11 +1,11 @@
 //! Games that differ only in what must not matter are alike: bits at every frame rate and in a replay, and pictures
 //! whatever is kept.
 
-use crate::game::action::{Action, OnBody, Reach, Setting, Shelf, act};
-use crate::game::log::Bits;
-use crate::game::player::{Player, begin_step};
-use crate::game::script::{FrameScript, PLAIN, When, script};
-use crate::game::{Entry, Kind, Picture, Script, hosts, play};
+use crate::random::game::action::{Action, OnBody, Reach, Setting, Shelf, act};
+use crate::random::game::log::Bits;
+use crate::random::game::player::{Player, begin_step};
+use crate::random::game::script::{FrameScript, PLAIN, When, script};
+use crate::random::game::{Entry, Kind, Picture, Script, hosts, play};
 use evenstep::{Hooks, Physics, Smoothing, Step};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +167,7 @@ fn keeping(script: &Script, keep: u8, interval: u8) -> Script {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(64)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(64)))]
 
     #[test]
     fn bits_are_equal_at_every_frame_rate(script in script(PLAIN)) {
@@ -215,7 +215,7 @@ fn check_kept(script: &Script, kind: Kind) {
 
 #[test]
 fn a_platform_that_is_led_from_rest_is_displayed_alike() {
-    use crate::game::names::*;
+    use crate::random::game::names::*;
     let script = Script {
         setup: Setup {
             scene: Yard,

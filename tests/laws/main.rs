@@ -1,7 +1,7 @@
 //! Laws that hold for all features together.
 //!
 //! One random game plays in every host: a loop with a closure, with hooks or in the pull form, an overlap, and a runner
-//! in time or late. [`every`] judges each run by every law:
+//! in time or late. `random::every` judges each run by every law:
 //!
 //! - `steps`: each step equals that of a plain loop that does the same, however the game copies, saves, assigns, rolls
 //!   back or corrects its state.
@@ -12,7 +12,7 @@
 //! - `occurrences`: each event is displayed once, in the first picture after its step.
 //!
 //! `alike` compares games that differ only in what must not matter: the frame rate, a replay, and the kept states. To
-//! add an action to all of this, add it to [`game::action`].
+//! add an action to all of this, add it to `random::game::action`.
 //!
 //! Other laws have games of their own kind:
 //!
@@ -21,30 +21,13 @@
 //!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
-//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws every::`. `PROPTEST_CASES` scales
+//! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws random::`. `PROPTEST_CASES` scales
 //! the number of random games (256 is usual), and `PROPTEST_RNG_SEED` selects them. A failed game prints as Rust.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
-// The random game.
-mod game;
-// A displayed pose, in f64.
-mod reference;
-// Every law in every host.
-mod every;
+// The random game, and every law in every host.
+mod random;
 // Games that are alike.
 mod alike;
-// Steps, compared with those of a plain loop.
-mod steps;
-// Lists of moved and removed bodies, and entities.
-mod lists;
-// The displayed time.
-mod moments;
-// Displayed poses and visual errors.
-mod display;
-// Displayed events, and the rules that say which they are.
-mod occurrences;
 // Comparison with bare Rapier.
 mod conformance;
 // The same bits on every platform.

@@ -4,9 +4,6 @@
 //! `Runner`.
 //! One case: `cargo test --all-features --test past rewind::correction::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // Rollbacks, rewinds and corrections.
 mod rewind;
 // Poses of earlier ticks.

@@ -1,10 +1,10 @@
 //! A second simulation that predicts only the bodies near the player.
 
-use crate::scenes::testing::vector;
-use crate::scenes::with_floor;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
+use scenes::testing::vector;
+use scenes::with_floor;
 use std::time::Duration;
 
 /// The whole match up to the last tick whose inputs are all known, and the player's surroundings up to the present.
@@ -59,7 +59,7 @@ impl Match {
     }
 
     fn x(&self, pair: usize) -> f32 {
-        crate::scenes::shown_x(&self.near, self.pairs[pair][1])
+        scenes::shown_x(&self.near, self.pairs[pair][1])
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::scenes::MS;
-use crate::scenes::testing::vector;
 use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Simulation, Step};
+use scenes::MS;
+use scenes::testing::vector;
 
 /// An ECS whose entities have ids that are never reused.
 #[derive(Default)]
@@ -36,7 +36,7 @@ const PREDICTED: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
 
 impl Game {
     fn new() -> Self {
-        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100));
+        let mut simulation = scenes::with_floor(evenstep::Rate::hz(100));
         simulation.keep(Kept {
             ticks: 30,
             ..simulation.kept()
@@ -73,7 +73,7 @@ impl Game {
         if fires(step.tick) {
             let at = vector(0.1 * (step.tick % 9) as f32, 0.5, 0.0);
             let body = RigidBodyBuilder::dynamic().translation(at);
-            let key = self.simulation.physics.insert(body, crate::scenes::ball());
+            let key = self.simulation.physics.insert(body, scenes::ball());
             self.spawn(key, 3 + step.tick % 17);
         }
         self.simulation.run_step();

@@ -3,13 +3,13 @@
 use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 
-use crate::scenes::testing::{cuboid, spin, translation, vector};
-use crate::scenes::{MS, ball, collider_pose};
 use evenstep::rapier::geometry::{ColliderHandle, Shape};
 use evenstep::rapier::parry::query::ShapeCastOptions;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::RewindError;
 use evenstep::{BodyKey, Frame, Simulation, Step};
+use scenes::testing::{cuboid, spin, translation, vector};
+use scenes::{MS, ball, collider_pose};
 
 const KEPT: u64 = 40;
 
@@ -77,7 +77,7 @@ struct Game {
 
 impl Game {
     fn new() -> Self {
-        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100));
+        let mut simulation = scenes::with_floor(evenstep::Rate::hz(100));
         simulation.keep(Kept {
             ticks: KEPT,
             poses: KEPT + 2,
@@ -240,19 +240,19 @@ fn colliders_have_the_poses_that_the_frame_displayed() {
 /// Rapier moves a disabled link with its multibody, and leaves its collider behind.
 #[test]
 fn no_query_finds_the_collider_of_a_disabled_link() {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     simulation.keep(Kept {
         ticks: KEPT,
         ..simulation.kept()
     });
     let insert = |simulation: &mut Simulation, body: RigidBodyBuilder| {
-        simulation.physics.insert(body, crate::scenes::ball())
+        simulation.physics.insert(body, scenes::ball())
     };
     let root = insert(&mut simulation, RigidBodyBuilder::fixed());
     let link = RigidBodyBuilder::dynamic().translation(Vector::X);
     let link = insert(&mut simulation, link);
     let ends = [root, link].map(|key| simulation.physics.handle(key).unwrap());
-    let joint = crate::scenes::testing::ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+    let joint = scenes::testing::ball_joint(Vector::X * 0.5, Vector::X * -0.5);
     let physics = simulation.physics.rapier_mut_except_bodies();
     physics
         .insert_multibody_joint(ends[0], ends[1], joint)
@@ -274,27 +274,27 @@ fn no_query_finds_the_collider_of_a_disabled_link() {
         let link = simulation.physics.body_mut(link).unwrap();
         link.set_enabled(is_enabled);
     };
-    crate::scenes::advance(&mut simulation, 15);
+    scenes::advance(&mut simulation, 15);
     assert_eq!(off(&simulation), (0.0, [true; 2]));
     enable(&mut simulation, false);
-    crate::scenes::advance(&mut simulation, 15);
+    scenes::advance(&mut simulation, 15);
     let to = translation(0.0, 10.0, 0.0);
     simulation.physics.teleport(root, to).unwrap();
     for _ in 0..5 {
-        crate::scenes::advance(&mut simulation, 15);
+        scenes::advance(&mut simulation, 15);
     }
     let (distance, is_found) = off(&simulation);
-    crate::scenes::assert_near(distance, 10.0);
+    scenes::assert_near(distance, 10.0);
     assert_eq!(is_found, [false; 2]);
     enable(&mut simulation, true);
-    crate::scenes::advance(&mut simulation, 15);
+    scenes::advance(&mut simulation, 15);
     assert_eq!(off(&simulation), (0.0, [true; 2]));
 }
 
 /// The first of them is the one whose step ran before the call.
 #[test]
 fn all_ticks_kept_since_a_call_in_the_middle_of_a_frame_can_be_queried() {
-    let (mut simulation, flyer) = crate::scenes::flyer_in_space();
+    let (mut simulation, flyer) = scenes::flyer_in_space();
     let at_rest = RigidBodyBuilder::fixed().translation(Vector::Y * 9.0);
     let at_rest = simulation.physics.insert(at_rest, ball());
     simulation.begin_frame(MS(85));
@@ -350,7 +350,7 @@ fn ticks_out_of_range_are_refused_and_bad_alphas_are_clamped() {
     for _ in 0..60 {
         other.frame(10, |_| ());
     }
-    let worlds = [&other.simulation, simulation].map(|it| crate::scenes::hash(it.physics.rapier()));
+    let worlds = [&other.simulation, simulation].map(|it| scenes::hash(it.physics.rapier()));
     assert_eq!(worlds[0], worlds[1]);
 }
 

@@ -4,12 +4,12 @@ use evenstep::rewind::Kept;
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::scenes::testing::translation;
-use crate::scenes::{MS, flyer_in_space, shown_x};
 use evenstep::rapier::prelude::*;
 use evenstep::render::Interpolated;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::testing::translation;
+use scenes::{MS, flyer_in_space, shown_x};
 
 fn lerp(a: &f32, b: &f32, t: f32) -> f32 {
     a + (b - a) * t

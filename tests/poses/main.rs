@@ -5,9 +5,6 @@
 //! `Overlap` and `Runner`.
 //! One case: `cargo test --all-features --test poses smoothing::hermite::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // The poses before and after a step.
 mod pairs;
 // Pictures that begin at another pose.

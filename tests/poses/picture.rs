@@ -1,12 +1,12 @@
 //! Displayed poses during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
 
-use crate::scenes::testing::translation;
-use crate::scenes::{MS, advance, ball, flyer_in_space};
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use scenes::testing::translation;
+use scenes::{MS, advance, ball, flyer_in_space};
 use std::convert::Infallible;
 
 struct Idle;
@@ -92,10 +92,7 @@ fn a_frame_of_zero_time_lists_an_edit_in_a_pause_once() {
         .unwrap();
     let view = overlap.frame(MS(0), &mut Idle).unwrap();
     assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
-    assert_eq!(
-        crate::scenes::stepped_x(&simulation.physics, key).round(),
-        5.0
-    );
+    assert_eq!(scenes::stepped_x(&simulation.physics, key).round(), 5.0);
 }
 
 #[test]
@@ -157,7 +154,7 @@ fn hits_stored_for_the_next_step_are_restored_by_a_rollback() {
         simulation.physics.insert(body, sensor.clone());
     }
     simulation.advance_with(MS(100), &mut Game).unwrap();
-    let state = |simulation: &Simulation| crate::scenes::hash(simulation.physics.rapier());
+    let state = |simulation: &Simulation| scenes::hash(simulation.physics.rapier());
     let (first, speed) = (
         state(&simulation),
         simulation.physics.body(key).unwrap().linvel().y,
@@ -320,13 +317,13 @@ fn a_shell_that_is_removed_at_its_hit_is_drawn_until_the_last_frame_before_it() 
     for fps in [60_u32, 144, 240] {
         let mut worst = 0.0_f32;
         for offset in 0..16u8 {
-            let mut simulation = crate::scenes::space(60);
+            let mut simulation = scenes::space(60);
             // Frames begin at any time within a step.
             advance(&mut simulation, offset.into());
             let wall = RigidBodyBuilder::fixed().translation(Vector::X * 40.0);
             simulation
                 .physics
-                .insert(wall, crate::scenes::testing::cuboid(0.5, 5.0, 5.0));
+                .insert(wall, scenes::testing::cuboid(0.5, 5.0, 5.0));
             // The ball touches the wall at x = 39.4.
             let body = RigidBodyBuilder::dynamic()
                 .translation(Vector::X * 0.09 * f32::from(offset))

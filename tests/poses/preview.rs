@@ -1,7 +1,7 @@
 //! The measurements of the comparison of previews with extrapolation, in cases where the right figures are known.
 
-use crate::scenes::preview::{Figures, Way, latency, measure, scenes as all};
 use evenstep::{Rate, Smoothing};
+use scenes::preview::{Figures, Way, latency, measure, scenes as all};
 use std::time::Duration;
 
 const EXTRAPOLATED: Way = Way::Smoothing(Smoothing::Extrapolate);

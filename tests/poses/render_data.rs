@@ -2,13 +2,13 @@
 //!
 //! The random games of `laws/model` draw from these data alone.
 
-use crate::scenes::renderer::Renderer;
-use crate::scenes::testing::{pose, spin, translation};
-use crate::scenes::{MS, advance, ball, flyer, flyer_in_space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, View};
 use evenstep::{BodyKey, Correction, Hooks, Physics, Simulation, Smoothing};
+use scenes::renderer::Renderer;
+use scenes::testing::{pose, spin, translation};
+use scenes::{MS, advance, ball, flyer, flyer_in_space};
 use std::convert::Infallible;
 
 struct Idle;

@@ -1,8 +1,5 @@
 //! The spans of the feature `tracing`, and how they nest.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 use evenstep::rewind::Kept;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,18 +1,18 @@
 //! In the steady state, a frame allocates nothing except what Rapier's step allocates.
 
-use crate::scenes::testing::vector;
 use allocation_counter::measure;
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Rate, Simulation};
+use scenes::testing::vector;
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// Creates balls, of which some bounce for ever, so that there are collisions. Each ball has a generator.
 fn scene() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
+    let mut simulation = scenes::with_floor(Rate::hz(60));
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
             // The balls are apart along x, because a plane has no rows behind each other. Half of them soon rest, and report
@@ -77,7 +77,7 @@ fn a_frame_allocates_no_more_than_bare_rapier() {
             bare.bodies.get_mut(*handle);
         }
         bare.step();
-        crate::scenes::hash(&bare)
+        scenes::hash(&bare)
     };
     let mut end = 0;
     for steps in [1, 0, 5, 2].repeat(60) {
@@ -93,7 +93,7 @@ fn a_frame_allocates_no_more_than_bare_rapier() {
         by_rapier += rapiers.count_total;
     }
     assert_eq!(
-        crate::scenes::hash(simulation.physics.rapier()),
+        scenes::hash(simulation.physics.rapier()),
         end,
         "the same motion"
     );
@@ -138,16 +138,16 @@ fn a_sync_with_hecs_allocates_nothing() {
 /// The size that limits the states kept for a rollback is an estimate. This test bounds its error.
 #[test]
 fn the_estimated_size_of_a_state_is_within_25_percent() {
-    let mut heap = crate::scenes::with_floor(Rate::default());
-    crate::scenes::heap(&mut heap, 300);
-    let mut stacks = crate::scenes::with_floor(Rate::default());
-    crate::scenes::pile(&mut stacks, 300);
-    let mut free = crate::scenes::space(60);
-    crate::scenes::spinners(&mut free, 300);
-    let everything = crate::scenes::everything::Everything::new().simulation;
+    let mut heap = scenes::with_floor(Rate::default());
+    scenes::heap(&mut heap, 300);
+    let mut stacks = scenes::with_floor(Rate::default());
+    scenes::pile(&mut stacks, 300);
+    let mut free = scenes::space(60);
+    scenes::spinners(&mut free, 300);
+    let everything = scenes::everything::Everything::new().simulation;
     let sleepers = {
-        let mut simulation = crate::scenes::with_floor(Rate::default());
-        crate::scenes::sleepers(&mut simulation, 300);
+        let mut simulation = scenes::with_floor(Rate::default());
+        scenes::sleepers(&mut simulation, 300);
         simulation
     };
     for (name, mut simulation) in [

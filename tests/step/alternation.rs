@@ -1,11 +1,11 @@
 //! The events of each pair of colliders are a start, a stop, a start, and so on, whatever the game changes meanwhile.
 
-use crate::scenes::{MS, with_floor};
 use evenstep::events::Collision;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use proptest::prelude::*;
+use scenes::{MS, with_floor};
 use std::collections::BTreeMap;
 
 /// The number of ticks that have actions.
@@ -105,7 +105,7 @@ fn a_contact_that_began_in_a_step_of_rapier_has_no_stop() {
 #[test]
 fn a_collider_in_a_reused_slot_does_not_continue_the_contacts_of_its_predecessor() {
     for replaced in [0, 1] {
-        let mut simulation = crate::scenes::space(100);
+        let mut simulation = scenes::space(100);
         let insert = |physics: &mut Physics, x: f32, listens| {
             let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
             physics.insert(body, ball(listens))
@@ -233,7 +233,7 @@ fn play(
     let balls = Balls(keys.collect());
     simulation.physics.resources_mut().insert(balls);
     let mut collisions = Vec::new();
-    crate::scenes::until_tick(TICKS + 20, || {
+    scenes::until_tick(TICKS + 20, || {
         simulation.advance(MS(frame), |physics, step| act_all(physics, step, deeds));
         collisions.extend(simulation.events().collisions());
         between(&mut simulation, deeds);
@@ -254,7 +254,7 @@ fn assert_alternate(collisions: &[Collision]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(40)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(40)))]
 
     #[test]
     fn starts_and_stops_alternate_alike_at_every_frame_rate(deeds in deeds()) {

@@ -1,9 +1,9 @@
 //! Contacts follow what the game changes, although Rapier recycles the contacts of bodies that barely move.
 
-use crate::scenes::testing::{cuboid, pose, spin, translation};
-use crate::scenes::with_floor;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation};
+use scenes::testing::{cuboid, pose, spin, translation};
+use scenes::with_floor;
 use std::time::Duration;
 
 fn run(simulation: &mut Simulation, steps: u32) {
@@ -320,7 +320,7 @@ fn what_is_changed_for_a_step_and_back_is_the_same_run_in_every_frame() {
                 let step = Duration::from_nanos(16_666_667);
                 let Ok(_) = simulation.advance_with(step * steps, &mut hooks);
             }
-            crate::scenes::hash(simulation.physics.rapier())
+            scenes::hash(simulation.physics.rapier())
         };
         let reference = end(1, false, false);
         for (steps, keeps, shows) in [(4, false, false), (1, true, false), (4, true, true)] {
@@ -359,7 +359,7 @@ fn a_collider_is_attached_alike_whatever_is_displayed_before() {
                 }
             });
         }
-        crate::scenes::hash(simulation.physics.rapier())
+        scenes::hash(simulation.physics.rapier())
     };
     let reference = end(false, false);
     assert_eq!(end(true, false), reference);

@@ -1,10 +1,10 @@
 //! Edits between two steps, and how poses are displayed after them.
 
-use crate::scenes::testing::{angle_between, spin, translation, turned, vector};
-use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Simulation, Smoothing};
+use scenes::testing::{angle_between, spin, translation, turned, vector};
+use scenes::{MS, advance, ball, space};
 use std::time::Duration;
 
 fn x(simulation: &Simulation, key: BodyKey) -> f32 {

@@ -1,10 +1,10 @@
 //! Events: none is lost or duplicated, and each has its tick and its bodies.
 
-use crate::scenes::MS;
-use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::events::{Collision, Events};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::MS;
+use scenes::testing::{cuboid, translation, vector};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl Hooks for Churn {
 
 impl Bouncing {
     fn new() -> Self {
-        let simulation = crate::scenes::with_floor(Rate::hz(100));
+        let simulation = scenes::with_floor(Rate::hz(100));
         Self {
             simulation,
             game: Churn::default(),
@@ -73,7 +73,7 @@ impl Bouncing {
     /// Returns all events of 300 steps, read after each frame.
     fn run(mut self, frame: Duration) -> (Vec<Collision>, usize, Churn) {
         let (mut collisions, mut forces) = (Vec::new(), 0);
-        crate::scenes::until_tick(300, || {
+        scenes::until_tick(300, || {
             let Ok(_) = self.simulation.advance_with(frame, &mut self.game);
             collisions.extend(self.simulation.events().collisions());
             forces += self.simulation.events().contact_forces().count();
@@ -124,7 +124,7 @@ fn collisions_start_before_they_stop_and_name_both_bodies() {
 #[test]
 fn a_removed_body_is_named_in_its_stop_event_after_slot_reuse() {
     for through_rapier in [false, true] {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+        let mut simulation = scenes::with_floor(Rate::hz(100));
         let insert = |simulation: &mut Simulation, x: f32| {
             let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.49, 0.0));
             simulation.physics.insert(body, noisy_ball())
@@ -195,7 +195,7 @@ fn events_report_sensors_and_name_only_tracked_bodies() {
 
 #[test]
 fn contact_forces_carry_their_tick_and_are_in_newtons() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+    let mut simulation = scenes::with_floor(Rate::hz(100));
     let heavy = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::Y * 0.5)
@@ -220,7 +220,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
 
 #[test]
 fn a_frame_without_a_step_has_no_events() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+    let mut simulation = scenes::with_floor(Rate::hz(100));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     simulation.physics.insert(body, noisy_ball());
     simulation.advance(MS(10), |_, _| ());
@@ -238,7 +238,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
         |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+        let mut simulation = scenes::with_floor(Rate::hz(100));
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
         let (handle, collider) = simulation.physics.rapier_mut().insert(body, noisy_ball());
         simulation.advance(MS(10), |_, _| ());
@@ -256,7 +256,7 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
 
 #[test]
 fn a_body_tracked_in_a_reused_slot_gets_no_event_of_its_predecessor() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+    let mut simulation = scenes::with_floor(Rate::hz(100));
     let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     let old = simulation.physics.insert(body(), noisy_ball());
     simulation.advance(MS(10), |_, _| ());
@@ -286,7 +286,7 @@ fn body_mut_access_does_not_change_the_order_of_events() {
     // Balls that fall onto each other. Half of them are disabled, and later enabled, all in one step. `look` chooses
     // balls that are accessed before that.
     let run = |look: fn(usize) -> bool| {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+        let mut simulation = scenes::with_floor(Rate::hz(100));
         let keys: Vec<BodyKey> = (0..60)
             .map(|i| {
                 let at = vector((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
@@ -339,7 +339,7 @@ fn body_mut_access_does_not_change_the_order_of_events() {
 
 #[test]
 fn a_sensor_crossed_within_one_step_reports_start_before_stop() {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     // Many pairs in one step, so that a sort has something to do: the last bullet crosses the first gate.
     let lane = |i: u8| Vector::Y * 3.0 * f32::from(i);
     for i in 0..30 {
@@ -370,7 +370,7 @@ fn a_sensor_crossed_within_one_step_reports_start_before_stop() {
 
 #[test]
 fn quarantine_events_are_sorted_by_key() {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let keys: Vec<BodyKey> = (0..8u8)
         .map(|i| {
             let at = Vector::X * 3.0 * f32::from(i);
@@ -407,7 +407,7 @@ fn balls(events: Events) -> Vec<(u64, BodyKey)> {
 fn events_have_the_tick_of_their_step_after_ticks_are_renumbered_within_a_frame() {
     // The ticks are renumbered to before the frame's steps, to one of them, and to after them.
     for first in [0, 4, 40] {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+        let mut simulation = scenes::with_floor(Rate::hz(100));
         simulation.advance(MS(30), |_, _| ());
         let mut count = 0;
         let caught = catch_unwind(AssertUnwindSafe(|| {

@@ -1,10 +1,10 @@
 //! Gravity that changes, and the bodies that it wakes.
 
-use crate::scenes::testing::{cuboid, soft_cube, vector};
-use crate::scenes::{MS, advance, ball, hash, moved_keys, sleepers, space, with_floor};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, VectorError};
+use scenes::testing::{cuboid, soft_cube, vector};
+use scenes::{MS, advance, ball, hash, moved_keys, sleepers, space, with_floor};
 
 const UP: Vector = vector(0.0, 9.81, 0.0);
 

@@ -1,12 +1,12 @@
 //! Where and how hard two colliders hit each other, and which bodies fell asleep or woke up.
 
-use crate::scenes::testing::{cuboid, spin, translation, vector};
-use crate::scenes::{MS, advance, space, with_floor};
 use evenstep::events::{Hit, SleepChange};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BeforeStep, BodyKey, Physics, Rate, Simulation, Step};
+use scenes::testing::{cuboid, spin, translation, vector};
+use scenes::{MS, advance, space, with_floor};
 use std::time::Duration;
 
 /// Returns a ball of radius 0.5 that falls towards a floor at 0 m, 3 m/s to the side.

@@ -1,10 +1,10 @@
 //! Hooks that fail, panic, or misuse the API.
 
-use crate::scenes::{MS, flyer_in_space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::{MS, flyer_in_space};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -246,7 +246,7 @@ fn no_frame_is_open_in_before_frame_even_after_a_panic() {
 #[test]
 fn advance_after_a_panic_in_rapiers_step_panics_with_the_remedy() {
     let (mut simulation, _) = flyer_in_space();
-    crate::scenes::break_rapier(&mut simulation.physics);
+    scenes::break_rapier(&mut simulation.physics);
     let mut advance = || {
         let advance = || simulation.advance(MS(10), |_, _| ());
         catch_unwind(AssertUnwindSafe(advance)).unwrap_err()
@@ -399,7 +399,7 @@ fn rapiers_physics_hooks_are_called() {
             Some(Arc::new(NoContacts))
         }
     }
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+    let mut simulation = scenes::with_floor(Rate::hz(100));
     let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic().translation(Vector::Y),
         ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),

@@ -1,18 +1,18 @@
 //! Copies of a simulation: their contents, and the effects of replacing a simulation with a copy.
 
-use crate::scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Pushes the flyer in each step, and inserts a body in some steps.
 fn play(physics: &mut Physics, key: BodyKey, tick: u64) {
-    let push = crate::scenes::testing::vector(0.0, (tick % 5) as f32, 0.1);
+    let push = scenes::testing::vector(0.0, (tick % 5) as f32, 0.1);
     physics.apply_impulse(key, push).unwrap();
     if tick % 4 == 1 {
         physics.insert(flyer(), ball());
@@ -115,10 +115,7 @@ fn assigning_a_copy_of_another_tick_discards_the_rewind_states() {
         assert!(simulation.roll_back(tick).is_err() && simulation.rewind(tick).is_err());
     }
     simulation.rewind(4).unwrap();
-    assert_eq!(
-        crate::scenes::stepped_x(&simulation.physics, key).round(),
-        4.0
-    );
+    assert_eq!(scenes::stepped_x(&simulation.physics, key).round(), 4.0);
 }
 
 /// A level is a value: the game restarts by assigning it in a hook.
@@ -312,7 +309,7 @@ fn a_clone_made_right_after_a_resimulation_displays_the_originals_poses() {
 fn assigning_a_sound_clone_repairs_a_broken_simulation_and_its_clone() {
     let (mut simulation, key) = flyer_in_space();
     let sound = simulation.clone();
-    crate::scenes::break_rapier(&mut simulation.physics);
+    scenes::break_rapier(&mut simulation.physics);
     let is_broken = |simulation: &mut Simulation| {
         catch_unwind(AssertUnwindSafe(|| advance(simulation, 10))).is_err()
     };

@@ -207,7 +207,7 @@ fn step(simulation: &mut Simulation, queue: &mut TickQueue<u64>) -> (u64, Vec<u6
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(256)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(256)))]
 
     /// A player's input delay changes in any step. Some packets are lost, and the next one repeats their samples.
     #[test]

@@ -3,9 +3,6 @@
 //! Runs the closure and the pull form in 3D and in 2D, and some cases with `Overlap` and `Runner`.
 //! One case: `cargo test --all-features --test step forces::once::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // Forces, impulses, torques and force generators.
 mod forces;
 // Kinematic targets.

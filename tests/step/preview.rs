@@ -1,9 +1,9 @@
 //! `Physics::preview`: later states, with and without a hook.
 
-use crate::scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
 use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Step};
+use scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! When Rapier's queries find a change: the table in the documentation of `Physics`.
 
-use crate::scenes::testing::{cuboid, translation};
-use crate::scenes::{advance, space};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation};
+use scenes::testing::{cuboid, translation};
+use scenes::{advance, space};
 
 /// Where a change moves something to.
 const THERE: f32 = 10.0;
@@ -87,7 +87,7 @@ fn check((name, change, before, after): &Row) {
             advance(&mut simulation, 0);
             assert_eq!(found(&mut simulation.physics), *before, "{name}");
         }
-        simulation.begin_frame(crate::scenes::MS(10));
+        simulation.begin_frame(scenes::MS(10));
         assert!(simulation.next_step().is_some());
         if in_hook {
             change(&mut simulation.physics, &scene);

@@ -4,11 +4,11 @@ use evenstep::rewind::Kept;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::scenes::MS;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::ResimulateError;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::MS;
 use std::time::Duration;
 
 /// A game whose steps depend on its own data: it pushes harder the more often it has pushed.

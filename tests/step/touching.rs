@@ -1,9 +1,9 @@
 //! Which colliders touch a body now, and what belongs to a collider.
 
-use crate::scenes::testing::{cuboid, translation, vector};
-use crate::scenes::{MS, mixed, with_floor};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation};
+use scenes::testing::{cuboid, translation, vector};
+use scenes::{MS, mixed, with_floor};
 use std::collections::BTreeSet;
 
 /// Two colliders, the lower handle first.
@@ -173,7 +173,7 @@ fn a_collider_changed_through_its_handle_is_displayed_as_if_all_bodies_were_chec
         let mut simulation = Simulation::new(Rate::hz(10));
         let body = RigidBodyBuilder::dynamic()
             .gravity_scale(0.0)
-            .angvel(crate::scenes::testing::spin(0.0, 0.0, 3.0));
+            .angvel(scenes::testing::spin(0.0, 0.0, 3.0));
         let key = simulation.physics.insert(body, cuboid(0.5, 0.4, 0.3));
         let collider = simulation.physics.body(key).unwrap().colliders()[0];
         let mut poses = Vec::new();

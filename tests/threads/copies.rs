@@ -1,17 +1,17 @@
 //! Copies that are made of a simulation on a thread: driven alone, they display everything, under the usual limits.
 
-use crate::scenes::mirror::Mirror;
-use crate::scenes::renderer::Renderer;
-use crate::scenes::testing::translation;
-use crate::scenes::{
-    MS, PATIENCE, STEPPINGS, advance, assert_near, ball, flyer_in_space, moved_keys, shown_x,
-    space, stepped_x,
-};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::time::{Clock, FrameTime};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::mirror::Mirror;
+use scenes::renderer::Renderer;
+use scenes::testing::translation;
+use scenes::{
+    MS, PATIENCE, STEPPINGS, advance, assert_near, ball, flyer_in_space, moved_keys, shown_x,
+    space, stepped_x,
+};
 use std::convert::Infallible;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;

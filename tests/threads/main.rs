@@ -4,9 +4,6 @@
 //! two threads, and `tests/laws` (every) has random games of both.
 //! To run one case: `cargo test --all-features --test threads overlap::picture::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // Steps run while the game draws.
 mod overlap;
 // Steps run by the wall clock.

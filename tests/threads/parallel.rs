@@ -1,12 +1,12 @@
 //! With the feature `parallel`, the displayed poses do not depend on the number of threads that compute them.
 
-use crate::scenes::testing::spin;
-use crate::scenes::{Yard, in_time};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use scenes::testing::spin;
+use scenes::{Yard, in_time};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// Creates enough bodies for several threads. There are plain, off-centre, Hermite, extrapolated and resting ones.
 fn scene() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = crate::scenes::space(60);
-    let keys = crate::scenes::spinners(&mut simulation, 50_001);
+    let mut simulation = scenes::space(60);
+    let keys = scenes::spinners(&mut simulation, 50_001);
     for (i, key) in keys.iter().enumerate() {
         let smoothing = match i % 7 {
             0 => Smoothing::Hermite,
@@ -64,7 +64,7 @@ fn displayed_poses_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_thread_pool_stays_set_across_clones_rewinds_rollbacks_and_assigned_states() {
-    let mut simulation = crate::scenes::space(60);
+    let mut simulation = scenes::space(60);
     simulation.keep(Kept {
         ticks: 20,
         ..simulation.kept()
@@ -116,14 +116,14 @@ fn matches(count: usize) -> Vec<Yard> {
 }
 
 fn step(playing: &mut Yard) {
-    playing.advance(crate::scenes::MS(17));
+    playing.advance(scenes::MS(17));
 }
 
 /// Returns the hash after this many steps.
 fn hash_alone(steps: u32) -> u64 {
     let mut alone = Yard::new(Rate::default());
     (0..steps).for_each(|_| step(&mut alone));
-    crate::scenes::hash(alone.simulation.physics.rapier())
+    scenes::hash(alone.simulation.physics.rapier())
 }
 
 /// Steps each match once. As many run at the same time as the pool has threads.
@@ -156,10 +156,7 @@ fn many_matches_in_one_pool_do_not_deadlock() {
     };
     for (threads, count) in [(1, 5), (2, 20), (4, 9), (4, 40), (7, 30)] {
         for playing in in_time(move || rounds(threads, count)) {
-            assert_eq!(
-                crate::scenes::hash(playing.simulation.physics.rapier()),
-                expected
-            );
+            assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
             assert!(playing.simulation.physics.rapier().thread_pool().is_none());
         }
     }
@@ -184,10 +181,7 @@ fn matches_with_the_same_another_or_no_pool_do_not_deadlock() {
     for threads in [2, 4] {
         let (this, other, matches) = in_time(move || rounds(threads));
         for (i, playing) in matches.iter().enumerate() {
-            assert_eq!(
-                crate::scenes::hash(playing.simulation.physics.rapier()),
-                expected
-            );
+            assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
             assert_eq!(has_pool(playing, &this), i % 3 == 0);
             assert_eq!(has_pool(playing, &other), i % 3 == 1);
         }
@@ -212,10 +206,7 @@ fn matches_on_separate_threads_that_share_a_pool_do_not_deadlock() {
     let expected = hash_alone(400);
     let (pool, matches) = in_time(rounds);
     for playing in matches {
-        assert_eq!(
-            crate::scenes::hash(playing.simulation.physics.rapier()),
-            expected
-        );
+        assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
         assert!(has_pool(&playing, &pool));
     }
 }
@@ -223,8 +214,8 @@ fn matches_on_separate_threads_that_share_a_pool_do_not_deadlock() {
 #[test]
 fn large_worlds_on_threads_outside_a_pool_do_not_deadlock() {
     let rounds = || {
-        let mut simulation = crate::scenes::with_floor(Rate::default());
-        crate::scenes::pile(&mut simulation, 600);
+        let mut simulation = scenes::with_floor(Rate::default());
+        scenes::pile(&mut simulation, 600);
         let mut matches = vec![simulation; 4];
         let pool = pool(3);
         for simulation in &mut matches[2..] {
@@ -233,13 +224,13 @@ fn large_worlds_on_threads_outside_a_pool_do_not_deadlock() {
         }
         std::thread::scope(|scope| {
             for simulation in &mut matches {
-                scope.spawn(|| (0..100).for_each(|_| _ = crate::scenes::advance(simulation, 17)));
+                scope.spawn(|| (0..100).for_each(|_| _ = scenes::advance(simulation, 17)));
             }
         });
         matches
     };
     let matches = in_time(rounds);
-    let hash = |simulation: &Simulation| crate::scenes::hash(simulation.physics.rapier());
+    let hash = |simulation: &Simulation| scenes::hash(simulation.physics.rapier());
     let expected = hash(&matches[0]);
     assert!(
         matches
@@ -259,7 +250,7 @@ fn steps_under_a_mutex_that_pool_threads_await_do_not_deadlock() {
     };
     let playing = in_time(rounds);
     assert_eq!(
-        crate::scenes::hash(playing.simulation.physics.rapier()),
+        scenes::hash(playing.simulation.physics.rapier()),
         hash_alone(200)
     );
 }
@@ -276,7 +267,7 @@ impl PhysicsHooks for Inner {
 
 /// Creates a ball on a floor, whose contact calls Rapier's hooks.
 fn hooked() -> Simulation {
-    let mut simulation = crate::scenes::with_floor(Rate::default());
+    let mut simulation = scenes::with_floor(Rate::default());
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
     simulation
@@ -287,7 +278,7 @@ fn hooked() -> Simulation {
 
 /// Runs a frame of 17 ms with Rapier's hooks.
 fn step_with(simulation: &mut Simulation, hooks: &dyn PhysicsHooks) {
-    simulation.begin_frame(crate::scenes::MS(17));
+    simulation.begin_frame(scenes::MS(17));
     while simulation.next_step().is_some() {
         simulation.run_step_with(hooks);
     }
@@ -308,7 +299,7 @@ fn steps_nested_in_rapiers_hooks_do_not_deadlock() {
         assert!(steps >= 20);
         (
             steps as u32,
-            crate::scenes::hash(inner.simulation.physics.rapier()),
+            scenes::hash(inner.simulation.physics.rapier()),
         )
     };
     let results = in_time(move || {
@@ -335,7 +326,7 @@ thread_local! {
 fn depth_of_step(simulation: &mut Simulation) -> usize {
     let depth = DEPTH.get() + 1;
     DEPTH.set(depth);
-    crate::scenes::advance(simulation, 17);
+    scenes::advance(simulation, 17);
     DEPTH.set(depth - 1);
     depth
 }
@@ -404,10 +395,7 @@ fn a_panic_in_a_step_propagates_and_the_pool_stays_usable() {
     };
     let expected = hash_alone(21);
     for playing in in_time(after_panics) {
-        assert_eq!(
-            crate::scenes::hash(playing.simulation.physics.rapier()),
-            expected
-        );
+        assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
     }
 }
 

@@ -1,9 +1,9 @@
 //! One scene has one hash at all frame times.
 
-use crate::scenes::{Key, MS, Yard, hash};
 use evenstep::Rate;
 use evenstep::rapier::prelude::*;
 use proptest::prelude::*;
+use scenes::{Key, MS, Yard, hash};
 use std::time::Duration;
 
 const TICKS: u64 = 240;
@@ -82,17 +82,17 @@ fn the_hash_differs_without_input() {
 fn bits_are_the_same_with_recorded_frame_times() {
     let expected = at_fps(60);
     let trace = include_str!("../../examples/hecs_game/frame-times.csv");
-    let times = crate::scenes::frame_times::read(trace.as_bytes()).unwrap();
+    let times = scenes::frame_times::read(trace.as_bytes()).unwrap();
     assert_eq!(run(times.into_iter().cycle()), expected);
 }
 
 #[test]
 fn steps_match_bare_rapier_bit_for_bit() {
     let rate = Rate::hz(60);
-    let mut ours = crate::scenes::with_floor(rate);
-    let mut bare = crate::scenes::with_floor(rate);
+    let mut ours = scenes::with_floor(rate);
+    let mut bare = scenes::with_floor(rate);
     for simulation in [&mut ours, &mut bare] {
-        crate::scenes::pile(simulation, 60);
+        scenes::pile(simulation, 60);
     }
     for _ in 0..120 {
         bare.physics.rapier_mut().step();
@@ -108,12 +108,12 @@ fn steps_match_bare_rapier_bit_for_bit() {
 fn keys_are_the_same_at_every_frame_rate_after_removals_through_rapier() {
     // A body is removed through Rapier at one tick and by its key at a later one, and others are inserted after that.
     let run = |frame_time: Duration| {
-        let mut simulation = crate::scenes::space(60);
+        let mut simulation = scenes::space(60);
         let mut keys: Vec<_> = (0..40)
             .map(|_| simulation.physics.insert_body(RigidBodyBuilder::dynamic()))
             .collect();
         let mut given = Vec::new();
-        crate::scenes::until_tick(180, || {
+        scenes::until_tick(180, || {
             simulation.advance(frame_time, |physics, step| {
                 let dying = keys[usize::try_from(step.tick / 6).unwrap()];
                 match step.tick % 6 {
@@ -143,7 +143,7 @@ fn keys_are_the_same_at_every_frame_rate_after_removals_through_rapier() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(12)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(12)))]
 
     #[test]
     fn bits_are_the_same_at_random_frame_times(

@@ -1,11 +1,11 @@
 //! The displayed time never goes back, and the displayed poses are those of that time.
 
-use crate::scenes::{MS, advance, assert_near, flyer_in_space, shown_x, stepped_x};
 use evenstep::rapier::prelude::Vector;
 use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
+use scenes::{MS, advance, assert_near, flyer_in_space, shown_x, stepped_x};
 use std::time::Duration;
 
 const SMOOTHINGS: [Smoothing; 4] = [

@@ -1,6 +1,6 @@
 //! The reader of captures, on good and bad files.
 
-use crate::scenes::frame_times::{TraceError, read};
+use scenes::frame_times::{TraceError, read};
 use std::time::Duration;
 
 fn micros(text: &str) -> Result<Vec<u128>, TraceError> {

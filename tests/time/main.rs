@@ -3,9 +3,6 @@
 //! Runs the closure and the pull form in 3D and in 2D, and `Runner` and `Overlap` where they differ.
 //! One case: `cargo test --all-features --test time stepping::`.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 // The loop driven by the game.
 mod pull;
 // The five steppings, pauses and speeds.

@@ -2,11 +2,11 @@
 //! frame times to 0.02 ms and its clock to 1 ms. All of them round to a frame of 60 Hz or to 100 ms when they resist
 //! fingerprinting. The tests measure the effect on motion, and the benefit of a filter.
 
-use crate::scenes::strategies::Random;
-use crate::scenes::{frame_times, shown_x, space};
 use evenstep::rapier::prelude::*;
 use evenstep::time::{FrameFilter, FrameTimer};
 use proptest::prelude::*;
+use scenes::strategies::Random;
+use scenes::{frame_times, shown_x, space};
 use std::time::Duration;
 
 const US: fn(u64) -> Duration = Duration::from_micros;

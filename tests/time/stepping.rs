@@ -1,10 +1,10 @@
 //! The steps of each stepping. No stepping loses time or runs a step of length zero.
 
-use crate::scenes::{MS, PATIENCE, STEPPINGS, flyer_in_space};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::time::{Budget, Clock, Dropped};
 use evenstep::{BodyKey, Hooks, Rate, Simulation, Smoothing, Step, Stepping};
 use proptest::prelude::*;
+use scenes::{MS, PATIENCE, STEPPINGS, flyer_in_space};
 use std::time::Duration;
 
 fn clock(hz: u32, stepping: Stepping) -> Clock {
@@ -424,13 +424,13 @@ fn extrapolation_has_no_latency() {
 #[test]
 fn only_fixed_and_display_counted_bits_match_at_30_and_60_fps() {
     let end = |stepping, fps: u32| {
-        let mut yard = crate::scenes::Yard::new(Rate::hz(60));
+        let mut yard = scenes::Yard::new(Rate::hz(60));
         yard.simulation.clock_settings_mut().set_stepping(stepping);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         for _ in 0..2 * fps {
             yard.advance(frame);
         }
-        crate::scenes::hash(yard.simulation.physics.rapier())
+        scenes::hash(yard.simulation.physics.rapier())
     };
     for (stepping, same) in STEPPINGS.into_iter().zip([true, false, false, true, true]) {
         let equal = end(stepping, 60) == end(stepping, 30);

@@ -1,8 +1,6 @@
 //! The findings of the comparison of strategies, which are the same in every run.
 
-use crate::scenes::strategies::{
-    Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces,
-};
+use scenes::strategies::{Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces};
 use std::time::Duration;
 
 const LENGTH: Duration = Duration::from_secs(4);

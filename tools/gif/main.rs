@@ -4,7 +4,7 @@
 //!
 //! `cargo run --release -p evenstep-gif`
 //!
-//! The program runs two simulations, writes the pose of each body in each frame to `docs/evenstep.csv`, and draws
+//! The program runs two simulations, writes the pose of each body in each frame to `tools/gif/evenstep.csv`, and draws
 //! `docs/book/src/evenstep.gif` from that log. With `--check` it writes nothing, and fails if a byte of the log or
 //! the picture in `docs` is out of date.
 //!
@@ -31,7 +31,7 @@ use clap::Parser;
 
 use scene::{LOOP_FRAMES, Row};
 
-const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evenstep.csv");
+const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/evenstep.csv");
 const PICTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../docs/book/src/evenstep.gif"

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use serde_json::Value;
 
-use crate::style::{self, Area, BLUE, FONT, GREY, label, text};
+use pictures::style::{self, Area, BLUE, FONT, GREY, label, text};
 
 /// The lanes: names of spans, and the span with all others comes first.
 const LANES: [&str; 3] = ["frame", "step", "rapier"];

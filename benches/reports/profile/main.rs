@@ -7,8 +7,6 @@
 //! `tracing-tracy` instead of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod lanes;
-#[path = "../../pictures/style.rs"]
-mod style;
 
 use std::error::Error;
 use std::fs::{self, File};

@@ -8,12 +8,6 @@
 //! The book has copies of the plots, in docs/book/src.
 #![allow(missing_docs, reason = "a program")]
 
-#[path = "../../../tests/scenes/mod.rs"]
-mod scenes;
-
-#[path = "../../pictures/style.rs"]
-mod style;
-
 mod filters;
 mod plots;
 mod preview;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use plotters::style::RGBColor;
 
 use super::Row;
-use super::style::{Band, EVENSTEP, Line, WITHOUT, lines_over_time};
+use pictures::style::{Band, EVENSTEP, Line, WITHOUT, lines_over_time};
 
 /// A strategy, its label and its colour, and the point from which the label extends to the right.
 type Named = (&'static str, (&'static str, RGBColor), (f64, f64));

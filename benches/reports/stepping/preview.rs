@@ -5,7 +5,7 @@ use std::time::Duration;
 use evenstep::Rate;
 use evenstep::time::RateError;
 
-use super::scenes::preview::{Figures, WAYS, latency, measure, scenes};
+use scenes::preview::{Figures, WAYS, latency, measure, scenes};
 
 /// Measures each method of displaying a frame, at 60 Hz and at 30 Hz, and prints the results.
 pub fn print(length: Duration) -> Result<(), RateError> {

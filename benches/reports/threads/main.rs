@@ -6,9 +6,6 @@
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "wall-clock time is measured")]
 
-#[path = "../../../tests/scenes/mod.rs"]
-mod scenes;
-
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 

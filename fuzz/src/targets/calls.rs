@@ -7,10 +7,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::every::judge;
-use crate::game::Kind;
-use crate::game::script::{ALL, script};
-use crate::scenes;
+use crate::random::every::judge;
+use crate::random::game::Kind;
+use crate::random::game::script::{ALL, script};
 use crate::tally::Tally;
 
 /// Runs a program. The bytes are its seed.

@@ -7,8 +7,8 @@ use evenstep::time::{Clock, FrameFilter};
 use mutatis::{Result, Session};
 
 use crate::mutate::{Bytes, TEXT};
-use crate::scenes::frame_times as reader;
 use crate::tally::Tally;
+use scenes::frame_times as reader;
 
 pub fn seeds() -> Vec<Vec<u8>> {
     let shipped = include_str!("../../../examples/hecs_game/frame-times.csv");

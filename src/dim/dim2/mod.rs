@@ -4,9 +4,6 @@
 pub(super) mod blend;
 // The parts of a pose, in other forms: turns, matrices, numbers for the GPU.
 pub mod parts;
-// Helpers for tests of both dimensions.
-#[cfg(test)]
-pub(crate) mod testing;
 
 pub(crate) use blend::{Rotations, Spins, Vectors};
 pub(crate) use parts::{angle, capped_spin, is_same, lerp_in_f64, normalized, turns};

@@ -264,9 +264,9 @@ impl Drop for Overlap {
 mod tests {
     use super::*;
     use crate::BodyKey;
-    use crate::dim::testing::translation;
     use crate::testing::flyer;
     use rapier::prelude::*;
+    use scenes::testing::translation;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::rc::Rc;
     use std::sync::Arc;

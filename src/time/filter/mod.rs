@@ -40,7 +40,7 @@ use averaging::{Averaging, Snapping};
 /// at 144 Hz, and delays frames by at most 1.5 ms, or one frame at 144 Hz. If they are rounded to 100 ms, averaging
 /// over 64 frames reduces it from 37 ms to 2 ms, and delays frames by at most 77 ms. An average spreads a missed frame
 /// over all its frames, which is worse than no filter if stamps are finer than a frame. The README of
-/// `examples/browser` has all measurements.
+/// `examples/demos/browser` has all measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,

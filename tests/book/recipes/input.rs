@@ -1,9 +1,9 @@
 //! Keys that are stamped by the clock of the frames, and keys in a pause menu.
 
 use super::*;
-use crate::scenes::MS;
 use evenstep::input::{Button, Delivery, InputQueue};
 use evenstep::time::FrameTimer;
+use scenes::MS;
 
 /// A game in an event loop. `now` is the time since its start, by one clock for frames and keys.
 struct Game {

@@ -53,13 +53,13 @@ mod world;
 #[cfg(feature = "hecs")]
 mod worlds;
 
-use crate::scenes::{space, with_floor};
 use evenstep::rapier::control::{
     DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
 };
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use hero::{GAP, HALF_HEIGHT, Hero, RADIUS, STANDING};
+use scenes::{space, with_floor};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);

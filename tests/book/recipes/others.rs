@@ -35,7 +35,7 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
             );
         }
         let mut taken = Vec::new();
-        crate::scenes::until_tick(180, || {
+        scenes::until_tick(180, || {
             simulation.begin_frame(SECOND / frames_per_second);
             while let Some(step) = simulation.next_step() {
                 simulation.run_step();
@@ -70,7 +70,7 @@ fn a_kinematic_player_triggers_fixed_sensors_only_if_enabled() {
                 .active_collision_types(types)
                 .active_events(ActiveEvents::COLLISION_EVENTS),
         );
-        crate::scenes::advance(&mut simulation, 200);
+        scenes::advance(&mut simulation, 200);
         simulation.events().collisions().next().is_some()
     };
     let default = ActiveCollisionTypes::default();
@@ -99,7 +99,7 @@ fn additional_mass_takes_effect_in_the_first_step() {
         .physics
         .insert(body, ColliderBuilder::ball(0.2).mass(3.0));
     assert_eq!(simulation.physics.body(key).unwrap().mass(), 3.0);
-    crate::scenes::advance(&mut simulation, 17);
+    scenes::advance(&mut simulation, 17);
     assert_eq!(simulation.physics.body(key).unwrap().mass(), 5.0);
 }
 

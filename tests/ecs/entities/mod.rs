@@ -7,12 +7,12 @@ mod restored;
 mod taken;
 mod worlds;
 
-use crate::scenes::testing::{translation, vector};
 use evenstep::ecs::hecs::{Body, Entities, EntityError, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;
+use scenes::testing::{translation, vector};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

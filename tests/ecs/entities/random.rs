@@ -471,7 +471,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(40)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(40)))]
 
     #[test]
     fn random_operations_keep_entities_and_bodies_paired(

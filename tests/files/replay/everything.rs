@@ -1,7 +1,7 @@
 //! A recording of scenes with everything in them.
 
 use super::*;
-use crate::scenes::everything::{Everything, Script};
+use scenes::everything::{Everything, Script};
 
 impl Play for Script {
     type Input = Option<(u64, bool)>;
@@ -124,8 +124,8 @@ fn a_replay_on_another_number_of_threads_has_no_differences() {
         pool.build().unwrap()
     };
     let bytes = on_threads(1).install(|| {
-        let mut simulation = crate::scenes::with_floor(Rate::hz(60));
-        crate::scenes::heap(&mut simulation, 200);
+        let mut simulation = scenes::with_floor(Rate::hz(60));
+        scenes::heap(&mut simulation, 200);
         let mut recorder = Recorder::new(Vec::new(), settings(60)).unwrap();
         for _ in 0..120 {
             record_frame(&mut recorder, &mut simulation, &mut Heap, MS(17)).unwrap();

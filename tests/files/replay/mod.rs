@@ -12,8 +12,6 @@ mod pauses;
 mod restarts;
 mod runs;
 
-use crate::scenes::testing::{translation, vector};
-use crate::scenes::{MS, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     Divergence, RecordError, RecordedRun, Recorder, RecorderSettings, Recording, RecordingEnd,
@@ -22,6 +20,8 @@ use evenstep::recording::{
 use evenstep::saving::SaveError;
 use evenstep::time::{Budget, FrameTime};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use scenes::testing::{translation, vector};
+use scenes::{MS, ball, space};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

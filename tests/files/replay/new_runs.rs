@@ -172,7 +172,7 @@ fn a_rollback_begins_a_new_run() {
 fn recording_a_state_that_cannot_be_saved_is_an_error() {
     let (mut simulation, mut game) = Balls::new();
     let mut broken = simulation.clone();
-    crate::scenes::break_rapier(&mut broken.physics);
+    scenes::break_rapier(&mut broken.physics);
     let advance = AssertUnwindSafe(|| broken.advance(MS(10), |_, _| ()));
     catch_unwind(advance).unwrap_err();
     let sound = std::mem::replace(&mut simulation.physics, broken.physics);

@@ -66,9 +66,9 @@ fn impulses(simulation: &Simulation) -> String {
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn loaded_joints_and_contacts_have_the_same_impulses() {
-    use crate::scenes::testing::{ball_joint, cuboid};
+    use scenes::testing::{ball_joint, cuboid};
 
-    let mut here = crate::scenes::with_floor(Rate::hz(60));
+    let mut here = scenes::with_floor(Rate::hz(60));
     let mut bodies = Vec::new();
     for (rope, i) in (0..4u8).flat_map(|rope| (0..6u8).map(move |i| (rope, i))) {
         let at = vector(
@@ -124,7 +124,7 @@ fn loaded_joints_and_contacts_have_the_same_impulses() {
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn loaded_soft_bodies_continue_bit_for_bit() {
-    use crate::scenes::testing::{cloth, cuboid, soft_cube};
+    use scenes::testing::{cloth, cuboid, soft_cube};
 
     let particles = |simulation: &Simulation| -> Vec<Vector> {
         let soft_bodies = simulation.physics.rapier().soft_bodies.iter();
@@ -336,7 +336,7 @@ fn a_frame_that_repeats_the_picture_of_a_loaded_state_reports_its_tick_and_time(
 
 #[test]
 fn the_first_frame_after_a_load_lists_all_bodies_without_errors() {
-    let (mut simulation, flyer) = crate::scenes::flyer_in_space();
+    let (mut simulation, flyer) = scenes::flyer_in_space();
     let [wall, lamp] = [2.0, 4.0].map(|y| {
         let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);
         simulation.physics.insert(body, ball())

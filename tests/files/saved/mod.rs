@@ -6,10 +6,6 @@ mod physics;
 mod plain_types;
 mod refused;
 
-#[cfg(feature = "enhanced-determinism")]
-use crate::scenes::everything::Everything;
-use crate::scenes::testing::{translation, vector};
-use crate::scenes::{MS, Yard, assert_near, ball, hash, space};
 use allocation_counter::measure;
 use evenstep::ecs::EntityMap;
 use evenstep::forces::ForceGenerator;
@@ -20,6 +16,10 @@ use evenstep::saving::{LoadError, SaveError};
 use evenstep::threads::Overlap;
 use evenstep::time::Clock;
 use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
+#[cfg(feature = "enhanced-determinism")]
+use scenes::everything::Everything;
+use scenes::testing::{translation, vector};
+use scenes::{MS, Yard, assert_near, ball, hash, space};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

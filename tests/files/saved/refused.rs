@@ -73,7 +73,7 @@ fn saving_reports_why_a_state_cannot_be_saved() {
         .remove_force_generator(generator.unwrap());
     assert_eq!(removed, None, "it was removed with its body");
 
-    crate::scenes::break_rapier(&mut simulation.physics);
+    scenes::break_rapier(&mut simulation.physics);
     let advance = AssertUnwindSafe(|| simulation.advance(MS(20), |_, _| ()));
     catch_unwind(advance).unwrap_err();
     assert_eq!(simulation.physics.save(), Err(SaveError::Panicked));

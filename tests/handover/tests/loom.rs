@@ -2,16 +2,11 @@
 
 mod sync;
 
-#[expect(dead_code, reason = "a mailbox only owns values")]
-#[path = "../../../src/lock.rs"]
-mod lock;
-#[expect(dead_code, reason = "no test here reads a state's poses")]
-#[path = "../../../src/threads/mailbox.rs"]
-mod mailbox;
 mod model;
 
-// Stubs for the names that the library's files use.
-use model::stubs::{self as events, self as failure, self as pose, self as settings, self as time};
+// The names that the library's files use in its crate.
+use model::lock;
+use model::stubs::{self as events, self as pose, self as time};
 use model::{Planted, hand_over};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {

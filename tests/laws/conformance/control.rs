@@ -9,7 +9,7 @@ use super::dim::ASIDE;
 use super::game::Scene;
 use super::parts::{at, floor, wave};
 use super::world::World;
-use crate::scenes::testing::{cuboid, spin, vector};
+use scenes::testing::{cuboid, spin, vector};
 
 /// A character that walks down a slope, against boxes and up stairs to a lift.
 #[derive(Clone, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use evenstep::rapier::prelude::*;
 
 use super::parts::wave;
-use crate::scenes::testing::hinge;
+use scenes::testing::hinge;
 
 /// The direction in which bodies are placed side by side.
 pub const ASIDE: Vector = Vector::X;

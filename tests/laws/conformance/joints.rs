@@ -8,7 +8,7 @@ use super::dim::{FIXED_AT, door_hinge, impulse, loose, shape};
 use super::game::Scene;
 use super::parts::{at, floor, wave};
 use super::world::{Events, World};
-use crate::scenes::testing::{ball_joint, cuboid, hinge, spaced, vector};
+use scenes::testing::{ball_joint, cuboid, hinge, spaced, vector};
 
 /// A chain that breaks, a row of other joints, and the arm of a multibody, with motors and limits.
 #[derive(Clone, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use evenstep::rapier::prelude::*;
 
 use super::dim::{in_heap, shape};
 use super::world::World;
-use crate::scenes::testing::{cuboid, spin, vector};
+use scenes::testing::{cuboid, spin, vector};
 
 pub fn at(kind: RigidBodyType, x: f32, y: f32, z: f32) -> RigidBodyBuilder {
     RigidBodyBuilder::new(kind).translation(vector(x, y, z))

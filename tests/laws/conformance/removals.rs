@@ -9,7 +9,7 @@ use super::dim::DEPTH;
 use super::game::{Filters, Scene};
 use super::parts::{at, floor, heap};
 use super::world::{Events, World};
-use crate::scenes::testing::{ball_joint, cuboid, on_ground, spaced, vector};
+use scenes::testing::{ball_joint, cuboid, on_ground, spaced, vector};
 
 /// Tiles, joints and touching bodies are removed. Contacts are disabled and changed.
 #[derive(Clone, Serialize, Deserialize)]

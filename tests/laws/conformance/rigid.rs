@@ -10,7 +10,7 @@ use super::dim::{block, blocks, hills, shape};
 use super::game::Scene;
 use super::parts::{at, floor, heap, wave};
 use super::world::{Events, World};
-use crate::scenes::testing::{cuboid, spaced, spin, translation, vector};
+use scenes::testing::{cuboid, spaced, spin, translation, vector};
 
 /// Everything through `rapier_mut`: spawn, removal, edits of bodies, colliders, gravity and parameters.
 #[derive(Clone, Serialize, Deserialize)]

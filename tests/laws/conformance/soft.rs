@@ -7,7 +7,7 @@ use super::dim::{ASIDE, blade, cloth};
 use super::game::Scene;
 use super::parts::{at, floor, heap, wave};
 use super::world::{Events, World};
-use crate::scenes::testing::{soft_cube, vector};
+use scenes::testing::{soft_cube, vector};
 
 /// Jelly, cloth and a rope that are pushed, pulled, cut and torn.
 ///

@@ -10,7 +10,7 @@ use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{Hooks, Simulation};
 
 use super::game::{Difference, Game, LATE, STEPS, Scene};
-use crate::scenes::MS;
+use scenes::MS;
 
 /// Runs all steps of a game.
 pub type Way<S> = fn(Simulation, Game<S>) -> Outcome<S>;

@@ -7,7 +7,7 @@ use evenstep::{BodyKey, Physics};
 use serde::Serialize;
 use twox_hash::XxHash3_64;
 
-use crate::scenes::hash;
+use scenes::hash;
 
 /// Rapier's sets. A simulation gives access to each through the method that its documentation recommends.
 pub trait World {

@@ -16,14 +16,14 @@ mod games;
 use std::hash::Hasher;
 use std::time::Duration;
 
-use crate::scenes::everything::Everything;
-use crate::scenes::testing::{
-    ball_joint, cloth, cuboid, rotation_numbers, soft_cube, spin, translation, vector,
-};
-use crate::scenes::{MS, ball, pile, sleepers, space, with_floor};
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step};
+use scenes::everything::Everything;
+use scenes::testing::{
+    ball_joint, cloth, cuboid, rotation_numbers, soft_cube, spin, translation, vector,
+};
+use scenes::{MS, ball, pile, sleepers, space, with_floor};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 

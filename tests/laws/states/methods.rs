@@ -219,9 +219,9 @@ pub(super) const METHODS: &[Method] = &[
     #[cfg(feature = "checksum")]
     Method { name: "Physics::body_checksum", cells: ALWAYS, call: |it| some(it.simulation.physics.body_checksum(it.ball).is_some()) },
     // Bodies.
-    Method { name: "Physics::insert", cells: ALWAYS, call: |it| done(it.simulation.physics.insert(RigidBodyBuilder::dynamic(), crate::scenes::ball())) },
+    Method { name: "Physics::insert", cells: ALWAYS, call: |it| done(it.simulation.physics.insert(RigidBodyBuilder::dynamic(), scenes::ball())) },
     Method { name: "Physics::insert_body", cells: ALWAYS, call: |it| done(it.simulation.physics.insert_body(RigidBodyBuilder::dynamic())) },
-    Method { name: "Physics::insert_collider", cells: ALWAYS, call: |it| some(it.simulation.physics.insert_collider(it.ball, crate::scenes::ball()).is_ok()) },
+    Method { name: "Physics::insert_collider", cells: ALWAYS, call: |it| some(it.simulation.physics.insert_collider(it.ball, scenes::ball()).is_ok()) },
     Method { name: "Physics::remove_collider", cells: ALWAYS, call: |it| {
         let collider = it.simulation.physics.body(it.ball).unwrap().colliders()[0];
         some(it.simulation.physics.remove_collider(collider).is_some())

@@ -16,13 +16,13 @@ mod parts;
 mod sources;
 mod unreachable;
 
-use crate::scenes::testing::{spin, translation};
-use crate::scenes::{MS, advance, hash, with_floor};
 use evenstep::forces::{ForceGenerator, ForceGeneratorKey};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::rewind::RewindError;
 use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing};
+use scenes::testing::{spin, translation};
+use scenes::{MS, advance, hash, with_floor};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -173,7 +173,7 @@ fn game() -> Game {
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
     let ball = simulation.physics.insert(body, collider);
     let body = RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 9.0);
-    let lift = simulation.physics.insert(body, crate::scenes::ball());
+    let lift = simulation.physics.insert(body, scenes::ball());
     let drag = ForceGenerator::Drag {
         linear: 0.1,
         angular: 0.1,
@@ -238,7 +238,7 @@ impl Game {
     /// Runs a step in which Rapier panics.
     fn broken(self) -> Self {
         let mut game = self.before();
-        crate::scenes::break_rapier(&mut game.simulation.physics);
+        scenes::break_rapier(&mut game.simulation.physics);
         quietly(|| game.simulation.run_step()).unwrap_err();
         game
     }

@@ -5,13 +5,13 @@ use evenstep::rewind::Kept;
 
 /// A pile with bodies that are spawned and removed, spinners off their centre, and a simulation-wide smoothing.
 fn scene(smoothing: Smoothing, states: u64) -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
+    let mut simulation = scenes::with_floor(Rate::hz(60));
     simulation.smoothing = smoothing;
     simulation.keep(Kept {
         poses: states,
         ..simulation.kept()
     });
-    let mut keys = crate::scenes::pile(&mut simulation, 20);
+    let mut keys = scenes::pile(&mut simulation, 20);
     for i in 0..5u8 {
         let body = RigidBodyBuilder::dynamic()
             .translation(vector(-6.0, 2.0 + 2.0 * f32::from(i), 0.0))

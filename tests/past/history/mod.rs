@@ -5,19 +5,19 @@ mod random;
 mod ticks;
 mod ways_back;
 
-use crate::scenes::testing::{spin, translation, vector};
-use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::rewind::ResimulateError;
 use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step};
 use proptest::prelude::*;
+use scenes::testing::{spin, translation, vector};
+use scenes::{MS, advance, ball, space};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Creates a flyer at 100 Hz that moves 1 m per step, with a history of `states` states and snapshots of the last 100
 /// ticks.
 fn flyer(states: u64) -> (Simulation, BodyKey) {
-    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    let (mut simulation, key) = scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 100,
         poses: states,
@@ -94,8 +94,7 @@ impl Run {
         let tick = physics.tick();
         match number / 7 % 14 {
             kind @ (0 | 1) => {
-                let body =
-                    [crate::scenes::flyer(), RigidBodyBuilder::fixed()][kind as usize].clone();
+                let body = [scenes::flyer(), RigidBodyBuilder::fixed()][kind as usize].clone();
                 let key = physics.insert(body.translation(at), ball());
                 self.keys.retain(|other| *other != key);
                 self.keys.push(key);

@@ -3,7 +3,7 @@
 use super::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(200)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(200)))]
 
     /// For each kept tick, `pose_at` returns the pose that the body had right after that step, and `world_at` agrees.
     #[test]

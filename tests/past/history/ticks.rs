@@ -180,7 +180,7 @@ fn edits_between_steps_of_a_frame_never_appear_in_earlier_ticks() {
     for edit in edits {
         // Snapshots of every fourth tick contain no poses of the ticks between them.
         for is_rewindable in [false, true] {
-            let (mut simulation, key) = crate::scenes::flyer_in_space();
+            let (mut simulation, key) = scenes::flyer_in_space();
             if is_rewindable {
                 simulation.keep(Kept {
                     ticks: 20,

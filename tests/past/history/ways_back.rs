@@ -6,7 +6,7 @@ use evenstep::rewind::Kept;
 /// This holds even if the two runs differ from the first resimulated step on, and if that step is the only one.
 #[test]
 fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
-    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    let (mut simulation, key) = scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 20,
         poses: 20,
@@ -22,7 +22,7 @@ fn poses_of_resimulated_steps_replace_those_of_the_first_run() {
     let shown = simulation.pose_at(key, 5, 1.0).unwrap();
     assert_eq!(shown.translation.y, 1.0);
 
-    let (mut simulation, _) = crate::scenes::flyer_in_space();
+    let (mut simulation, _) = scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 20,
         poses: 20,
@@ -129,7 +129,7 @@ fn a_body_added_by_a_correction_or_rewind_has_no_earlier_history() {
     // A body that only the other machine has.
     let (mut simulation, _) = flyer(20);
     let mut theirs = simulation.clone();
-    let key = theirs.physics.insert(crate::scenes::flyer(), ball());
+    let key = theirs.physics.insert(scenes::flyer(), ball());
     advance(&mut simulation, 50);
     advance(&mut theirs, 50);
     simulation.correct(theirs.physics).unwrap();

@@ -36,7 +36,7 @@ fn an_equal_state_between_two_steps_causes_no_visual_error() {
 /// The state differs by half a metre.
 #[test]
 fn a_correction_between_two_steps_of_a_frame_is_displayed_smoothly() {
-    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    let (mut simulation, key) = scenes::flyer_in_space();
     advance(&mut simulation, 103);
     simulation.begin_frame(MS(30));
     simulation.next_step().unwrap();

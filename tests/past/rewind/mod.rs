@@ -9,13 +9,6 @@ mod redo;
 mod runs;
 mod states;
 
-use crate::scenes::everything::Everything;
-use crate::scenes::mirror::Mirror;
-use crate::scenes::testing::{about_z, angle_between, cuboid, pose, spin, translation, vector};
-use crate::scenes::{
-    MS, advance, assert_near, ball, break_rapier, flyer, hash, moved_keys, shown_x, space,
-    with_floor,
-};
 use evenstep::events::Events;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
@@ -25,6 +18,13 @@ use evenstep::{
     BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping,
 };
 use proptest::prelude::*;
+use scenes::everything::Everything;
+use scenes::mirror::Mirror;
+use scenes::testing::{about_z, angle_between, cuboid, pose, spin, translation, vector};
+use scenes::{
+    MS, advance, assert_near, ball, break_rapier, flyer, hash, moved_keys, shown_x, space,
+    with_floor,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ const ALL: usize = usize::MAX;
 
 /// Creates a flyer at 100 Hz that moves 1 m per step, with states kept.
 fn flyer_with_states(ticks: u64) -> (Simulation, BodyKey) {
-    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    let (mut simulation, key) = scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks,
         bytes: ALL,

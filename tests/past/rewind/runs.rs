@@ -4,7 +4,7 @@ use super::*;
 use evenstep::rewind::Kept;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(60)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(60)))]
 
     /// This holds however late input arrives, and however its steps are resimulated.
     #[test]
@@ -85,7 +85,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(40)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(40)))]
 
     /// In a pause, a rewind with an overstep displays the poses that a frame at that time would have displayed,
     /// regardless of bodies spawned, removed or teleported since. `moved` and `removed` report the changes.

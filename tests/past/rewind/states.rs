@@ -327,9 +327,7 @@ fn a_correction_keeps_how_bodies_are_displayed_here() {
         |physics: &Physics, key| (physics.body_smoothing(key), physics.body_correction(key));
     advance(&mut server, 50);
     advance(&mut client, 55);
-    let theirs = server
-        .physics
-        .insert(crate::scenes::flyer(), crate::scenes::ball());
+    let theirs = server.physics.insert(scenes::flyer(), scenes::ball());
     server
         .physics
         .set_body_smoothing(theirs, Some(Smoothing::Latest))

@@ -104,14 +104,14 @@ fn a_simulation_cloned_within_a_frame_continues_bit_for_bit() {
 
 #[test]
 fn keys_issued_after_a_save_are_dead_after_a_restore_and_reused() {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let before = simulation
         .physics
-        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+        .insert(RigidBodyBuilder::dynamic(), scenes::ball());
     let saved = simulation.clone();
     let after = simulation
         .physics
-        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+        .insert(RigidBodyBuilder::dynamic(), scenes::ball());
     simulation.physics.remove(before);
     simulation.clone_from(&saved);
     assert!(simulation.physics.body(before).is_some());
@@ -119,7 +119,7 @@ fn keys_issued_after_a_save_are_dead_after_a_restore_and_reused() {
     assert_eq!(simulation.pose(after), None);
     let again = simulation
         .physics
-        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+        .insert(RigidBodyBuilder::dynamic(), scenes::ball());
     assert_eq!(again, after);
 }
 
@@ -145,7 +145,7 @@ fn a_clone_shares_nothing_with_the_original() {
 #[cfg(feature = "checksum")]
 #[test]
 fn a_checksum_differs_exactly_if_the_state_differs() {
-    use crate::scenes::testing::{spin, turned};
+    use scenes::testing::{spin, turned};
     let mut game = Everything::new();
     for number in 0..100 {
         game.frame(number);
@@ -193,10 +193,10 @@ fn a_checksum_differs_exactly_if_the_state_differs() {
 #[test]
 fn a_checksum_does_not_depend_on_frame_times_or_speed() {
     let run = |frame: std::time::Duration, speed: f64| {
-        let mut simulation = crate::scenes::space(100);
+        let mut simulation = scenes::space(100);
         simulation
             .physics
-            .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+            .insert(RigidBodyBuilder::dynamic(), scenes::ball());
         simulation.clock_settings_mut().set_speed(speed).unwrap();
         while simulation.physics.tick() < 30 {
             simulation.advance(frame, |_, _| ());
@@ -212,20 +212,20 @@ fn a_checksum_does_not_depend_on_frame_times_or_speed() {
 /// A host learns of entities spawned and despawned since the save, and displayed poses are correct.
 #[test]
 fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let mut map = evenstep::ecs::EntityMap::default();
     let spawn =
         |simulation: &mut Simulation, map: &mut evenstep::ecs::EntityMap<u32>, entity: u32| {
             let key = simulation.physics.insert(
                 RigidBodyBuilder::dynamic().linvel(Vector::X),
-                crate::scenes::ball(),
+                scenes::ball(),
             );
             map.insert(key, entity);
             key
         };
     let [kept, despawned] = [1, 2].map(|entity| spawn(&mut simulation, &mut map, entity));
     let alone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
-    crate::scenes::advance(&mut simulation, 15);
+    scenes::advance(&mut simulation, 15);
     map.moved(&simulation).count();
     let saved = simulation.clone();
 
@@ -234,7 +234,7 @@ fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
     for entity in [3, 4] {
         spawn(&mut simulation, &mut map, entity);
     }
-    crate::scenes::advance(&mut simulation, 100);
+    scenes::advance(&mut simulation, 100);
     map.moved(&simulation).count();
 
     simulation.clone_from(&saved);
@@ -255,19 +255,19 @@ fn owners_report_unmatched_bodies_and_entities_after_a_restore() {
 /// A restored state has the number of the frame in which it was saved.
 #[test]
 fn owners_report_moved_entities_after_a_restore() {
-    let mut simulation = crate::scenes::space(60);
+    let mut simulation = scenes::space(60);
     let mut map = evenstep::ecs::EntityMap::default();
     let key = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     map.insert(key, 7);
-    crate::scenes::advance(&mut simulation, 20);
+    scenes::advance(&mut simulation, 20);
     assert_eq!(map.moved(&simulation).count(), 1);
     let saved = simulation.clone();
     let there = Pose::from_translation(Vector::X);
     simulation.physics.teleport(key, there).unwrap();
-    crate::scenes::advance(&mut simulation, 20);
+    scenes::advance(&mut simulation, 20);
     assert_eq!(map.moved(&simulation).last(), Some((7, there)));
     simulation = saved;
-    crate::scenes::advance(&mut simulation, 20);
+    scenes::advance(&mut simulation, 20);
     assert!(map.take_removed(&simulation).is_empty());
     assert_eq!(map.moved(&simulation).last(), Some((7, Pose::IDENTITY)));
 }

@@ -87,7 +87,7 @@ fn frame_events_exclude_those_before_an_assignment() {
     let level = || {
         let (mut simulation, key) = flyer_in_space();
         for x in [1.5, 3.5] {
-            let sensor = crate::scenes::testing::cuboid(0.5, 5.0, 5.0)
+            let sensor = scenes::testing::cuboid(0.5, 5.0, 5.0)
                 .sensor(true)
                 .active_events(ActiveEvents::COLLISION_EVENTS);
             let body = RigidBodyBuilder::fixed().translation(Vector::X * x);

@@ -5,15 +5,15 @@ mod copies;
 mod in_games;
 mod other_loops;
 
-use crate::scenes::everything::Everything;
-use crate::scenes::mirror::Mirror;
-use crate::scenes::testing::{translation, vector};
-use crate::scenes::{
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use scenes::everything::Everything;
+use scenes::mirror::Mirror;
+use scenes::testing::{translation, vector};
+use scenes::{
     MS, Yard, advance, assert_near, ball, break_rapier, flyer, flyer_in_space, hash, moved_keys,
     shown_x,
 };
-use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn bits(physics: &Physics) -> (u64, Duration, u64) {
 /// Creates a flyer, a spinning body and a resting one.
 fn three() -> (Simulation, [BodyKey; 3]) {
     let (mut simulation, flyer) = flyer_in_space();
-    let spin = crate::scenes::testing::spin(1.0, 2.0, 3.0);
+    let spin = scenes::testing::spin(1.0, 2.0, 3.0);
     let bodies = [
         RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0),
         RigidBodyBuilder::fixed().translation(Vector::Y * 9.0),

@@ -3,8 +3,6 @@
 
 #[path = "../../laws/golden/mod.rs"]
 mod golden;
-#[path = "../../scenes/mod.rs"]
-mod scenes;
 
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{Hooks, Simulation};

@@ -7,7 +7,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation, Step};
 
 use super::{Evenness, SPEED, TOLERANCE, cruiser, over_the_capture, recorded};
-use crate::scenes::space;
+use scenes::space;
 
 /// Where the player looks, in radians.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

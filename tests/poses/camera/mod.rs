@@ -9,10 +9,10 @@
 #[cfg(not(dim2))]
 mod first_person;
 
-use crate::scenes::testing::{cuboid, spin, vector};
-use crate::scenes::{frame_times, space, with_floor};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation};
+use scenes::testing::{cuboid, spin, vector};
+use scenes::{frame_times, space, with_floor};
 use std::time::Duration;
 
 const SPEED: f32 = 7.0; // metres per second

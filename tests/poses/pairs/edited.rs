@@ -122,8 +122,8 @@ fn advance_until_asleep(simulation: &mut Simulation, ms: u64) {
 
 #[test]
 fn a_sleeping_scene_lists_no_moved_bodies() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
-    crate::scenes::pile(&mut simulation, 100);
+    let mut simulation = scenes::with_floor(Rate::hz(60));
+    scenes::pile(&mut simulation, 100);
     advance(&mut simulation, 17);
     assert_eq!(simulation.frame().awake, 100);
     advance_until_asleep(&mut simulation, 16);
@@ -188,8 +188,8 @@ fn a_key_of_another_simulation_causes_no_panic() {
 
 #[test]
 fn the_frame_counts_the_bodies_that_move_or_may_have_moved() {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
-    let keys = crate::scenes::pile(&mut simulation, 20);
+    let mut simulation = scenes::with_floor(Rate::hz(100));
+    let keys = scenes::pile(&mut simulation, 20);
     let frame = advance(&mut simulation, 15);
     assert_eq!((frame.steps, frame.alpha, frame.movers), (1, 0.5, 21));
     advance_until_asleep(&mut simulation, 10);

@@ -4,16 +4,16 @@ mod edited;
 mod sleeping;
 mod spawned;
 
-use crate::scenes::testing::{ball_joint, spin, translation};
-use crate::scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
 use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
 use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Step};
+use scenes::testing::{ball_joint, spin, translation};
+use scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
 use std::time::Duration;
 
 /// Creates free space at 100 Hz, so that a step is 10 ms.
 fn space() -> Simulation {
-    crate::scenes::space(100)
+    scenes::space(100)
 }
 
 fn at(x: f32) -> Pose {

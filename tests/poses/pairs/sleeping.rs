@@ -4,8 +4,8 @@ use super::*;
 
 /// Creates a crate just above the floor, at 100 Hz, which soon falls asleep.
 fn falling_asleep() -> (Simulation, BodyKey) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
-    let key = crate::scenes::pile(&mut simulation, 1)[0];
+    let mut simulation = scenes::with_floor(Rate::hz(100));
+    let key = scenes::pile(&mut simulation, 1)[0];
     simulation
         .physics
         .teleport(key, translation(0.0, 0.52, 0.0))

@@ -4,11 +4,11 @@ mod loops;
 mod states;
 mod throw;
 
-use crate::scenes::testing::{angle_between, ball_joint, pose, spin, translation, vector};
-use crate::scenes::{MS, advance, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyError, BodyKey, Correction, Physics, Simulation, Smoothing};
+use scenes::testing::{angle_between, ball_joint, pose, spin, translation, vector};
+use scenes::{MS, advance, ball, space};
 
 /// A pose far from all bodies, turned by less than a quarter.
 fn hand() -> Pose {

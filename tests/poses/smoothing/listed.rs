@@ -435,8 +435,8 @@ fn a_kinematic_body_with_a_scaled_rotation_is_displayed_at_a_finite_pose() {
         let key = simulation.physics.insert(body, ball());
         for _ in 0..100 {
             simulation.advance(MS(7), |physics, step| {
-                let turn = crate::scenes::testing::turned(spin(0.0, 0.0, step.tick as f32 * 0.05));
-                let turn = crate::scenes::testing::scaled(turn, scale);
+                let turn = scenes::testing::turned(spin(0.0, 0.0, step.tick as f32 * 0.05));
+                let turn = scenes::testing::scaled(turn, scale);
                 let next = Pose::from_parts(Vector::ZERO, turn);
                 physics
                     .body_mut(key)

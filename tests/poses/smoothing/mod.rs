@@ -6,16 +6,16 @@ mod hermite;
 mod listed;
 mod trajectories;
 
-use crate::scenes::testing::{
-    angle_between, cuboid, integrated, length, pose, rotation_numbers, spin, translation, turned,
-    vector, with_minus_zeros,
-};
-use crate::scenes::{MS, advance, ball, shown_x, space};
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
 use evenstep::rewind::Kept;
 use evenstep::{BodyError, BodyKey, Correction, Physics, Simulation, Smoothing};
+use scenes::testing::{
+    angle_between, cuboid, integrated, length, pose, rotation_numbers, spin, translation, turned,
+    vector, with_minus_zeros,
+};
+use scenes::{MS, advance, ball, shown_x, space};
 use std::time::Duration;
 
 /// Creates a body whose mass is 1 m from its origin, flying along x and turning fast.

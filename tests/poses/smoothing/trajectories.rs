@@ -136,7 +136,7 @@ fn the_extrapolation_error_stays_within_its_bound() {
 
 #[test]
 fn an_extrapolated_body_penetrates_the_floor_by_less_than_one_step() {
-    let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(60));
+    let mut simulation = scenes::with_floor(evenstep::Rate::hz(60));
     simulation.smoothing = Smoothing::Extrapolate;
     let falling = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
     let key = simulation

@@ -133,7 +133,7 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
         }
         (
             simulation.physics.tick(),
-            crate::scenes::hash(simulation.physics.rapier()),
+            scenes::hash(simulation.physics.rapier()),
         )
     };
     let expected = run(60);
@@ -155,7 +155,7 @@ fn inserting_and_removing_generators_gives_equal_velocities_at_every_frame_rate(
         let key = ball(&mut simulation.physics);
         let mut generators = Vec::new();
         let mut velocities = Vec::new();
-        crate::scenes::until_tick(300, || {
+        scenes::until_tick(300, || {
             simulation.advance(frame_time, |physics, step| {
                 velocities.push(physics.body(key).unwrap().linvel());
                 let new = physics.insert_force_generator(key, push(step.tick));

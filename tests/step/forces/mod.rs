@@ -4,13 +4,13 @@ mod generators;
 mod once;
 mod pauses;
 
-use crate::scenes::MS;
-use crate::scenes::testing::{spin, vector};
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::MS;
+use scenes::testing::{spin, vector};
 use std::time::Duration;
 
 /// Creates a ball of 1 kg in free space at 100 Hz.
@@ -22,7 +22,7 @@ fn ball(physics: &mut Physics) -> BodyKey {
 }
 
 fn space() -> Simulation {
-    crate::scenes::space(100)
+    scenes::space(100)
 }
 
 fn speed(simulation: &Simulation, key: BodyKey) -> f32 {

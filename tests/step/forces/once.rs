@@ -85,8 +85,8 @@ fn every_force_and_impulse_call_equals_rapiers_bit_for_bit() {
             &RigidBodyVelocity::zero()
         );
         assert_eq!(
-            crate::scenes::hash(simulation.physics.rapier()),
-            crate::scenes::hash(bare.physics.rapier())
+            scenes::hash(simulation.physics.rapier()),
+            scenes::hash(bare.physics.rapier())
         );
     }
 }

@@ -3,12 +3,12 @@
 
 mod cases;
 
-use crate::scenes::testing::{ball_joint, of_root, pose, spin, vector};
-use crate::scenes::{MS, advance, ball, in_time, space};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Simulation, Step};
+use scenes::testing::{ball_joint, of_root, pose, spin, vector};
+use scenes::{MS, advance, ball, in_time, space};
 use std::convert::Infallible;
 
 /// The tick of the step before or after which the rope is cut and moved.

@@ -4,14 +4,14 @@ mod origin;
 mod parts;
 mod portals;
 
-use crate::scenes::testing::{
-    CONTACTS_ARE_RELATIVE, angle_between, ball_joint, cloth, cuboid, length, of_root, pose, scaled,
-    spaced, spin, translation, turned, vector,
-};
-use crate::scenes::{MS, advance, ball, space};
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step, VectorError};
+use scenes::testing::{
+    CONTACTS_ARE_RELATIVE, angle_between, ball_joint, cloth, cuboid, length, of_root, pose, scaled,
+    spaced, spin, translation, turned, vector,
+};
+use scenes::{MS, advance, ball, space};
 use std::time::Duration;
 
 /// Returns the largest distance between the positions of four points, 1 m from the origin, under two poses.
@@ -34,8 +34,8 @@ fn tumbler(simulation: &mut Simulation) -> BodyKey {
 /// a hanging chain of joints of both kinds, cloth on two pins, a spring to a point of the world, a lift under way, and
 /// a body that flies free.
 fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(60));
-    let mut keys = crate::scenes::pile(&mut simulation, 30);
+    let mut simulation = scenes::with_floor(Rate::hz(60));
+    let mut keys = scenes::pile(&mut simulation, 30);
     let rock = cuboid(4.0, 1.0, 4.0).translation(Vector::X * 20.0);
     simulation.physics.rapier_mut().insert_collider(rock, None);
     let cube = || cuboid(0.25, 0.25, 0.25);

@@ -137,7 +137,7 @@ fn contacts_are_equal_bit_for_bit_after_an_exact_origin_shift() {
         let floor = cuboid(50.0, 0.5, 50.0);
         let below = RigidBodyBuilder::fixed().translation(far + Vector::Y * -0.5);
         simulation.physics.insert(below, floor);
-        let keys = crate::scenes::pile(&mut simulation, 60);
+        let keys = scenes::pile(&mut simulation, 60);
         for key in &keys {
             let mut pose = *simulation.physics.body(*key).unwrap().position();
             pose.translation += far;

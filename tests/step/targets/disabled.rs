@@ -1,8 +1,8 @@
 //! Bodies that are disabled on their way to a target.
 
 use super::*;
-use crate::scenes::with_floor;
 use proptest::prelude::*;
+use scenes::with_floor;
 use std::collections::BTreeSet;
 
 fn set_enabled(physics: &mut Physics, key: BodyKey, is_enabled: bool) {
@@ -134,7 +134,7 @@ fn a_body_disabled_after_rapiers_own_target_rests_until_it_is_enabled() {
 const ARRIVAL: u64 = 200;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::scenes::cases::scaled(100)))]
+    #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(100)))]
 
     /// A lift under crates is enabled and disabled at random ticks, until half a second before the time of its target,
     /// and then after that time. Each step moves it no faster than the rest of its path needs.

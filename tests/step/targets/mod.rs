@@ -4,12 +4,12 @@ mod disabled;
 mod edges;
 mod motion;
 
-use crate::scenes::testing::{
-    about_z, cuboid, pose, scaled, spin, spin_numbers, translation, turned, vector,
-};
-use crate::scenes::{MS, STEPPINGS, advance, ball, space};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing};
+use scenes::testing::{
+    about_z, cuboid, pose, scaled, spin, spin_numbers, translation, turned, vector,
+};
+use scenes::{MS, STEPPINGS, advance, ball, space};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -79,7 +79,7 @@ fn targets_set_in_each_step_give_the_same_bits_at_every_frame_rate() {
             });
         }
         assert_eq!(current_pose(&simulation, key), Some(at(59.0 * 59.0 * 0.01)));
-        crate::scenes::hash(simulation.physics.rapier())
+        scenes::hash(simulation.physics.rapier())
     };
     assert_eq!(run(MS(1)), run(MS(50)));
 }

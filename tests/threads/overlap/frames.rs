@@ -53,11 +53,11 @@ fn a_long_frame_is_cut_to_the_maximum_frame_time() {
 
 #[test]
 fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
-    let mut simulation = crate::scenes::space(1);
+    let mut simulation = scenes::space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation
         .physics
-        .insert(body.can_sleep(false), crate::scenes::ball());
+        .insert(body.can_sleep(false), scenes::ball());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     // A step takes four frames. The first step begins after the first second and ends after the second one.
     let shown: Vec<f32> = (0..14)
@@ -68,7 +68,7 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
         .collect();
     assert_eq!(shown[..8], [0.0; 8]);
     for (shown, x) in shown[8..].iter().zip([0.25, 0.5, 0.75, 1.0, 1.25, 1.5]) {
-        crate::scenes::assert_near(*shown, x);
+        scenes::assert_near(*shown, x);
     }
     assert_eq!((game.count(After), game.count(Before)), (2, 3));
     // The step that is already running is the last one before the pause takes effect.
@@ -78,7 +78,7 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
     }
     assert_eq!((game.count(After), game.count(Before)), (3, 3));
     // The picture runs on to its end.
-    crate::scenes::assert_near(x(&overlap, key), 3.0);
+    scenes::assert_near(x(&overlap, key), 3.0);
     // A single step runs in the frame after the request, and so do two.
     for steps in 1..=2 {
         let made = game.count(After);
@@ -126,11 +126,11 @@ fn steps_at_1_hz_are_displayed_on_time_and_stop_when_paused() {
 fn less_slack_displays_steps_earlier_by_the_same_amount() {
     // Each step takes eight frames. The body moves at 1 m/s, and a step is 1 s long.
     let run = |slack: f32| {
-        let mut simulation = crate::scenes::space(1);
+        let mut simulation = scenes::space(1);
         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
         let key = simulation
             .physics
-            .insert(body.can_sleep(false), crate::scenes::ball());
+            .insert(body.can_sleep(false), scenes::ball());
         let mut alone = simulation.clone();
         let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.set_slack(slack);

@@ -7,14 +7,14 @@ mod panics;
 mod picture;
 mod steps;
 
-use crate::scenes::testing::translation;
-use crate::scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use When::{After, Before};
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Correction, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use scenes::testing::translation;
+use scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;

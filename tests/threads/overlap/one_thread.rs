@@ -138,7 +138,7 @@ fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
         |simulation| simulation.physics = simulation.physics.clone(),
     ];
     for (change, every) in [(0, 10), (0, 7), (1, 5), (1, 1)] {
-        let mut alone = crate::scenes::space(30);
+        let mut alone = scenes::space(30);
         alone.keep(Kept {
             ticks: 60,
             ..alone.kept()
@@ -166,10 +166,10 @@ fn pending_frames_still_count_after_a_rewind_or_restored_copy() {
 
 #[test]
 fn pending_frames_are_dropped_when_another_simulation_is_assigned() {
-    let mut overlap = Overlap::new(crate::scenes::space(30)).unwrap();
+    let mut overlap = Overlap::new(scenes::space(30)).unwrap();
     let mut game = Game::idle();
     frames(&mut overlap, &mut game, 4);
-    *overlap.simulation(&mut game).unwrap() = crate::scenes::space(30);
+    *overlap.simulation(&mut game).unwrap() = scenes::space(30);
     overlap.frame(MS(7), &mut game).unwrap();
     assert_eq!(overlap.now(), MS(7));
     assert_eq!(overlap.simulation(&mut game).unwrap().clock().time(), MS(7));
@@ -341,7 +341,7 @@ fn the_simulation_between_two_frames_is_that_of_one_thread() {
                 for simulation in [simulation, &mut alone] {
                     let at = Vector::Y * (3.0 + number as f32);
                     let body = RigidBodyBuilder::dynamic().translation(at);
-                    simulation.physics.insert(body, crate::scenes::ball());
+                    simulation.physics.insert(body, scenes::ball());
                 }
             }
         }

@@ -31,7 +31,7 @@ impl PhysicsHooks for Filter {
 
 /// Creates a ball above a floor. The ball asks Rapier's hooks about its contacts.
 fn above_a_floor() -> (Simulation, BodyKey) {
-    let mut simulation = crate::scenes::with_floor(Rate::hz(100));
+    let mut simulation = scenes::with_floor(Rate::hz(100));
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
     let key = simulation.physics.insert(body, ball);
@@ -252,7 +252,7 @@ fn a_step_in_which_rapier_panicked_is_not_counted() {
         let (mut alone, _) = flyer_in_space();
         let mut overlap = Overlap::new(alone.clone()).unwrap();
         let [mut game, mut reference] =
-            [(); 2].map(|()| Game::once(Before, broken, crate::scenes::break_rapier));
+            [(); 2].map(|()| Game::once(Before, broken, scenes::break_rapier));
         let frame = MS(frame_time);
         while catch_unwind(AssertUnwindSafe(|| {
             alone.advance_with(frame, &mut reference)

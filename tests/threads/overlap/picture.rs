@@ -90,7 +90,7 @@ fn a_limit_of_one_step_per_frame_holds_in_slow_frames() {
         let view = overlap.frame(MS(25), &mut game).unwrap();
         alone.advance(MS(25), |_, _| ());
         assert!(!view.is_starved() || number < 2);
-        let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
+        let late = scenes::shown_x(&alone, key) - x(&overlap, key);
         assert!(number < 2 || (late - 1.0).abs() < 2e-3, "{late}");
         assert!(
             game.count(Before) <= number + 1,
@@ -117,7 +117,7 @@ fn frames_of_several_steps_are_displayed_later_by_the_slack() {
             let view = overlap.frame(MS(33), &mut game).unwrap();
             assert!(!view.is_starved());
             alone.advance(MS(33), |_, _| ());
-            let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
+            let late = scenes::shown_x(&alone, key) - x(&overlap, key);
             assert!((late - slack).abs() < 2e-3, "{late} at {number}");
         }
     }
@@ -238,7 +238,7 @@ fn bodies_changed_during_a_separate_advance_are_displayed() {
 
 #[test]
 fn an_edit_between_frames_precedes_the_same_step_as_on_one_thread() {
-    for stepping in crate::scenes::STEPPINGS {
+    for stepping in scenes::STEPPINGS {
         let (mut alone, key) = flyer_in_space();
         alone.clock_settings_mut().set_stepping(stepping);
         let mut overlap = Overlap::new(alone.clone()).unwrap();
@@ -289,14 +289,14 @@ fn a_hook_lets_a_body_begin_at_a_pose_with_its_step() {
 
 #[test]
 fn all_events_of_a_long_frame_are_displayed() {
-    let mut simulation = crate::scenes::space(60);
+    let mut simulation = scenes::space(60);
     let settings = simulation.clock_settings_mut();
     settings.set_max_frame_time(Duration::MAX);
-    let sensor = crate::scenes::ball().sensor(true);
+    let sensor = scenes::ball().sensor(true);
     let sensor = sensor.active_events(ActiveEvents::COLLISION_EVENTS);
     let physics = &mut simulation.physics;
     physics.insert(RigidBodyBuilder::fixed(), sensor);
-    let ball = physics.insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    let ball = physics.insert(RigidBodyBuilder::dynamic(), scenes::ball());
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut game = Game::new(move |physics, step, when| {
         if when == Before {

@@ -86,7 +86,7 @@ fn frames_list_bodies_inserted_and_removed_in_hooks() {
     let mut keys = vec![first];
     let mut game = Game::new(move |physics, step, when| {
         if (step.tick % 2 == 0) == (when == Before) {
-            keys.push(physics.insert(crate::scenes::flyer(), crate::scenes::ball()));
+            keys.push(physics.insert(scenes::flyer(), scenes::ball()));
         }
         if step.tick % 3 == 2 && !keys.is_empty() {
             // The body may already have been removed between two frames.

@@ -61,9 +61,7 @@ fn every_panic_is_reported_and_the_runner_can_stop_drop_or_recover() {
                 ticks: 5,
                 ..simulation.kept()
             });
-            let key = simulation
-                .physics
-                .insert(crate::scenes::flyer(), crate::scenes::ball());
+            let key = simulation.physics.insert(scenes::flyer(), scenes::ball());
             // The flyer meets this wall in the step of tick 20, after 4.1 m at 0.2 m per step.
             let wall = cuboid(0.5, 5.0, 5.0).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
             let place = Vector::X * 4.7;
@@ -164,7 +162,7 @@ fn a_full_queue_returns_the_call_for_a_retry() {
 
 #[test]
 fn a_hook_panic_is_reported_and_the_last_poses_stay_displayed() {
-    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    let (mut simulation, key) = scenes::flyer_in_space();
     simulation.keep(Kept {
         ticks: 3,
         ..simulation.kept()
@@ -212,7 +210,7 @@ fn calls_sent_before_stop_are_carried_out() {
     let spawned = runner
         .spawn(
             RigidBodyBuilder::dynamic(),
-            [(); 0].map(|()| crate::scenes::ball()),
+            [(); 0].map(|()| scenes::ball()),
         )
         .unwrap();
     goes_on.send(()).unwrap();
@@ -237,7 +235,7 @@ fn a_stopped_runner_says_so_and_refuses_calls_until_it_recovers() {
     for _ in 0..2 {
         assert!(matches!(runner.call(|_, _| ()), Err(SendError::Stopped(_))));
         assert!(matches!(runner.ask(|_| ()), Err(SendError::Stopped(()))));
-        let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [crate::scenes::ball()]);
+        let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [scenes::ball()]);
         assert!(matches!(spawned, Err(SendError::Stopped(_))));
         worker.run_until(ms(8));
         assert!(runner.frame_at(ms(8)).is_stopped());

@@ -70,9 +70,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
         RigidBodyBuilder::fixed().translation(Vector::X * 6.5),
         sensor,
     );
-    let key = simulation
-        .physics
-        .insert(crate::scenes::flyer(), crate::scenes::ball());
+    let key = simulation.physics.insert(scenes::flyer(), scenes::ball());
     let (game, made) = Game::new();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut events = Vec::new();
@@ -95,7 +93,7 @@ fn events_arrive_once_and_not_before_their_poses_are_displayed() {
 
 #[test]
 fn a_scene_with_every_feature_runs_on_a_thread() {
-    let mut game = crate::scenes::everything::Everything::new();
+    let mut game = scenes::everything::Everything::new();
     game.simulation.clock_settings_mut().set_rate(Rate::hz(500));
     game.simulation.physics.shift_origin(Vector::X).unwrap();
     let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default()).unwrap();
@@ -117,7 +115,7 @@ fn a_scene_with_every_feature_runs_on_a_thread() {
 #[cfg(feature = "serde")]
 #[test]
 fn a_state_saved_on_the_thread_loads_and_replaces_the_simulation() {
-    let (simulation, key) = crate::scenes::flyer_in_space();
+    let (simulation, key) = scenes::flyer_in_space();
     let (game, made) = Game::new();
     let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let spawned = runner
@@ -155,10 +153,10 @@ fn owners_map_poses_and_removals_of_a_runner_to_entities() {
     let mut map = EntityMap::default();
     let mut simulation = space(100);
     let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
-    map.insert(simulation.physics.insert(flyer(), crate::scenes::ball()), 0);
+    map.insert(simulation.physics.insert(flyer(), scenes::ball()), 0);
     let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default()).unwrap();
     let at = flyer().translation(Vector::Y * 9.0);
-    let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [crate::scenes::ball()]).unwrap());
+    let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
     // A question that is sent after an order is answered after it.
     let inserted = runner.ask(|_| ()).unwrap().wait(PATIENCE);
     assert!(inserted.is_some());

@@ -4,13 +4,13 @@ mod failures;
 mod games;
 mod time;
 
-use crate::scenes::testing::{cuboid, translation, vector};
-use crate::scenes::{PATIENCE, hash, in_time, space, with_floor};
 use evenstep::ecs::EntityMap;
 use evenstep::events::Event;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::testing::{cuboid, translation, vector};
+use scenes::{PATIENCE, hash, in_time, space, with_floor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

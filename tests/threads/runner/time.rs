@@ -6,7 +6,7 @@ use std::time::Duration;
 #[test]
 fn a_runner_matches_one_thread_bit_for_bit() {
     let mut simulation = with_floor(Rate::hz(200));
-    let keys = crate::scenes::pile(&mut simulation, 20);
+    let keys = scenes::pile(&mut simulation, 20);
     let (mut game, made) = Game::new();
     game.pushed = Some(keys[4]);
     let mut alone = simulation.clone();
@@ -71,7 +71,7 @@ fn a_runner_at_1_hz_pauses_single_steps_and_speeds_up() {
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation
         .physics
-        .insert(body.can_sleep(false), crate::scenes::ball());
+        .insert(body.can_sleep(false), scenes::ball());
     let (game, made) = Game::new();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     until(&made, 0);

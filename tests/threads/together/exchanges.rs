@@ -1,11 +1,11 @@
 //! Simulations and states that enter a loop, or that two loops exchange.
 
 use super::*;
-use crate::scenes::mirror::Mirror;
 use evenstep::rewind::Kept;
 use evenstep::rewind::RewindError;
 use evenstep::threads::View;
 use evenstep::time::FrameTime;
+use scenes::mirror::Mirror;
 
 struct Idle;
 
@@ -37,7 +37,7 @@ impl Hooks for IsOpen {
 fn no_loop_begins_while_the_frame_of_another_loop_is_open() {
     for steps in 0..3 {
         for is_taken in [false, true] {
-            let (mut simulation, _) = crate::scenes::flyer_in_space();
+            let (mut simulation, _) = scenes::flyer_in_space();
             simulation.begin_frame(MS(35));
             for _ in 0..steps {
                 simulation.next_step().unwrap();
@@ -62,7 +62,7 @@ fn no_loop_begins_while_the_frame_of_another_loop_is_open() {
 
 /// Creates free space with this many bodies, of which every second one moves.
 fn scene(bodies: u64) -> Simulation {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     for number in 0..bodies {
         let at = vector(bodies as f32, 3.0 * number as f32, 0.0);
         let body = if number % 2 == 0 {
@@ -70,7 +70,7 @@ fn scene(bodies: u64) -> Simulation {
         } else {
             RigidBodyBuilder::dynamic().linvel(vector(0.0, 0.0, 1.0) + Vector::X)
         };
-        (simulation.physics).insert(body.translation(at), crate::scenes::ball());
+        (simulation.physics).insert(body.translation(at), scenes::ball());
     }
     simulation
 }

@@ -4,13 +4,13 @@ mod bits;
 mod exchanges;
 mod picture;
 
-use crate::scenes::everything::{Everything, Script};
-use crate::scenes::testing::{translation, vector};
-use crate::scenes::{MS, PATIENCE, hash};
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
+use scenes::everything::{Everything, Script};
+use scenes::testing::{translation, vector};
+use scenes::{MS, PATIENCE, hash};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::*;
 /// Creates a row of bodies of all kinds, each at a whole number of metres, and a flyer. The first body is at the
 /// origin.
 fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let kinds = [
         RigidBodyBuilder::fixed(),
         RigidBodyBuilder::dynamic(),
@@ -15,12 +15,12 @@ fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
     ];
     let keys = kinds.into_iter().enumerate().map(|(i, body)| {
         let body = body.translation(Vector::Y * 4.0 * i as f32);
-        simulation.physics.insert(body, crate::scenes::ball())
+        simulation.physics.insert(body, scenes::ball())
     });
     let keys = keys.collect();
     let flyer = simulation.physics.insert(
-        crate::scenes::flyer().translation(vector(0.0, 0.0, 9.0)),
-        crate::scenes::ball(),
+        scenes::flyer().translation(vector(0.0, 0.0, 9.0)),
+        scenes::ball(),
     );
     (simulation, keys, flyer)
 }
@@ -189,12 +189,12 @@ fn an_origin_shift_between_frames_is_displayed_with_the_next_step() {
 
 /// Creates a lift, and a body that is only teleported, to whole positions.
 fn lift_and_body() -> (Simulation, BodyKey, BodyKey) {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let body = simulation
         .physics
-        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+        .insert(RigidBodyBuilder::dynamic(), scenes::ball());
     let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(0.0, 0.0, 50.0));
-    let lift = simulation.physics.insert(lift, crate::scenes::ball());
+    let lift = simulation.physics.insert(lift, scenes::ball());
     (simulation, body, lift)
 }
 

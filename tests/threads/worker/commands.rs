@@ -1,7 +1,7 @@
 //! The same commands give the same steps as in one thread, and bodies that change between frames reach every view.
 
 use super::*;
-use crate::scenes::testing::{pose, spin, vector};
+use scenes::testing::{pose, spin, vector};
 use std::convert::Infallible;
 
 /// Pushes, inserts, removes and moves bodies, depending on the tick and the state alone, and fails in some steps.

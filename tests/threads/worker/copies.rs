@@ -1,9 +1,9 @@
 //! Displayed states are complete, and the run is that of one thread.
 
 use super::*;
-use crate::scenes::cases::scaled;
-use crate::scenes::testing::{cuboid, spin, vector};
 use proptest::prelude::*;
+use scenes::cases::scaled;
+use scenes::testing::{cuboid, spin, vector};
 use std::collections::BTreeSet;
 
 struct ByTick(Vec<BodyKey>);

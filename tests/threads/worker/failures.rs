@@ -1,7 +1,7 @@
 //! Errors and panics.
 
 use super::*;
-use crate::scenes::{break_rapier, stepped_x};
+use scenes::{break_rapier, stepped_x};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]

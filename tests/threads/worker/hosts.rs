@@ -1,8 +1,8 @@
 //! Visual errors and smoothing in every host: a loop, an overlap and a runner.
 
 use super::*;
-use crate::scenes::testing::translation;
 use evenstep::threads::Overlap;
+use scenes::testing::translation;
 
 enum Host {
     Loop(Box<Simulation>),
@@ -320,7 +320,7 @@ fn bodies_inserted_or_removed_between_hosts_are_displayed_at_once() {
 
 /// Creates a body that moves by a metre per second, at 10 Hz.
 fn slow_flyer() -> (Simulation, BodyKey) {
-    let mut simulation = crate::scenes::space(10);
+    let mut simulation = scenes::space(10);
     simulation.keep(Kept {
         ticks: 10,
         ..simulation.kept()

@@ -19,13 +19,13 @@ mod unread;
 // Commands between steps, and bodies that come and go in them.
 mod commands;
 
-use crate::scenes::{MS, ball, flyer_in_space, mixed};
 use evenstep::ecs::EntityMap;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError, View, Worker};
 use evenstep::time::{ClockSettings, Dropped, FrameTime};
 use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step};
+use scenes::{MS, ball, flyer_in_space, mixed};
 use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Calls, questions, other simulations.
 
 use super::*;
-use crate::scenes::testing::{translation, vector};
 use evenstep::threads::{SendError, Spawned};
+use scenes::testing::{translation, vector};
 
 #[test]
 fn orders_are_carried_out_between_steps_in_the_order_sent() {

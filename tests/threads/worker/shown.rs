@@ -1,7 +1,7 @@
 //! What frames display, and when.
 
 use super::*;
-use crate::scenes::testing::translation;
+use scenes::testing::translation;
 
 #[test]
 fn frames_starve_while_a_step_is_late_and_then_catch_up() {

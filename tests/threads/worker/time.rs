@@ -1,7 +1,7 @@
 //! Pauses and speeds: they apply from the moment they are sent, and no time is lost or gained.
 
 use super::*;
-use crate::scenes::testing::translation;
+use scenes::testing::translation;
 
 #[test]
 fn pause_speed_and_single_steps_control_the_displayed_motion() {

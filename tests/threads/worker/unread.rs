@@ -2,8 +2,8 @@
 //! the next frame displays everything.
 
 use super::*;
-use crate::scenes::testing::translation;
 use allocation_counter::{AllocationInfo, measure};
+use scenes::testing::translation;
 
 /// Changes in every step: fixed bodies are teleported, balls enter and leave sensors, and a bullet is replaced.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Hooks for Busy {
 
 /// Runs steps up to these ticks without a frame, and returns what each part has allocated. Then computes a frame.
 fn run(platforms: u16, balls: u16, events: usize, ticks: [u64; 3]) -> [AllocationInfo; 3] {
-    let mut simulation = crate::scenes::space(100);
+    let mut simulation = scenes::space(100);
     let mut busy = Busy::new(&mut simulation, platforms, balls);
     busy.bullets.reserve(20_000);
     let keys = busy.platforms.clone();

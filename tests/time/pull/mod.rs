@@ -3,13 +3,11 @@
 mod misuse;
 mod order;
 
-use crate::scenes::testing::translation;
-use crate::scenes::{
-    MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space,
-};
 use evenstep::rapier::prelude::*;
 use evenstep::time::Dropped;
 use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use scenes::testing::translation;
+use scenes::{MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -30,5 +28,5 @@ fn rise(simulation: &Simulation, key: BodyKey) -> f32 {
 }
 
 fn x(simulation: &Simulation, key: BodyKey) -> f32 {
-    crate::scenes::stepped_x(&simulation.physics, key)
+    scenes::stepped_x(&simulation.physics, key)
 }

@@ -1,9 +1,9 @@
 //! The time of the steps that a pause leaves for later.
 
 use super::*;
-use crate::scenes::mirror::Mirror;
-use crate::scenes::renderer::Renderer;
 use evenstep::rewind::Kept;
+use scenes::mirror::Mirror;
+use scenes::renderer::Renderer;
 
 /// Runs a frame whose game pauses after the steps of these ticks. Returns the number of its steps.
 fn frame(simulation: &mut Simulation, ms: u64, stops: &[u64]) -> Frame {

@@ -3,14 +3,14 @@
 mod held_time;
 mod loops;
 
-use crate::scenes::{
-    MS, STEPPINGS, advance, assert_near, flyer_in_space, hash, moved_keys, shown_x, stepped_x,
-};
 use When::{After, Before, Between};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::time::{Budget, Dropped, FrameTime};
 use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
+use scenes::{
+    MS, STEPPINGS, advance, assert_near, flyer_in_space, hash, moved_keys, shown_x, stepped_x,
+};
 use std::convert::Infallible;
 use std::time::Duration;
 

@@ -1,13 +1,21 @@
 //! The model that both checkers run: the library's own files, driven by two test threads.
 
+#[expect(dead_code, reason = "a mailbox only owns values")]
+#[path = "../../../../src/lock.rs"]
+pub mod lock;
+#[expect(dead_code, reason = "no test here reads a state's poses")]
+#[path = "../../../../src/threads/mailbox.rs"]
+mod mailbox;
 // Minimal stubs for the names that the library's files use.
 pub mod stubs;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
-use crate::sync::thread;
+use crate::sync::{self, thread};
+use mailbox::{Mail, Mailbox, Snapshot, Update};
+// The names that the mailbox uses in its module.
+use stubs::{self as failure, self as settings};
 use stubs::{Changes, Movers, Origin, RunnerSettings, StepEvents};
 
 /// A planted defect, which shows that the checker finds it.
