@@ -8,8 +8,8 @@ use rapier::math::Vector;
 
 use super::{Physics, Stage, StepAtHand};
 
-/// The number of noted centres of mass from which on duplicates are removed.
-const MOST_CENTERS: usize = 4_096;
+/// The number of edited bodies from which on duplicates are removed.
+const MOST_EDITED: usize = 4_096;
 
 impl Physics {
     pub(crate) fn detect_edits(&mut self) {
@@ -20,12 +20,10 @@ impl Physics {
             edits,
             ..
         } = self;
-        let centers = &mut edits.centers;
+        let since_step = &mut edits.since_step;
         let mut note = |key, body: &RigidBody| {
             led.extend(is_led(body).then_some(key));
-            if body.is_dynamic() {
-                centers.push((key, Vector::ZERO));
-            }
+            since_step.push(key);
         };
         if std::mem::take(&mut edits.all) {
             for (key, handle) in world.keys.iter() {
@@ -66,11 +64,11 @@ impl Physics {
             self.note_teleport(key);
         }
         self.lead_on(led);
-        let centers = &mut self.edits.centers;
-        if centers.len() >= MOST_CENTERS {
+        let since_step = &mut self.edits.since_step;
+        if since_step.len() >= MOST_EDITED {
             // In a pause the game may edit the same bodies in each frame.
-            centers.sort_unstable_by_key(|(key, _)| *key);
-            centers.dedup_by_key(|(key, _)| *key);
+            since_step.sort_unstable();
+            since_step.dedup();
         }
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
@@ -119,9 +117,6 @@ impl Physics {
                 world.renew_contacts_of(handle);
             }
         }
-        for (key, center) in &mut edits.centers {
-            *center = world.get(*key).map(finite_center).unwrap_or_default();
-        }
         for (key, before) in pairs.edited() {
             if let Some(handle) = world.handle(key) {
                 let body = &world.rapier.bodies[handle];
@@ -133,14 +128,24 @@ impl Physics {
         }
     }
 
-    /// Renews the contacts of bodies whose centre of mass the step has changed, for the next step.
-    pub(super) fn renew_contacts_of_loaded(&mut self) {
-        let Self { world, edits, .. } = self;
-        for (key, center) in edits.centers.drain(..) {
-            if let Some(handle) = world.handle(key)
-                && finite_center(&world.rapier.bodies[handle]) != center
-            {
-                world.renew_contacts(handle);
+    /// Returns the centres of mass of these bodies.
+    pub(super) fn centers(&self, bodies: &[BodyKey]) -> Vec<Vector> {
+        let center = |key: &BodyKey| self.world.get(*key).map(finite_center);
+        bodies
+            .iter()
+            .map(|key| center(key).unwrap_or_default())
+            .collect()
+    }
+
+    /// Renews the contacts of dynamic bodies whose centre of mass the step has changed, for the next step. `before` are
+    /// the centres right before it.
+    pub(super) fn renew_contacts_of_loaded(&mut self, bodies: &[BodyKey], before: &[Vector]) {
+        for (key, before) in bodies.iter().zip(before) {
+            if let Some(handle) = self.world.handle(*key) {
+                let body = &self.world.rapier.bodies[handle];
+                if body.is_dynamic() && finite_center(body) != *before {
+                    self.world.renew_contacts(handle);
+                }
             }
         }
     }

@@ -38,7 +38,6 @@ use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{ContactParts, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
-use rapier::math::Vector;
 use rapier::pipeline::PhysicsWorld;
 
 pub use colliders::Colliders;
@@ -116,7 +115,7 @@ pub struct Physics {
     events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
-    smoothing: Arc<SmoothingSettings>,
+    pub(crate) smoothing: Arc<SmoothingSettings>,
     edits: Edits,
     pub(crate) resources: Resources,
     /// Whether Rapier has panicked in a step, so that its world is in an unknown state.
@@ -133,9 +132,9 @@ struct Edits {
     /// matter how often edits are detected until the next step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     pub colliders: BTreeMap<(u32, u32), ContactParts>,
-    /// The dynamic bodies that may have been changed since the last step, with their centres of mass right before the next
-    /// one, which may compute others.
-    pub centers: Vec<(BodyKey, Vector)>,
+    /// Bodies that may have been changed since the last step. It does not matter how often edits are detected until the
+    /// next step.
+    pub since_step: Vec<BodyKey>,
     /// Whether any body may be changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
@@ -252,7 +251,7 @@ impl Physics {
     /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. If the hook also assigns another state,
     /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the
     /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
-    /// every frame rate.
+    /// every frame rate. Single steps that are still due in a pause are dropped.
     ///
     /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.

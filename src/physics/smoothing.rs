@@ -124,14 +124,14 @@ impl Physics {
 
     /// Takes from the state that this one replaces what another machine cannot know: how single bodies are displayed,
     /// and resources of types that this state lacks.
-    pub(crate) fn keep_own_parts(&mut self, own: &mut Self) {
-        let with_settings = [&self.smoothing, &own.smoothing];
+    pub(crate) fn keep_own_parts(&mut self, own: &mut Self, smoothing: &SmoothingSettings) {
+        let with_settings = [&*self.smoothing, smoothing];
         let keys: BTreeSet<_> = with_settings.iter().flat_map(|it| it.keys()).collect();
         for key in keys.into_iter().filter(|key| own.handle(*key).is_some()) {
             let BodySmoothing {
                 smoothing,
                 correction,
-            } = own.smoothing.body(key);
+            } = smoothing.body(key);
             // The state may lack the body.
             let _ = self.set_body_smoothing(key, smoothing);
             let _ = self.set_body_correction(key, correction);

@@ -45,6 +45,8 @@ impl Physics {
             self.list_movers();
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
+        let edited = std::mem::take(&mut self.edits.since_step);
+        let centers = self.centers(&edited);
         // If Rapier panics, the state stays like this.
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;
@@ -60,11 +62,10 @@ impl Physics {
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
-        if !self.edits.centers.is_empty() {
-            self.renew_contacts_of_loaded();
-        }
+        self.renew_contacts_of_loaded(&edited, &centers);
         span!("take_poses");
-        let sleep = (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
+        let sleep =
+            (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &edited);
         if !sleep.is_empty() {
             let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
             Arc::make_mut(&mut self.events).extend(sleep.into_iter().map(change));

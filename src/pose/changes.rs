@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rapier::math::Pose;
 
 use crate::events::StepEvents;
-use crate::key::BodyKey;
+use crate::key::{BodyKey, slot_of};
 
 use super::motion::Smoothing;
 use super::movers::Movers;
@@ -74,22 +74,41 @@ impl Changes {
     }
 
     /// Drops the removals of bodies that these changes, of a rollback, have brought back, before they are displayed.
-    pub fn keep_revived<'a>(&self, movers: &Movers, earlier: impl Iterator<Item = &'a mut Self>) {
-        let mut removed = earlier
-            .map(|it| &mut it.removed)
-            .filter(|it| !it.is_empty())
-            .peekable();
-        if self.scope == Scope::Listed || removed.peek().is_none() {
+    /// `earlier` are the changes and the bodies in motion of the states that wait for their display. If one of these has
+    /// another body in the slot of a key, that removal stays.
+    pub fn keep_revived<'a>(
+        &self,
+        movers: &Movers,
+        earlier: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
+    ) {
+        let earlier: Vec<_> = earlier.collect();
+        if self.scope == Scope::Listed || earlier.iter().all(|(it, _)| it.removed.is_empty()) {
             return;
         }
-        let rest = self.rest.iter().map(|(key, _)| *key);
-        let mut alive: BTreeSet<_> = movers.keys().iter().copied().chain(rest).collect();
+        let mut alive: BTreeMap<_, _> = self.keys(movers).map(|key| (slot_of(key), key)).collect();
         for change in &self.list {
             if let Change::Other(key) = change {
-                alive.remove(key);
+                alive.remove(&slot_of(*key));
             }
         }
-        removed.for_each(|it| it.retain(|key| !alive.contains(key)));
+        for (changes, movers) in &earlier {
+            for other in changes.keys(movers) {
+                let slot = slot_of(other);
+                if alive.get(&slot).is_some_and(|key| *key != other) {
+                    alive.remove(&slot);
+                }
+            }
+        }
+        for (changes, _) in earlier {
+            let is_alive = |key: &BodyKey| alive.get(&slot_of(*key)) == Some(key);
+            changes.removed.retain(|key| !is_alive(key));
+        }
+    }
+
+    /// Returns the bodies that are listed as in motion or at rest.
+    fn keys(&self, movers: &Movers) -> impl Iterator<Item = BodyKey> {
+        let rest = self.rest.iter().map(|(key, _)| *key);
+        movers.keys().iter().copied().chain(rest)
     }
 
     pub fn append(&mut self, mut later: Self) {

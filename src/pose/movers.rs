@@ -221,19 +221,21 @@ impl Movers {
     /// Returns the bodies that fell asleep or woke up in the step.
     pub fn sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
         let mut changes = Vec::new();
-        for (index, was_awake) in self.were_awake.iter_mut().enumerate() {
+        for index in 0..self.keys.len() {
             // Rapier lists the first bodies as awake.
-            if *was_awake != (index < self.awake)
-                && let Some(body) = world.rapier.bodies.get(self.handles[index])
-            {
-                let is_awake = can_sleep(body) && !body.is_sleeping();
-                if *was_awake != is_awake && can_sleep(body) {
-                    changes.push((self.keys[index], !is_awake));
-                }
-                *was_awake = is_awake;
+            if self.were_awake[index] != (index < self.awake) {
+                changes.extend(self.sleep_change(index, world));
             }
         }
         changes
+    }
+
+    /// Returns whether this body fell asleep, if it did or woke up.
+    pub fn sleep_change(&mut self, index: usize, world: &World) -> Option<(BodyKey, bool)> {
+        let body = world.rapier.bodies.get(self.handles[index])?;
+        let is_awake = can_sleep(body) && !body.is_sleeping();
+        let was_awake = std::mem::replace(&mut self.were_awake[index], is_awake);
+        (was_awake != is_awake && can_sleep(body)).then_some((self.keys[index], !is_awake))
     }
 
     fn position(&self, index: usize, world: &World, last: Pose) -> Pose {

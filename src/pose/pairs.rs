@@ -257,13 +257,15 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
     }
 
-    /// Reads the poses after a step. Returns the bodies that fell asleep in it, or woke up.
+    /// Reads the poses after a step, before which the game may have changed the `edited` bodies. Returns the bodies that
+    /// fell asleep in it, or woke up.
     pub fn end_step(
         &mut self,
         world: &World,
         tick: u64,
         dt: Real,
         settings: &SmoothingSettings,
+        edited: &[BodyKey],
     ) -> Vec<(BodyKey, bool)> {
         self.align_awake(world);
         let movers = Arc::make_mut(&mut self.movers);
@@ -271,6 +273,12 @@ impl Pairs {
         self.tick = tick;
         self.edited.clear();
         let mut changes = movers.sleep_changes(world);
+        for key in edited {
+            // Rapier may still list it as before.
+            if let Some(Place::Moving(index)) = self.places.get(*key) {
+                changes.extend(movers.sleep_change(*index, world));
+            }
+        }
         let unreported = std::mem::take(&mut self.unreported).into_iter();
         let is_asleep = |body: &RigidBody| can_sleep(body) && body.is_sleeping();
         let asleep = unreported.filter(|key| world.get(*key).is_some_and(is_asleep));

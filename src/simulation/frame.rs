@@ -100,9 +100,9 @@ impl Simulation {
             // If the hook fails or panics, this stays set, and its forces are discarded.
             self.physics.running.is_in_hook = true;
             hooks.before_step(&mut self.physics, step)?;
-            self.physics.running.is_in_hook = false;
         }
         let physics_hooks = hooks.physics_hooks();
+        self.physics.running.is_in_hook = false;
         // Skips `after_step` if the hook replaced the physics.
         if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
             span!("after_step");
@@ -401,7 +401,8 @@ impl Simulation {
             "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw"
         );
         let report = self.take_report();
-        if report.is_some_and(|report| report.steps > 0) {
+        let has_passed_time = !self.steps.clock.stood_still();
+        if report.is_some_and(|report| report.steps > 0 || has_passed_time) {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
             self.physics.forces.keep_pending();
         }

@@ -180,7 +180,7 @@ impl Simulation {
     ///
     /// The pose is relative to the origin at that tick. A later [`shift_origin`](crate::Physics::shift_origin),
     /// teleport or [portal](crate::Physics::teleport_by) does not change it. Apply the portal's isometry to see it from
-    /// the other side.
+    /// the other side. A later change of smoothing, before the next step, does change it.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). For a removed body,
@@ -231,7 +231,7 @@ impl Simulation {
     /// at that time.
     ///
     /// # Limits
-    /// Shapes change at once. Soft bodies and colliders without a body are where the state has them. A collider is
+    /// Shapes change at once, as do the places of colliders in their bodies. Soft bodies and colliders without a body are where the state has them. A collider is
     /// found from its first step on. Colliders that are removed between that step and the next one are missing. At the
     /// present tick, the collider of a body that was moved since the step is where Rapier has it until the next step:
     /// after a [correction](Self::correct) this may differ from `pose_at`. No query finds the collider of a disabled

@@ -1,6 +1,7 @@
 //! Rollback: going back in time to resimulate the steps since then.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::events::EventChanges;
 use crate::physics::Physics;
@@ -228,7 +229,10 @@ impl Simulation {
         state.leave_loop();
         state.detect_edits();
         state.pairs.forget_paths_before_edits();
-        state.keep_own_parts(&mut self.physics);
+        // A rollback has taken the settings back, too.
+        let left = (self.steps.rollback.as_ref()).map(|rollback| &rollback.old_present.smoothing);
+        let smoothing = Arc::clone(left.unwrap_or(&self.physics.smoothing));
+        state.keep_own_parts(&mut self.physics, &smoothing);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.keep_pending();
         let old = self.replace_physics(state);

@@ -257,8 +257,8 @@ impl Simulation {
         self.steps.clock.step_once();
     }
 
-    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). The next frame
-    /// discards the [past](Self#back-in-time), which uses the old numbers.
+    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). With
+    /// another number than before, the next frame discards the [past](Self#back-in-time).
     pub fn set_tick(&mut self, tick: u64) {
         self.steps.clock.set_tick(tick);
     }

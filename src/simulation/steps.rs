@@ -1,11 +1,12 @@
 //! Where the next step comes from: a rollback, or time.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, StepId};
 use crate::key::BodyKey;
 use crate::physics::{Physics, StepRecord};
-use crate::pose::{Changes, Origin, Pairs};
+use crate::pose::{Changes, Origin, Pairs, SmoothingSettings};
 use crate::step::{Insertion, World};
 use crate::time::{Clock, ExactTime, Rate, Step};
 
@@ -71,6 +72,8 @@ pub(super) struct OldPresent {
     pub pairs: Pairs,
     pub origin: Origin,
     pub changes: Changes,
+    /// The settings of single bodies.
+    pub smoothing: Arc<SmoothingSettings>,
     /// The bodies that were inserted in steps that a rollback can resimulate.
     insertions: Vec<(BodyKey, Insertion)>,
 }
@@ -83,6 +86,7 @@ impl OldPresent {
             pairs: physics.pairs,
             origin: physics.origin,
             changes: physics.running.changes,
+            smoothing: physics.smoothing,
         }
     }
 

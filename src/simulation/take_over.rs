@@ -92,6 +92,8 @@ impl Simulation {
         self.steps.rollback = None;
         self.physics.leave_loop();
         self.adopt();
+        // This comes first: the picture jumps, even if the state has been displayed with another smoothing.
+        self.pass_settings();
         self.jump_from(Changes::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
         self.physics.forces.keep_pending();

@@ -200,7 +200,12 @@ impl World {
         for (_, soft_body) in soft_bodies.iter_mut() {
             for i in 0..soft_body.num_particles() {
                 let position = soft_body.particle_position(i) + by;
+                // Rapier forgets the target of a pinned particle whose position is set.
+                let target = soft_body.particles()[i].kinematic_target();
                 soft_body.set_particle_position(i, position);
+                if let Some(target) = target {
+                    soft_body.set_particle_kinematic_target(i, target + by);
+                }
             }
         }
         for (_, collider) in colliders.iter_mut() {

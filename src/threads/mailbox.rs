@@ -163,7 +163,7 @@ impl<E> Mail<E> {
             changes.append(earlier.changes);
         }
         changes.append(state.changes);
-        let earlier = self.states.iter_mut().map(|it| &mut it.changes);
+        let earlier = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
         changes.keep_revived(&state.snapshot.movers, earlier);
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();

@@ -360,7 +360,8 @@ where
         self.view.step_cost()
     }
 
-    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`].
+    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`], or late when a
+    /// call paused it.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()

@@ -25,7 +25,8 @@ pub struct RunnerSettings {
     /// The number of steps whose [events](super::View::events) are kept until a frame displays them: 1,000 by default.
     /// Older ones are dropped and [counted](super::Runner::lost_events).
     pub events: usize,
-    /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default.
+    /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default. In a
+    /// pause it may not be late at all. A new speed also applies to the time by which it is late.
     pub max_lag: Duration,
 }
 

@@ -285,7 +285,7 @@ impl<E> View<E> {
         Some(last.snapshot.number())
     }
 
-    /// Returns the number of steps run up to the end of the displayed step.
+    /// Returns the number of steps run up to the end of the displayed step. It is 0 before the first frame.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.displayed.as_ref().map_or(0, |(state, _)| state.tick)

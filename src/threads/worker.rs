@@ -243,8 +243,11 @@ impl<H: Hooks> Worker<H> {
     }
 
     fn deadline(&self) -> Option<Duration> {
-        let real_time = self.simulation.clock().real_time();
-        Some(real_time.saturating_add(self.until_next_step()?))
+        Some(self.real_time().saturating_add(self.until_next_step()?))
+    }
+
+    fn real_time(&self) -> Duration {
+        self.simulation.clock().real_time()
     }
 
     fn make_due_steps(&mut self) {
@@ -286,10 +289,9 @@ impl<H: Hooks> Worker<H> {
         self.pass_time();
         let speed = ClockReading::of(self.simulation.clock()).speed;
         self.handle_all();
-        if ClockReading::of(self.simulation.clock()).speed.to_bits() != speed.to_bits() {
-            // The remaining steps until now, due at the earlier speed, are not run.
-            let real_time = self.simulation.clock().real_time();
-            self.drop_lag(self.now.saturating_sub(real_time));
+        if speed > 0.0 && ClockReading::of(self.simulation.clock()).speed == 0.0 {
+            // A pause begins now, and the steps that were due before do not run.
+            self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
         if self.broken.is_none() && !self.is_step_near() {
             // The changes have to be displayed now, because no step that would display them is near.
@@ -303,7 +305,7 @@ impl<H: Hooks> Worker<H> {
 
     /// Lets time pass until now, or until right before the next step.
     fn pass_time(&mut self) {
-        let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
+        let passed = self.now.saturating_sub(self.real_time());
         let passed = match self.until_next_step() {
             Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
             None => passed,
@@ -343,12 +345,13 @@ impl<H: Hooks> Worker<H> {
         if self.broken.is_some() {
             return discard([call]);
         }
+        let real_time = self.real_time();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
         if let Err(payload) = result {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        self.detect_other();
+        self.detect_other(real_time);
     }
 
     fn run_step(&mut self, until: Duration) {
@@ -373,10 +376,12 @@ impl<H: Hooks> Worker<H> {
             number = self.simulation.frame().number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
-        let tick = self.simulation.clock().tick();
+        let (tick, real_time) = (self.simulation.clock().tick(), self.real_time());
+        let end = real_time.saturating_add(frame_time);
+        let frame_time = FrameTime::of_step(frame_time).late_by(self.now.saturating_sub(end));
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
-            simulation.begin_frame_with(hooks, FrameTime::of_step(frame_time))?;
+            simulation.begin_frame_with(hooks, frame_time)?;
             simulation.run_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
@@ -387,7 +392,7 @@ impl<H: Hooks> Worker<H> {
                 return false;
             }
         }
-        self.detect_other();
+        self.detect_other(end);
         self.simulation.close_frame();
         let frame = self.simulation.frame();
         self.steps += frame.steps + frame.resimulated;
@@ -442,14 +447,17 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Detects that a call or a hook has replaced the simulation or its state, which then continues from now.
-    fn detect_other(&mut self) {
+    /// Detects that a call or a hook has replaced the simulation or its state. A clock that is not at `real_time`, where
+    /// this one would be, continues from now.
+    fn detect_other(&mut self, real_time: Duration) {
         // A body that a game removed later, or from another state, is not removed from this one.
         let tick = self.simulation.physics.tick();
         self.removed.retain(|(at, _)| *at <= tick);
         if self.publisher.detect_other(&mut self.simulation) {
             self.removed.clear();
-            self.simulation.set_real_time(self.now);
+            if self.real_time() != real_time {
+                self.simulation.set_real_time(self.now);
+            }
         }
     }
 

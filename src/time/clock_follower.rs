@@ -52,13 +52,14 @@ impl ClockFollower {
     /// the other time, by its own means. A gain or a limit that is NaN or negative counts as 0.
     #[must_use]
     pub fn speed(&self, behind: f64) -> Option<f64> {
-        let is_near = behind.is_finite() && behind.abs() <= self.max_distance;
+        // `max` ignores NaN.
+        let is_near = behind.is_finite() && behind.abs() <= self.max_distance.max(0.0);
         if !is_near {
             return None;
         }
         let most = self.max_change.clamp(0.0, 1.0);
         let most = if most.is_nan() { 0.0 } else { most };
-        // `max` ignores NaN. An infinite gain times zero is NaN, too.
+        // An infinite gain times zero is NaN, too.
         let change = (behind * self.gain.max(0.0)).clamp(-most, most);
         Some(1.0 + if change.is_nan() { 0.0 } else { change })
     }
@@ -125,6 +126,14 @@ mod tests {
                 ..follower
             };
             assert_eq!([gain, max_change].map(|it| it.speed(0.5)), [Some(1.0); 2]);
+            let max_distance = ClockFollower {
+                max_distance: bad,
+                ..follower
+            };
+            assert_eq!(
+                [0.0, 0.1].map(|it| max_distance.speed(it)),
+                [Some(1.0), None]
+            );
         }
         let most = ClockFollower {
             gain: f64::INFINITY,

@@ -126,6 +126,8 @@ impl FrameTimer {
 pub struct FrameTime {
     duration: Duration,
     driver: Driver,
+    /// How much later than its end the frame runs.
+    late: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,8 +140,14 @@ pub(crate) enum Driver {
 
 impl FrameTime {
     pub(crate) fn of_step(duration: Duration) -> Self {
-        let driver = Driver::Step;
-        Self { duration, driver }
+        Self {
+            driver: Driver::Step,
+            ..duration.into()
+        }
+    }
+
+    pub(crate) fn late_by(self, late: Duration) -> Self {
+        Self { late, ..self }
     }
 
     /// Returns how long the frame took.
@@ -151,12 +159,19 @@ impl FrameTime {
     pub(crate) fn driver(self) -> Driver {
         self.driver
     }
+
+    pub(crate) fn late(self) -> Duration {
+        self.late
+    }
 }
 
 impl From<Duration> for FrameTime {
     fn from(duration: Duration) -> Self {
-        let driver = Driver::Game;
-        Self { duration, driver }
+        Self {
+            duration,
+            driver: Driver::Game,
+            late: Duration::ZERO,
+        }
     }
 }
 

@@ -17,6 +17,8 @@ mod touching;
 mod events;
 // Points of contact, and bodies that fall asleep or wake up.
 mod hits;
+// Bodies that the game puts to sleep, or takes out of the simulation for a while.
+mod sleep;
 // Starts and stops of each pair of colliders alternate.
 mod alternation;
 // Bodies edited through Rapier.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
 use crate::lock::own;
 use crate::physics::{Physics, StepRecord};
@@ -71,6 +72,10 @@ impl Overlap {
         frame_time: FrameTime,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
+        // Later frames wait if a hook of an earlier one has failed.
+        let late = self.pending.iter().map(|frame| frame.duration());
+        let late = late.fold(Duration::ZERO, Duration::saturating_add);
+        let frame_time = frame_time.late_by(late);
         let result = self.simulation.begin_frame_with(hooks, frame_time);
         self.receive(None);
         self.publish_other();

@@ -32,6 +32,9 @@ impl Clock {
         } else {
             self.plan(&settings, elapsed.duration(), &mut dropped)
         };
+        if let Some(due) = &mut self.due {
+            due.late = elapsed.late();
+        }
         // Aborted steps have already been counted.
         self.dropped += dropped;
         Dropped { aborted, ..dropped }
@@ -73,7 +76,7 @@ impl Clock {
             end_time: self.after(length).duration(),
             real_start: self.step_start,
             real_end: self.real_end(due).max(self.step_start),
-            real_frame_end: self.real_time,
+            real_frame_end: self.real_time.saturating_add(due.late),
             is_first: due.is_whole,
             is_last: self.due() == 1,
             is_resimulated: false,
@@ -229,6 +232,7 @@ impl Clock {
             is_whole: true,
             is_handed_out: false,
             units_per_nano,
+            late: Duration::ZERO,
         })
     }
 

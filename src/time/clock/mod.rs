@@ -101,6 +101,8 @@ struct Due {
     is_handed_out: bool,
     /// What each nanosecond of real time adds, or `None` for steps without real time.
     units_per_nano: Option<NonZeroU128>,
+    /// How much later than the end of their frame the steps run.
+    late: Duration,
 }
 
 #[cfg(feature = "serde")]

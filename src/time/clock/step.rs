@@ -24,7 +24,8 @@ pub struct Step {
     /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow
     /// each other without a gap, even if time is dropped, paused or scaled.
     pub real_end: Duration,
-    /// [Real time](crate::time::Clock::real_time) at the end of the frame in which the step is run.
+    /// [Real time](crate::time::Clock::real_time) at the end of the frame in which the step is run, or at present if a
+    /// thread runs that frame late.
     pub real_frame_end: Duration,
     /// Whether this is the first step of its frame.
     pub is_first: bool,

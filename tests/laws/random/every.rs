@@ -1,7 +1,7 @@
 //! Every law, judged by what a random game leaves, in each host.
 
-use crate::random::game::{Entry, Kind, Run, Script, play};
 use super::{display, lists, moments, occurrences, steps};
+use crate::random::game::{Entry, Kind, Run, Script, play};
 use std::collections::BTreeSet;
 
 /// Plays a game in a host, and judges what it leaves.
@@ -68,6 +68,59 @@ mod tests {
         fn laws_hold_in_a_runner_that_is_late(script in script(ALL)) {
             judge(&script, Kind::Late);
         }
+    }
+
+    /// A view displays the removal of a body and another body with its index, and then a rollback that brings it back.
+    #[test]
+    fn a_removal_is_displayed_although_a_rollback_brings_the_body_back_later() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 100,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 20,
+                interval: 0,
+                slack: 1,
+            },
+            frames: vec![
+                frame(
+                    2000,
+                    [
+                        (Between, Setting(Hz(1000))),
+                        (Between, Setting(Stepping(1))),
+                        (Press(0), Body(0, Push(Impulse, 0))),
+                    ],
+                ),
+                frame(2000, []),
+                frame(
+                    2000,
+                    [
+                        (Between, Body(0, Despawn(Evenstep))),
+                        (Between, World(Score(0))),
+                        (Before(1), World(Score(1))),
+                    ],
+                ),
+                frame(
+                    2000,
+                    [
+                        (BeforeFrame, Past(RollBack(2))),
+                        (After(0), World(Spawn(Fixed, 0))),
+                        (After(0), World(Score(1))),
+                    ],
+                ),
+                frame(2000, []),
+                frame(2000, []),
+                frame(2000, []),
+                frame(2000, []),
+                frame(
+                    2000,
+                    [(Between, World(Score(0))), (Before(0), World(Score(1)))],
+                ),
+            ],
+        };
+        judge(&script, Kind::Overlap);
     }
 
     /// A failed game is pasted like this one.

@@ -334,3 +334,23 @@ fn a_teleport_that_a_rollback_takes_back_before_a_frame_is_not_displayed() {
     advance(&mut simulation, 0);
     assert_eq!(simulation.visual_error(key), None);
 }
+
+#[test]
+fn a_corrected_rollback_keeps_the_smoothing_that_was_set_between_frames() {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..Kept::default()
+    });
+    simulation.advance(MS(100), |_, _| ());
+    let mut server = simulation.clone();
+    server.advance(MS(30), |_, _| ());
+    simulation.advance(MS(100), |_, _| ());
+    let latest = Some(Smoothing::Latest);
+    simulation.physics.set_body_smoothing(key, latest).unwrap();
+    let tick = server.physics.tick();
+    simulation.roll_back(tick).unwrap();
+    simulation.correct(server.physics).unwrap();
+    simulation.resimulate(tick, |_, _| ()).unwrap();
+    assert_eq!(simulation.physics.body_smoothing(key), latest);
+}

@@ -298,3 +298,19 @@ fn a_state_assigned_after_the_last_resimulated_step_has_replaced_the_others() {
     );
     assert!(simulation.rewindable().is_empty());
 }
+
+#[test]
+fn an_assigned_state_that_was_displayed_with_another_smoothing_has_no_visual_error() {
+    let mut simulation = scenes::space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0);
+    let key = simulation.physics.insert(body, scenes::ball());
+    simulation.advance(MS(100), |_, _| ());
+    let copy = simulation.physics.clone();
+    simulation.smoothing = Smoothing::Latest;
+    for _ in 0..10 {
+        simulation.advance(MS(17), |_, _| ());
+    }
+    simulation.physics = copy;
+    simulation.advance(Duration::ZERO, |_, _| ());
+    assert_eq!(simulation.visual_error(key), None);
+}

@@ -6,7 +6,7 @@ mod in_games;
 mod other_loops;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use scenes::everything::Everything;
 use scenes::mirror::Mirror;
 use scenes::testing::{translation, vector};

@@ -11,6 +11,7 @@ use evenstep::time::FrameTime;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use scenes::MS;
 use scenes::testing::{spin, vector};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Creates a ball of 1 kg in free space at 100 Hz.

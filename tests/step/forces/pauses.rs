@@ -431,3 +431,51 @@ fn forces_from_before_a_panic_wait_through_a_pause() {
         assert_eq!(speed(simulation, key), 1.0);
     }
 }
+
+#[test]
+fn forces_before_a_frame_whose_hook_panics_wait_during_a_pause() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation.physics.apply_impulse(key, Vector::X).unwrap();
+    let frame = || simulation.advance(MS(10), |_, _| panic!("a planted panic"));
+    assert!(catch_unwind(AssertUnwindSafe(frame)).is_err());
+    simulation.pause();
+    let frame = simulation.advance(MS(10), nothing);
+    assert_eq!(frame.forgotten_forces, 0);
+    simulation.resume();
+    simulation.advance(MS(10), nothing);
+    assert_near(speed(&simulation, key), 1.0);
+}
+
+#[test]
+fn forces_of_a_step_whose_hooks_for_rapier_panic_are_discarded() {
+    struct Push(BodyKey, bool);
+    impl Hooks for Push {
+        type Error = std::convert::Infallible;
+
+        fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+            physics.apply_impulse(self.0, Vector::X).unwrap();
+            Ok(())
+        }
+
+        fn physics_hooks(&self) -> Option<std::sync::Arc<dyn PhysicsHooks + Send + Sync>> {
+            assert!(!self.1, "a planted panic");
+            None
+        }
+    }
+    let mut simulation = space();
+    simulation.keep(Kept {
+        ticks: 10,
+        ..Kept::default()
+    });
+    let key = ball(&mut simulation.physics);
+    simulation
+        .advance_with(MS(10), &mut Push(key, false))
+        .unwrap();
+    let rollback = || simulation.resimulate_with(0, &mut Push(key, true));
+    assert!(catch_unwind(AssertUnwindSafe(rollback)).is_err());
+    let step = simulation.next_step().unwrap();
+    let Ok(()) = Push(key, false).before_step(&mut simulation.physics, step);
+    simulation.run_step();
+    assert_near(speed(&simulation, key), 1.0);
+}

@@ -351,3 +351,28 @@ fn a_sleeping_body_wakes_when_hit_right_after_an_origin_shift() {
         "momentum is conserved"
     );
 }
+
+#[test]
+fn the_target_of_a_pinned_particle_moves_with_the_origin() {
+    let ends = [Vector::Y * 4.0, Vector::Y * 2.7];
+    let target = Vector::X * 0.1 + ends[0];
+    for shifted_at in [10, 11] {
+        let mut simulation = scenes::space(60);
+        let rope = SoftBodyBuilder::rope(ends[0], ends[1], 8).pinned_particles([0]);
+        let physics = simulation.physics.rapier_mut_except_bodies();
+        let rope = physics.insert_soft_body(rope);
+        for _ in 0..60 {
+            simulation.advance(scenes::MS(17), |physics, step| {
+                if step.tick == 10 {
+                    let soft_body = &mut physics.rapier_mut_except_bodies().soft_bodies[rope];
+                    soft_body.set_particle_kinematic_target(0, target);
+                }
+                if step.tick == shifted_at {
+                    physics.shift_origin(Vector::X * 64.0).unwrap();
+                }
+            });
+        }
+        let at = simulation.physics.rapier().soft_bodies[rope].particle_position(0);
+        assert!((at + Vector::X * 64.0 - target).length() < 1e-4, "{at}");
+    }
+}

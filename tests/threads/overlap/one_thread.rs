@@ -114,6 +114,11 @@ fn frames_and_steps_match_those_of_one_thread() {
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         alone.advance_with(Duration::ZERO, &mut reference).unwrap();
         assert_eq!(game.frames, reference.frames, "{seed}");
+        // A change in a hook may let a step begin in a frame that has waited, and thus later.
+        for ((step, _), (alone, _)) in game.steps.iter_mut().zip(&reference.steps) {
+            assert!(step.real_frame_end >= alone.real_frame_end, "{seed}");
+            step.real_frame_end = alone.real_frame_end;
+        }
         assert_eq!(game.steps, reference.steps, "{seed}");
         let simulation = overlap.stop(&mut game).0;
         assert_eq!(simulation.clock(), alone.clock(), "{seed}");

@@ -147,3 +147,56 @@ fn a_hooks_error_is_returned_by_the_call_that_waits_for_its_step() {
         );
     }
 }
+
+/// The frames that have waited for a step whose hook fails run in the next call.
+#[test]
+fn stamped_input_reaches_the_steps_of_its_time_although_a_hook_has_failed() {
+    struct Game {
+        queue: InputQueue<u64>,
+        delivered: Vec<(u64, u64)>,
+        has_failed: bool,
+    }
+    impl Hooks for Game {
+        type Error = ();
+
+        fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), ()> {
+            let samples = self.queue.drain(step).map(|it| (step.tick, it.input));
+            self.delivered.extend(samples);
+            Ok(())
+        }
+
+        fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), ()> {
+            let fails = step.tick == 4 && !std::mem::replace(&mut self.has_failed, step.tick >= 4);
+            if fails { Err(()) } else { Ok(()) }
+        }
+    }
+    for shift in 0..12 {
+        let frames = [11, 11, 11, 3, 3, 3 + shift, 4, 14, 45, 45, 45, 11, 11];
+        let [alone, overlapped] = [false, true].map(|is_overlapped| {
+            let mut game = Game {
+                queue: InputQueue::new(Delivery::ByTime),
+                delivered: Vec::new(),
+                has_failed: false,
+            };
+            let mut alone = Simulation::new(Rate::hz(100));
+            let mut overlap = Overlap::new(Simulation::new(Rate::hz(100))).unwrap();
+            let mut now = 0;
+            for frame in frames {
+                for at in (now..now + frame).filter(|at| at % 3 == 0) {
+                    game.queue.push(MS(at), at);
+                }
+                now += frame;
+                // One of these calls returns the error.
+                if is_overlapped {
+                    let _ = overlap.frame(MS(frame), &mut game);
+                } else {
+                    let _ = alone.advance_with(MS(frame), &mut game);
+                }
+            }
+            let _ = overlap.stop(&mut game);
+            assert!(game.has_failed);
+            (game.delivered, game.queue.counts())
+        });
+        assert_eq!(overlapped, alone, "{shift}");
+    }
+}

@@ -8,6 +8,8 @@ mod hosts;
 mod orders;
 // Pauses and speeds.
 mod time;
+// A thread that is late.
+mod late;
 // Errors and panics.
 mod failures;
 // Going back in time, while bodies come and go.

@@ -22,7 +22,12 @@ impl Changes {
         self.events.0.append(&mut later.events.0);
     }
 
-    pub fn keep_revived<'a>(&self, _: &Movers, _: impl Iterator<Item = &'a mut Self>) {}
+    pub fn keep_revived<'a>(
+        &self,
+        _: &Movers,
+        _: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
+    ) {
+    }
 
     pub fn drop_removals(&mut self, _: usize) -> usize {
         0

@@ -701,7 +701,11 @@ fn edit_body(
             let set = physics.set_body_correction(key, correction);
             set.expect("it is alive");
         }
-        A::Join(other, joint) => join(physics, handle, other, joint),
+        A::Join(other, joint) => {
+            join(physics, handle, other, joint);
+            // Bodies that become links move to where the joint holds them.
+            effects.extend((joint == Joint::Link).then_some(Effect::LinksMoved));
+        }
     }
 }
 
