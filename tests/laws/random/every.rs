@@ -1,7 +1,7 @@
 //! Every law, judged by what a random game leaves, in each host.
 
-use crate::random::game::{Entry, Kind, Run, Script, play};
 use super::{display, lists, moments, occurrences, steps};
+use crate::random::game::{Entry, Kind, Run, Script, play};
 use std::collections::BTreeSet;
 
 /// Plays a game in a host, and judges what it leaves.
