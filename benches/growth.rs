@@ -1,5 +1,5 @@
 //! Measures nanoseconds per moved body in a frame without a step, from a hundred bodies to a million. Stores them in
-//! docs/pictures/growth.json, and plots them in docs/book/src/growth.svg.
+//! `docs/pictures/growth.json`, and plots them in docs/book/src/growth.svg.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

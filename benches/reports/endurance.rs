@@ -86,7 +86,7 @@ fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
 
 /// Returns frame times at 60 Hz, at 144 Hz with a hitch now and then, and of random length.
 fn frame_time(pattern: usize, random: &mut Random) -> Duration {
-    let any = random.next();
+    let any = random.number();
     Duration::from_secs_f64(match pattern {
         0 => 1.0 / 60.0,
         1 if any < 0.002 => 0.18,
@@ -274,10 +274,10 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
     let mut dropped = Duration::ZERO;
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(minutes * 60) {
-        let speed = match (random.next() * 5.0) as u8 {
+        let speed = match (random.number() * 5.0) as u8 {
             0 => 0.0,
             1 => 1.0,
-            _ => random.next() * 3.0,
+            _ => random.number() * 3.0,
         };
         let (sender, receiver) = std::sync::mpsc::channel();
         runner.call(move |simulation, _| {
@@ -305,7 +305,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
             speed,
         };
         changes += 1;
-        let until = Instant::now() + Duration::from_secs_f64(random.next());
+        let until = Instant::now() + Duration::from_secs_f64(random.number());
         while Instant::now() < until {
             runner.frame();
             std::thread::sleep(Duration::from_millis(5));

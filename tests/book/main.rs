@@ -11,6 +11,8 @@ mod pages;
 mod guide;
 // The promises of the book's recipes.
 mod recipes;
+// The files of the recipes, which readers copy.
+mod copies;
 // Commands, which must name existing examples and features.
 mod commands;
 // The oldest Rust that the dependencies support.

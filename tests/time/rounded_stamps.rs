@@ -29,9 +29,9 @@ fn frames(hz: f64, rounding: Duration, missed: f64) -> Vec<Frame> {
     let mut random = Random(7);
     let mut periods = 0;
     let frame = |_| {
-        periods += if random.next() < missed { 2 } else { 1 };
+        periods += if random.number() < missed { 2 } else { 1 };
         let seen = f64::from(periods) * 1e3 / hz;
-        let read = Duration::from_secs_f64((5_000.0 + seen + 0.4 * random.next()) * 1e-3);
+        let read = Duration::from_secs_f64((5_000.0 + seen + 0.4 * random.number()) * 1e-3);
         let of_rounding = read.as_nanos() % rounding.as_nanos();
         let stamp = read - Duration::from_nanos(u64::try_from(of_rounding).unwrap());
         Frame { seen, stamp }
@@ -316,7 +316,7 @@ fn uneven(parts: &[(u64, u64, usize)], hitches: &[(f64, u64)]) -> Vec<Duration> 
     let mut random = Random(3);
     let mut times = Vec::new();
     for &(period, jitter, count) in parts {
-        let jitter = |_| period + (random.next() * jitter as f64) as u64;
+        let jitter = |_| period + (random.number() * jitter as f64) as u64;
         times.extend((0..count).map(jitter).map(US));
     }
     for &(at, hitch) in hitches {

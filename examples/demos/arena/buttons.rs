@@ -17,7 +17,9 @@ impl Buttons {
         Self(Random::new(seed).below(16) as u8)
     }
 
-    pub(crate) fn direction(self) -> Vector {
+    /// Returns the sum of the directions that are held down, each of length 1.
+    #[must_use]
+    pub fn direction(self) -> Vector {
         let [right, left, down, up] = [1, 2, 4, 8].map(|bit| f32::from(u8::from(self.0 & bit > 0)));
         Vector::new(right - left, 0.0, down - up)
     }

@@ -1,6 +1,9 @@
 //! A sword in a hand that is jointed to a head, seen by a camera in the head.
 
-use super::*;
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use scenes::space;
 
 /// Returns the displayed pose of a bone, in the frame of its parent.
 fn bone(simulation: &Simulation, parent: BodyKey, child: BodyKey) -> Option<Pose> {

@@ -1,6 +1,10 @@
 //! A character on floors, slopes, stairs, walls and crates.
 
-use super::*;
+use super::{SECOND, at_tick, position, positions, slide, sliding_capsule};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
+use recipes::hero::{HALF_HEIGHT, Hero, RADIUS, STANDING};
+use scenes::with_floor;
 
 fn box_floor(simulation: &mut Simulation) {
     let body = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);

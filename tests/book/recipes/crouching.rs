@@ -1,23 +1,10 @@
 //! A capsule that crouches and stands up.
 
-use super::*;
-
-/// The capsule's radius, in metres.
-const RADIUS: f32 = 0.3;
-
-/// Call it in the hook before a step. Cast a ray first to see if there is room above.
-fn set_height(physics: &mut Physics, player: BodyKey, half: f32) -> Option<()> {
-    let body = physics.body(player)?;
-    let (old, pose) = (body.colliders()[0], *body.position());
-    let old = physics.remove_collider(old)?;
-    let rise = half - old.shape().as_capsule()?.half_height();
-    let capsule = ColliderBuilder::capsule_y(half, RADIUS);
-    let capsule = capsule.friction(old.friction());
-    physics.insert_collider(player, capsule).ok()?;
-    let body = physics.body_mut(player)?;
-    body.set_translation(pose.translation + Vector::Y * rise, true);
-    Some(())
-}
+use evenstep::Rate;
+use evenstep::rapier::prelude::*;
+use recipes::crouching::{RADIUS, set_height};
+use scenes::with_floor;
+use std::time::Duration;
 
 #[test]
 fn a_player_that_crouches_and_stands_up_stands_on_the_floor() {

@@ -1,9 +1,12 @@
 //! Far worlds: an `f64` origin beside the simulation.
 
-use super::*;
+use super::{SECOND, position};
 use evenstep::rapier::glamx::DVec3;
-
-const FARTHEST: f32 = 1_000.0;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use recipes::far_worlds::{View, stay_near_the_origin};
+use scenes::space;
+use std::time::Duration;
 
 fn velocity() -> Vector {
     Vector::new(23_456.7, 0.0, 18_765.4)
@@ -23,28 +26,19 @@ fn formation() -> (Simulation, [BodyKey; 2]) {
     (simulation, ships)
 }
 
-fn stay_near_the_origin(physics: &mut Physics, ship: BodyKey) -> Vector {
-    let place = position(physics, ship).translation;
-    if place.length() <= FARTHEST {
-        return Vector::ZERO;
-    }
-    physics.shift_origin(place).unwrap();
-    place
-}
-
 /// Flies `distance` metres, and checks every frame. Returns the state before each thousandth step: the `f64` origin and
 /// the positions of the ships.
 fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
     let (mut simulation, ships) = formation();
     let frame_time = SECOND / frames_per_second;
     let even = velocity().as_dvec3() * frame_time.as_secs_f64();
-    let (mut origin, mut camera) = (DVec3::ZERO, Vector::ZERO);
+    let mut view = View::default();
     // The sum of the shifts in the hook, and the distance travelled in the steps.
     let (mut shifted, mut travelled) = (DVec3::ZERO, DVec3::ZERO);
     let mut before = Vector::ZERO;
     let mut states = Vec::new();
     let mut frames = 0;
-    while origin.length() < distance {
+    while view.origin.length() < distance {
         let frame = simulation.advance(frame_time, |physics, step| {
             let positions = ships.map(|key| position(physics, key).translation);
             travelled += (positions[0] - before).as_dvec3();
@@ -54,21 +48,24 @@ fn fly(distance: f64, frames_per_second: u32) -> Vec<(DVec3, [Vector; 2])> {
             shifted += stay_near_the_origin(physics, ships[0]).as_dvec3();
             before = position(physics, ships[0]).translation;
         });
-        origin += frame.origin_shift.as_dvec3();
-        camera -= frame.origin_shift;
+        view.follow(&frame);
         let [ship, wing] = ships.map(|key| simulation.pose(key).unwrap().translation);
-        let uneven = ((ship - camera).as_dvec3() - even).length();
-        assert!(frames < 3 || uneven < 1e-3, "{uneven} m at {origin} m");
+        let uneven = ((ship - view.camera).as_dvec3() - even).length();
+        assert!(
+            frames < 3 || uneven < 1e-3,
+            "{uneven} m at {} m",
+            view.origin
+        );
         let apart = (wing - ship - Vector::Y * 5.0).length();
-        assert!(apart < 1e-3, "{apart} m at {origin} m");
-        camera = ship;
+        assert!(apart < 1e-3, "{apart} m at {} m", view.origin);
+        view.camera = ship;
         frames += 1;
     }
     // Shifts are displayed with the steps that follow them.
     let last = simulation.advance(Duration::ZERO, |_, _| ()).origin_shift;
-    assert_eq!((origin, last), (shifted, Vector::ZERO));
+    assert_eq!((view.origin, last), (shifted, Vector::ZERO));
     // The sum is exact: 10,000 km in units of less than a micrometre fit into an f64.
-    assert_eq!(origin + before.as_dvec3(), travelled);
+    assert_eq!(view.origin + before.as_dvec3(), travelled);
     states
 }
 

@@ -1,8 +1,11 @@
 //! Fast bodies: Rapier's limits of velocity, and which walls stop a bullet.
 
-use super::*;
-use evenstep::Smoothing;
+use super::position;
+use evenstep::rapier::prelude::*;
+use evenstep::{Simulation, Smoothing};
+use scenes::space;
 use std::f32::consts::PI;
+use std::time::Duration;
 
 const ONE_STEP: Duration = Duration::from_millis(17);
 

@@ -1,9 +1,9 @@
 //! Fast-forward where a step takes 1 ms and the display shows a frame every 16 ms.
 
-use super::*;
-use evenstep::Frame;
 use evenstep::time::Budget;
+use evenstep::{Frame, Simulation};
 use scenes::MS;
+use std::time::Duration;
 
 /// Returns the tenth frame at speed 100. A frame ends when its steps are done.
 fn fast_forward(mut simulation: Simulation) -> Frame {

@@ -1,46 +1,14 @@
 //! A contact filter that reads the components of an ECS, even if the world is inside the physics.
 
-use super::*;
+use super::{SECOND, position};
 use evenstep::ecs::hecs::{Body, Entities, RollbackWorld};
 use evenstep::hecs::{Entity, World};
+use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
-use std::collections::BTreeMap;
-
-#[derive(Clone, Copy, PartialEq)]
-struct Team(u8);
-
-/// Finds the team of an entity, by the user data of its body.
-trait Teams: Sync + Send {
-    fn team(&self, user_data: u128) -> Option<Team>;
-}
-
-impl Teams for World {
-    fn team(&self, user_data: u128) -> Option<Team> {
-        let entity = Entity::from_bits(user_data as u64)?;
-        self.get::<&Team>(entity).ok().map(|team| *team)
-    }
-}
-
-/// A copy of the components.
-impl Teams for BTreeMap<u128, Team> {
-    fn team(&self, user_data: u128) -> Option<Team> {
-        self.get(&user_data).copied()
-    }
-}
-
-/// Members of a team pass through each other.
-struct Filter<'a>(&'a dyn Teams);
-
-impl PhysicsHooks for Filter<'_> {
-    fn filter_contact_pair(&self, pair: &PairFilterContext) -> Option<SolverFlags> {
-        let team = |body: Option<RigidBodyHandle>| {
-            let user_data = pair.bodies[body?].user_data;
-            self.0.team(user_data)
-        };
-        let [one, other] = [pair.rigid_body1, pair.rigid_body2].map(team);
-        (one.is_none() || one != other).then_some(SolverFlags::default())
-    }
-}
+use evenstep::{Physics, Rate};
+use recipes::filters::{self, Filter, Team};
+use scenes::with_floor;
+use std::time::Duration;
 
 /// Inserts a ball with a team, at height `y`.
 fn spawn(
@@ -50,14 +18,12 @@ fn spawn(
     y: f32,
     team: u8,
 ) -> Entity {
-    let entity = world.spawn((Team(team),));
     let body = RigidBodyBuilder::dynamic()
         .translation(Vector::Y * y)
-        .user_data(entity.to_bits().get().into());
-    let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
-    let key = physics.insert(body.enabled_translations(false, true, false), ball);
-    entities.attach(world, physics, entity, key).unwrap();
-    entity
+        .enabled_translations(false, true, false);
+    let ball = ColliderBuilder::ball(0.5);
+    let entity = filters::spawn(world, entities, physics, body, ball, Team(team));
+    entity.unwrap()
 }
 
 #[test]
@@ -126,9 +92,7 @@ fn run(frames_per_second: u32, is_late: bool) -> f32 {
             if known == Some(step.tick) {
                 game.world.insert_one(high, Team(1)).unwrap();
             }
-            let teams = game.world.query_mut::<(Entity, &Team)>().into_iter();
-            let teams = teams.map(|(entity, team)| (entity.to_bits().get().into(), *team));
-            let teams: BTreeMap<u128, Team> = teams.collect();
+            let teams = filters::copy(&mut game.world);
             simulation.run_step_with(&Filter(&teams));
         }
         simulation.end_frame();

@@ -1,6 +1,10 @@
 //! An engine with its own fixed update: its former loop, and the loop with evenstep.
 
-use super::*;
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation, Step};
+use scenes::space;
+use std::time::Duration;
 
 const SPEED: f32 = 300.0; // pixels per second
 const STEP: f32 = 1.0 / 60.0; // s

@@ -1,78 +1,35 @@
 //! Ragdolls, and objects that a mouse drags or a hand throws.
 
-use super::*;
-use evenstep::{BodyError, Correction};
-
-/// Head, arms and legs: x, the y of the joint, and the y of the middle, all relative to the trunk.
-const LIMBS: [[f32; 3]; 5] = [
-    [0.0, 0.35, 0.5],
-    [0.3, 0.3, 0.0],
-    [-0.3, 0.3, 0.0],
-    [0.1, -0.35, -0.7],
-    [-0.1, -0.35, -0.7],
-];
-
-/// Inserts a bone that an animation moves at 3 m/s.
-fn bone(physics: &mut Physics, x: f32, y: f32, half_height: f32) -> BodyKey {
-    let body = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 3.0);
-    let body = body.translation(Vector::new(x, y + 1.5, 0.0));
-    physics.insert(body, ColliderBuilder::capsule_y(half_height, 0.1))
-}
+use evenstep::rapier::prelude::*;
+use evenstep::{Correction, Rate, Simulation};
+use recipes::dragging::{pull, start};
+use recipes::grabbing::{hold, throw};
+use recipes::ragdoll::Ragdoll;
+use scenes::{space, with_floor};
+use std::time::Duration;
 
 #[test]
 fn a_ragdoll_keeps_its_velocity_and_its_joints() {
     let mut simulation = with_floor(Rate::hz(60));
-    let trunk = bone(&mut simulation.physics, 0.0, 0.0, 0.25);
-    let limbs = LIMBS.map(|[x, joint, middle]| {
-        let half_height = (joint - middle).abs() - 0.1;
-        let limb = bone(&mut simulation.physics, x, middle, half_height);
-        let [on_trunk, on_limb] = [Vector::new(x, joint, 0.0), Vector::Y * (joint - middle)];
-        let data = SphericalJointBuilder::new()
-            .local_anchor1(on_trunk)
-            .local_anchor2(on_limb)
-            .contacts_enabled(false);
-        let [a, b] = [trunk, limb].map(|key| simulation.physics.handle(key).unwrap());
-        let rapier = simulation.physics.rapier_mut_except_bodies();
-        rapier.insert_impulse_joint(a, b, data);
-        (limb, on_trunk, on_limb)
-    });
+    let ragdoll = Ragdoll::build(&mut simulation.physics, Vector::Y * 1.5);
+    for key in ragdoll.bones() {
+        let bone = simulation.physics.body_mut(key).unwrap();
+        bone.set_linvel(Vector::X * 3.0, true);
+    }
     for frame in 0..600 {
         if frame == 60 {
-            for key in limbs.map(|limb| limb.0).into_iter().chain([trunk]) {
-                let body = simulation.physics.body_mut(key).unwrap();
-                body.set_body_type(RigidBodyType::Dynamic, true);
-            }
+            ragdoll.fall(&mut simulation.physics);
         }
         simulation.advance(Duration::from_millis(17), |_, _| ());
         let pose = |key| simulation.pose(key).unwrap();
-        let gaps = limbs.map(|(limb, a, b)| (pose(trunk) * a).distance(pose(limb) * b));
+        let gaps = ragdoll.limbs.each_ref().map(|limb| {
+            let joint = pose(ragdoll.trunk) * limb.on_trunk;
+            joint.distance(pose(limb.key) * limb.on_limb)
+        });
         assert!(gaps.iter().all(|gap| *gap < 0.05), "{gaps:?} m");
     }
-    let position = simulation.pose(trunk).unwrap().translation;
+    let position = simulation.pose(ragdoll.trunk).unwrap().translation;
     assert!(position.x > 4.0 && position.y < 0.5, "{position}");
-}
-
-/// The dragged body, the grabbed point in its frame, and the distance of that point from the eye.
-struct Drag(BodyKey, Vector, f32);
-
-/// Starts when the button is pressed.
-fn start(physics: &Physics, mouse: &Ray) -> Option<Drag> {
-    let filter = QueryFilter::only_dynamic();
-    let (collider, distance) = physics.rapier().cast_ray(mouse, 100.0, true, filter)?;
-    let key = physics.key_of_collider(collider)?;
-    let point = physics.body(key)?.position().inverse() * mouse.point_at(distance);
-    Some(Drag(key, point, distance))
-}
-
-/// Pulls for one step. Returns `None` if the body was removed.
-fn pull(physics: &mut Physics, drag: &Drag, mouse: &Ray) -> Option<()> {
-    let Drag(key, point, distance) = *drag;
-    let body = physics.body(key)?;
-    let point = body.position() * point;
-    let spring = (mouse.point_at(distance) - point) * 100.0;
-    let damping = body.velocity_at_point(point) * 15.0;
-    let force = (spring - damping - physics.gravity()) * body.mass();
-    physics.add_force_at_point(key, force, point).ok()
 }
 
 #[test]
@@ -90,8 +47,8 @@ fn a_dragged_point_reaches_the_mouse() {
             pull(physics, &drag, &target).unwrap()
         });
     }
-    let point = simulation.pose(drag.0).unwrap() * drag.1;
-    let distance = point.distance(target.point_at(drag.2));
+    let point = simulation.pose(drag.key).unwrap() * drag.point;
+    let distance = point.distance(target.point_at(drag.distance));
     assert!(distance < 0.01, "{distance} m");
 }
 
@@ -131,20 +88,6 @@ fn a_body_that_is_dragged_off_its_centre_rests_only_with_damping() {
 
 const FRAME: Duration = Duration::from_nanos(13_888_889); // 72 Hz
 
-/// Moves the held object. `hand` is the pose for the end of the frame.
-fn hold(simulation: &mut Simulation, key: BodyKey, hand: Pose) -> Result<(), BodyError> {
-    let time = simulation.clock().time_after(FRAME);
-    simulation.physics.set_kinematic_target(key, hand, time)
-}
-
-/// Lets the object fly on.
-fn throw(physics: &mut Physics, key: BodyKey, hand: Pose, velocity: Vector) {
-    let body = physics.body_mut(key).unwrap();
-    body.set_body_type(RigidBodyType::Dynamic, true);
-    body.set_linvel(velocity, true);
-    physics.show_from(key, hand).unwrap();
-}
-
 /// Returns the largest deviation of the drawn motion per frame from that of the hand, in metres.
 fn uneven(correction: Correction, is_shown_from_hand: bool) -> f32 {
     let mut simulation = space(60);
@@ -157,7 +100,7 @@ fn uneven(correction: Correction, is_shown_from_hand: bool) -> f32 {
     for frame in 1..100 {
         let hand = hand(frame);
         if frame < 50 {
-            hold(&mut simulation, key, hand).unwrap();
+            hold(&mut simulation, key, hand, FRAME).unwrap();
         } else if frame == 50 {
             throw(&mut simulation.physics, key, hand, velocity);
             if !is_shown_from_hand {

@@ -1,9 +1,12 @@
 //! A ball that a hand holds and throws, on headsets that display 72, 90 and 120 frames per second.
 
-use super::*;
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
 use evenstep::time::FrameTimer;
-use evenstep::{Smoothing, Stepping};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
+use scenes::space;
 use std::f32::consts::PI;
+use std::time::Duration;
 
 /// The distance of the hand from the shoulder, in metres.
 const ARM: f32 = 0.6;

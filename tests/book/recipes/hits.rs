@@ -1,30 +1,11 @@
 //! Shots that take health from the entities that they hit.
 
-use super::*;
-use evenstep::ecs::hecs::{Entities, EntityError};
+use super::SECOND;
+use evenstep::ecs::hecs::Entities;
 use evenstep::hecs::World;
-
-struct Health(u32);
-struct Shot;
-
-/// Call it after each step.
-fn hit(
-    world: &mut World,
-    entities: &mut Entities,
-    physics: &mut Physics,
-) -> Result<(), EntityError> {
-    for hit in physics.events().collisions().filter(|hit| hit.started) {
-        let [a, b] = hit.bodies.map(|key| entities.entity(key?));
-        let (Some(a), Some(b)) = (a, b) else { continue };
-        for (shot, target) in [(a, b), (b, a)] {
-            if world.satisfies::<&Shot>(shot) && world.satisfies::<&Health>(target) {
-                entities.despawn(world, physics, shot)?;
-                world.get::<&mut Health>(target).unwrap().0 -= 1;
-            }
-        }
-    }
-    Ok(())
-}
+use evenstep::rapier::prelude::*;
+use recipes::hits::{Health, Shot, hit};
+use scenes::space;
 
 #[test]
 fn each_shot_hits_once_at_every_frame_rate() {

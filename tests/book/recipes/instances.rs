@@ -1,58 +1,22 @@
 //! A renderer's instance buffer with a slot for each body, and poses in the types of other libraries.
 
-use super::*;
-use std::collections::BTreeMap;
+use super::SECOND;
+use evenstep::rapier::prelude::*;
+use evenstep::{Physics, Rate, Simulation};
+use recipes::instances::Instances;
+use recipes::motion_vectors::Buffers;
+use scenes::{space, with_floor};
 
-/// The matrices to upload.
-#[derive(Default)]
-struct Instances {
-    slots: BTreeMap<BodyKey, usize>,
-    free: Vec<usize>,
-    matrices: Vec<[f32; 16]>,
-}
-
-impl Instances {
-    /// Writes the changes of a frame. Call it after each `advance`.
-    fn update(&mut self, simulation: &Simulation) {
-        for key in simulation.removed() {
-            if let Some(slot) = self.slots.remove(key) {
-                self.matrices[slot] = [0.0; 16]; // draws nothing
-                self.free.push(slot);
-            }
-        }
-        for (key, pose) in simulation.moved() {
-            self.write(*key, *pose);
-        }
+/// Returns the number of slots that draw a body. Checks their poses.
+fn check(instances: &Instances, simulation: &Simulation) -> usize {
+    assert_eq!(instances.slots.len(), simulation.physics.bodies().count());
+    for (key, slot) in &instances.slots {
+        let pose = simulation.pose(*key).unwrap();
+        assert_eq!(instances.matrices[*slot], pose.to_mat4().to_cols_array());
     }
-
-    /// Writes all bodies.
-    fn rewrite(&mut self, simulation: &Simulation) {
-        *self = Self::default();
-        for (key, _) in simulation.physics.bodies() {
-            self.write(key, simulation.pose(key).unwrap());
-        }
-    }
-
-    fn write(&mut self, key: BodyKey, pose: Pose) {
-        let slot = *self.slots.entry(key).or_insert_with(|| {
-            self.free.pop().unwrap_or_else(|| {
-                self.matrices.push([0.0; 16]);
-                self.matrices.len() - 1
-            })
-        });
-        self.matrices[slot] = pose.to_mat4().to_cols_array();
-    }
-
-    /// Returns the number of slots that draw a body. Checks their poses.
-    fn check(&self, simulation: &Simulation) -> usize {
-        assert_eq!(self.slots.len(), simulation.physics.bodies().count());
-        for (key, slot) in &self.slots {
-            let pose = simulation.pose(*key).unwrap();
-            assert_eq!(self.matrices[*slot], pose.to_mat4().to_cols_array());
-        }
-        let drawn = self.matrices.iter().filter(|matrix| **matrix != [0.0; 16]);
-        drawn.count()
-    }
+    let matrices = instances.matrices.iter();
+    let drawn = matrices.filter(|matrix| **matrix != [0.0; 16]);
+    drawn.count()
 }
 
 #[test]
@@ -77,7 +41,7 @@ fn slots_hold_the_pose_of_each_body_and_are_used_again() {
         }
         simulation.advance(SECOND / 144, |_, _| ());
         instances.update(&simulation);
-        assert_eq!(instances.check(&simulation), 1 + crates.len());
+        assert_eq!(check(&instances, &simulation), 1 + crates.len());
     }
     assert_eq!(instances.matrices.len(), 11); // new bodies use free slots
 
@@ -85,7 +49,7 @@ fn slots_hold_the_pose_of_each_body_and_are_used_again() {
     let mut other = simulation.clone();
     other.advance(SECOND / 144, |_, _| ());
     instances.rewrite(&other);
-    assert_eq!(instances.check(&other), 1 + crates.len());
+    assert_eq!(check(&instances, &other), 1 + crates.len());
 }
 
 #[test]
@@ -127,28 +91,6 @@ fn poses_convert_to_mint_and_back() {
     assert_eq!(back, pose);
 }
 
-/// The renderer's poses of this picture and of the previous one.
-#[derive(Default)]
-struct Buffers {
-    poses: BTreeMap<BodyKey, Pose>,
-    before: BTreeMap<BodyKey, Pose>,
-}
-
-impl Buffers {
-    fn write(&mut self, simulation: &Simulation) {
-        let (moved, data) = (simulation.moved(), simulation.render_data());
-        let jumped = data.map_or(&[][..], |data| data.jumped());
-        self.before.clone_from(&self.poses);
-        self.poses.extend(moved.iter().copied());
-        self.before
-            .extend(jumped.iter().map(|key| (*key, self.poses[key])));
-    }
-
-    fn motion(&self, key: BodyKey) -> f32 {
-        (self.poses[&key].translation - self.before[&key].translation).x
-    }
-}
-
 #[test]
 fn motion_vectors_are_zero_for_a_teleported_body() {
     let mut simulation = space(60);
@@ -158,7 +100,7 @@ fn motion_vectors_are_zero_for_a_teleported_body() {
     let mut motion = |simulation: &mut Simulation| {
         simulation.advance(SECOND / 120, |_, _| ());
         buffers.write(simulation);
-        buffers.motion(ball)
+        (buffers.poses[&ball].translation - buffers.before[&ball].translation).x
     };
     // The body is new, then its first step has not run yet, then it flies.
     for expected in [0.0, 0.0, 0.5, 0.5] {

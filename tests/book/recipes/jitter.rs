@@ -1,7 +1,10 @@
 //! The causes of jitter that the book lists, each with its cure.
 
-use super::*;
-use evenstep::Smoothing;
+use super::SECOND;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation, Smoothing, Step};
+use scenes::space;
+use std::time::Duration;
 
 /// Returns how deep in a wall a ball is drawn, in metres.
 fn depth(smoothing: Smoothing) -> f32 {

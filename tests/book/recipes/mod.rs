@@ -1,5 +1,5 @@
-//! The book's recipes as whole programs, from which it quotes, and their promises: the defects that each avoids, and the
-//! same result at all frame rates.
+//! The promises of the recipes in `examples/recipes` and of the book: the defects that each avoids, and the same result at
+//! all frame rates.
 
 mod attachments;
 mod character;
@@ -14,7 +14,6 @@ mod filters;
 mod fixed_update;
 mod grabbing;
 mod headset;
-mod hero;
 #[cfg(feature = "hecs")]
 mod hits;
 mod input;
@@ -36,8 +35,8 @@ mod players;
 mod pool;
 mod predicted_player;
 mod preview;
+#[cfg(feature = "serde")]
 mod progress;
-#[path = "../../../examples/recipes/remote_bodies.rs"]
 mod remote_bodies;
 mod rules;
 mod server_loop;
@@ -53,13 +52,10 @@ mod world;
 #[cfg(feature = "hecs")]
 mod worlds;
 
-use evenstep::rapier::control::{
-    DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
-};
+use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
-use hero::{GAP, HALF_HEIGHT, Hero, RADIUS, STANDING};
-use scenes::{space, with_floor};
+use evenstep::{BodyKey, Physics, Simulation, Step};
+use recipes::hero::Hero;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -1,21 +1,11 @@
 //! Bodies on a path, and forces between bodies.
 
-use super::*;
-
-/// Returns the position on the path.
-fn path(time: Duration) -> Vector {
-    Vector::X * 3.0 * time.as_secs_f32()
-}
-
-/// Moves a kinematic lift and a dynamic drone along the path. Call it in the hook, before each step.
-fn follow(physics: &mut Physics, step: Step, lift: BodyKey, drone: BodyKey) {
-    let next = path(step.end_time);
-    let lift = physics.body_mut(lift).unwrap();
-    lift.set_next_kinematic_translation(next);
-
-    let drone = physics.body_mut(drone).unwrap();
-    drone.set_linvel((next - drone.translation()) / step.dt, true);
-}
+use super::{SECOND, at_tick};
+use evenstep::Simulation;
+use evenstep::rapier::prelude::*;
+use recipes::along_path::{follow, path};
+use recipes::magnets::attract;
+use scenes::space;
 
 #[test]
 fn a_lift_and_a_drone_on_a_path_move_evenly_and_a_body_that_is_teleported_along_it_does_not() {
@@ -49,21 +39,6 @@ fn a_lift_and_a_drone_on_a_path_move_evenly_and_a_body_that_is_teleported_along_
         }
     }
     assert!(at_rest > 144, "{at_rest} frames");
-}
-
-const STRENGTH: f32 = 12.0; // newtons at a distance of 1 m
-
-/// Call it in the hook, before each step.
-fn attract(physics: &mut Physics, magnets: &[BodyKey]) {
-    for (i, one) in magnets.iter().enumerate() {
-        for other in &magnets[i + 1..] {
-            let centre = |key| physics.body(key).unwrap().center_of_mass();
-            let offset = centre(*other) - centre(*one);
-            let force = offset.normalize() * STRENGTH / offset.length_squared();
-            physics.add_force(*one, force).unwrap();
-            physics.add_force(*other, -force).unwrap();
-        }
-    }
 }
 
 #[test]

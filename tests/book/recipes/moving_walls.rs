@@ -1,6 +1,11 @@
 //! A character beside walls, doors, ceilings and other characters that move.
 
-use super::*;
+use super::{SECOND, position, positions};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation};
+use recipes::hero::{GAP, HALF_HEIGHT, Hero, RADIUS, STANDING};
+use scenes::with_floor;
+use std::time::Duration;
 
 /// A kinematic box that waits for half a second, then moves.
 #[derive(Clone, Copy)]

@@ -1,21 +1,11 @@
 //! Pick-ups, sensors, a server's frames, additional mass, and bodies on a platform.
 
-use super::*;
-
-/// Removes the coins that the player has just touched, and returns their number.
-fn collect(physics: &mut Physics, player: BodyKey) -> usize {
-    let mut coins = 0;
-    for touch in physics.events().collisions() {
-        if touch.started && touch.sensor && touch.bodies.contains(&Some(player)) {
-            for coin in touch.bodies.into_iter().flatten() {
-                if coin != player && physics.remove(coin).is_some() {
-                    coins += 1;
-                }
-            }
-        }
-    }
-    coins
-}
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{Rate, Simulation};
+use recipes::pick_ups::collect;
+use scenes::space;
+use std::time::Duration;
 
 #[test]
 fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {

@@ -1,28 +1,12 @@
 //! A peer whose input arrives too late for a rollback, and that continues from the state of another machine.
 
-use super::*;
+use super::position;
+use evenstep::rapier::prelude::*;
 use evenstep::rewind::{Kept, RewindError};
-
-/// Continues from another machine's state. `hook` resimulates the steps since then.
-fn continue_from(
-    simulation: &mut Simulation,
-    state: Physics,
-    mut hook: impl FnMut(&mut Physics, Step),
-) {
-    if simulation.roll_back(state.tick()).is_ok() {
-        // With an interval, the nearest kept state is of an earlier tick.
-        while simulation.physics.tick() < state.tick()
-            && let Some(step) = simulation.next_step()
-        {
-            hook(&mut simulation.physics, step);
-            simulation.run_step();
-        }
-        simulation.correct(state).unwrap();
-        simulation.advance(Duration::ZERO, hook);
-    } else {
-        simulation.physics = state; // the picture jumps
-    }
-}
+use evenstep::{BodyKey, Physics, Step};
+use recipes::outage::continue_from;
+use scenes::space;
+use std::time::Duration;
 
 const FRAME: Duration = Duration::from_millis(17);
 

@@ -1,6 +1,11 @@
 //! The path of a throw: a copy of the world, run ahead.
 
-use super::*;
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Simulation};
+use recipes::throw_path;
+use scenes::with_floor;
+use std::time::Duration;
 
 /// A ball on a floor.
 fn world() -> (Simulation, BodyKey) {
@@ -56,16 +61,9 @@ fn before_the_throw(steps: u64) -> (Simulation, BodyKey) {
 
 /// Returns the pose after each step, if the ball is thrown now. The preview calls the hook.
 fn preview(physics: &Physics, ball: BodyKey) -> Vec<Pose> {
-    let mut path = Vec::new();
-    let last = physics.preview(STEPS, |physics, step| {
-        if path.is_empty() {
-            physics.apply_impulse(ball, THROW).unwrap();
-        }
-        path.push(position(physics, ball));
+    throw_path::path(physics, ball, THROW, STEPS, |physics, step| {
         blow(physics, step.start_time, ball);
-    });
-    path.push(position(&last, ball));
-    path.split_off(1)
+    })
 }
 
 #[test]

@@ -1,50 +1,10 @@
 //! A part of the world that is paused: what continues exactly, and what does not.
 
-use super::*;
-
-/// How the game pauses bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Pause {
-    Never,
-    Fixed,
-    Disabled,
-    Asleep,
-}
-
-/// The paused bodies, as they were.
-#[derive(Default)]
-struct Paused(Vec<(BodyKey, RigidBody)>);
-
-impl Paused {
-    fn pause(physics: &mut Physics, keys: &[BodyKey], how: Pause) -> Self {
-        let bodies = keys.iter().map(|key| {
-            let body = physics.body_mut(*key).unwrap();
-            let before = body.clone();
-            match how {
-                Pause::Never => {}
-                Pause::Fixed => body.set_body_type(RigidBodyType::Fixed, false),
-                Pause::Disabled => body.set_enabled(false),
-                Pause::Asleep => body.sleep(),
-            }
-            (*key, before)
-        });
-        Self(bodies.collect())
-    }
-
-    fn resume(self, physics: &mut Physics, how: Pause) {
-        for (key, before) in self.0 {
-            let body = physics.body_mut(key).unwrap();
-            match how {
-                Pause::Never => return,
-                Pause::Fixed => body.set_body_type(before.body_type(), true),
-                Pause::Disabled => body.set_enabled(true),
-                Pause::Asleep => body.wake_up(true),
-            }
-            body.set_linvel(before.linvel(), true);
-            body.set_angvel(before.angvel(), true);
-        }
-    }
-}
+use super::{at_tick, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
+use recipes::paused::{Pause, Paused};
+use scenes::{space, with_floor};
 
 /// Cubes that fall onto each other, or one that flies.
 fn build(simulation: &mut Simulation, is_pile: bool) -> Vec<BodyKey> {
@@ -63,17 +23,17 @@ fn build(simulation: &mut Simulation, is_pile: bool) -> Vec<BodyKey> {
 }
 
 /// Returns the poses before step 120, without the steps of the pause.
-fn run(how: Pause, is_pile: bool, frames_per_second: u32) -> Vec<Pose> {
+fn run(how: Option<Pause>, is_pile: bool, frames_per_second: u32) -> Vec<Pose> {
     let mut simulation = with_floor(Rate::hz(60));
     let keys = build(&mut simulation, is_pile);
-    let mut paused = Paused::default();
-    let steps = if how == Pause::Never { 0 } else { 60 };
+    let mut paused = None;
+    let steps = if how.is_some() { 60 } else { 0 };
     let hook = |physics: &mut Physics, step: Step| {
         if step.tick == 40 {
-            paused = Paused::pause(physics, &keys, how);
+            paused = how.map(|how| Paused::pause(physics, &keys, how));
         }
         if step.tick == 40 + steps {
-            std::mem::take(&mut paused).resume(physics, how);
+            paused.take().into_iter().for_each(|it| it.resume(physics));
         }
     };
     let poses = |physics: &Physics| keys.iter().map(|key| position(physics, *key)).collect();
@@ -89,22 +49,22 @@ fn difference(a: &[Pose], b: &[Pose]) -> f32 {
 
 #[test]
 fn a_paused_body_in_flight_continues_bit_for_bit_and_a_fixed_one_within_rounding() {
-    let never = run(Pause::Never, false, 60);
+    let never = run(None, false, 60);
     for frames_per_second in [30, 60, 144] {
         for how in [Pause::Disabled, Pause::Asleep] {
-            assert_eq!(run(how, false, frames_per_second), never, "{how:?}");
+            assert_eq!(run(Some(how), false, frames_per_second), never, "{how:?}");
         }
-        let off = difference(&run(Pause::Fixed, false, frames_per_second), &never);
+        let off = difference(&run(Some(Pause::Fixed), false, frames_per_second), &never);
         assert!(off < 1e-5, "{off} m");
     }
 }
 
 #[test]
 fn a_paused_pile_continues_bit_for_bit_only_if_it_slept() {
-    let never = run(Pause::Never, true, 60);
-    assert_eq!(run(Pause::Asleep, true, 144), never);
+    let never = run(None, true, 60);
+    assert_eq!(run(Some(Pause::Asleep), true, 144), never);
     for how in [Pause::Fixed, Pause::Disabled] {
-        let off = difference(&run(how, true, 60), &never);
+        let off = difference(&run(Some(how), true, 60), &never);
         assert!(off > 0.004 && off < 0.006, "{how:?}: {off} m");
     }
 }

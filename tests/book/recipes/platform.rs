@@ -1,6 +1,9 @@
 //! A character on a moving platform.
 
-use super::*;
+use super::{SECOND, position, positions, slide, sliding_capsule};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Simulation, Step};
+use recipes::hero::Hero;
 
 /// Returns how far a rider on a platform drifts from an even walk at `velocity`. The rider starts 1 m from the middle.
 /// The result is the largest drift in any frame of the last three of four seconds. The platform waits for one second.

@@ -1,30 +1,8 @@
 //! Coyote time and buffered presses.
 
-use super::*;
-
-/// How long ago something may have happened to count, in steps: 0.1 s at 60 Hz.
-const RECENT: u64 = 6;
-
-/// The last tick on the ground, and the last tick with a press.
-#[derive(Clone, Default)]
-struct Jump {
-    on_ground: Option<u64>,
-    pressed: Option<u64>,
-}
-
-impl Jump {
-    /// Returns whether to jump in this step.
-    fn step(&mut self, tick: u64, on_ground: bool, pressed: bool) -> bool {
-        self.on_ground = on_ground.then_some(tick).or(self.on_ground);
-        self.pressed = pressed.then_some(tick).or(self.pressed);
-        let is_recent = |last: Option<u64>| last.is_some_and(|at| tick - at <= RECENT);
-        let jumps = is_recent(self.on_ground) && is_recent(self.pressed);
-        if jumps {
-            *self = Self::default(); // so that neither counts twice
-        }
-        jumps
-    }
-}
+use super::SECOND;
+use evenstep::Simulation;
+use recipes::coyote_time::Jump;
 
 #[test]
 fn a_press_just_after_the_edge_or_before_the_landing_counts_once() {

@@ -1,18 +1,11 @@
 //! A game that waits until all balls sleep.
 
-use super::*;
+use super::SECOND;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Rate};
+use recipes::pool::follow;
+use scenes::with_floor;
 use std::collections::BTreeSet;
-
-/// Call it after each step. The shot is over once the set is empty.
-fn follow(physics: &Physics, rolling: &mut BTreeSet<BodyKey>) {
-    for change in physics.events().sleep_changes() {
-        if change.is_asleep {
-            rolling.remove(&change.body);
-        } else {
-            rolling.insert(change.body);
-        }
-    }
-}
 
 #[test]
 fn a_shot_is_over_once_all_balls_sleep() {

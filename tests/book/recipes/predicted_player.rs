@@ -1,44 +1,13 @@
 //! A client that predicts its player, and a server that corrects it, in one process.
 
-use super::*;
-use evenstep::rewind::{Kept, RewindError};
+use super::position;
+use evenstep::Rate;
+use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
+use recipes::predicted_player::{Snapshot, correct, push};
+use scenes::with_floor;
 use std::collections::{BTreeMap, VecDeque};
-
-/// The state of a body on the server, after `tick` steps.
-struct Snapshot {
-    tick: u64,
-    pose: Pose,
-    linvel: Vector,
-    angvel: Vector,
-}
-
-/// The game's part of a step, the same on both sides. `input` is a force to the right, in newtons.
-fn push(physics: &mut Physics, ball: BodyKey, input: f32) {
-    physics.add_force(ball, Vector::X * input).unwrap();
-}
-
-/// Corrects the client's prediction, and returns whether it was wrong.
-fn correct(
-    client: &mut Simulation,
-    ball: BodyKey,
-    inputs: &BTreeMap<u64, f32>,
-    snapshot: &Snapshot,
-) -> Result<bool, RewindError> {
-    let predicted = client.pose_at(ball, snapshot.tick, 1.0).unwrap();
-    if predicted.translation.distance(snapshot.pose.translation) < 0.01 {
-        return Ok(false);
-    }
-    client.roll_back(snapshot.tick)?;
-    let body = client.physics.body_mut(ball).unwrap();
-    body.set_position(snapshot.pose, true);
-    body.set_linvel(snapshot.linvel, true);
-    body.set_angvel(snapshot.angvel, true);
-    while let Some(step) = client.next_step() {
-        push(&mut client.physics, ball, inputs[&step.tick]);
-        client.run_step();
-    }
-    Ok(true)
-}
+use std::time::Duration;
 
 #[test]
 fn one_correction_leads_back_to_the_servers_run() {
@@ -72,13 +41,7 @@ fn one_correction_leads_back_to_the_servers_run() {
                     physics.apply_impulse(ball, Vector::Z).unwrap();
                 }
             });
-            let body = server.physics.body(ball).unwrap();
-            sent.push_back(Snapshot {
-                tick: server.physics.tick(),
-                pose: *body.position(),
-                linvel: body.linvel(),
-                angvel: body.angvel(),
-            });
+            sent.push_back(Snapshot::of(&server, ball));
         }
         // A snapshot arrives three frames later.
         if sent.len() > 3 {

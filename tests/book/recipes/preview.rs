@@ -1,15 +1,10 @@
 //! A preview of the next step, which displays the present.
 
-use super::*;
-
-/// Returns a copy that displays the present. Pass your game's hook.
-fn ahead(simulation: &Simulation, hook: impl FnMut(&mut Physics, Step)) -> Simulation {
-    let mut ahead = simulation.clone();
-    ahead.pause();
-    ahead.step_once();
-    ahead.advance(Duration::ZERO, hook);
-    ahead
-}
+use evenstep::Rate;
+use evenstep::rapier::prelude::*;
+use recipes::preview::ahead;
+use scenes::with_floor;
+use std::time::Duration;
 
 #[test]
 fn without_new_input_a_preview_equals_the_picture_one_step_later() {

@@ -1,51 +1,15 @@
 //! A saved game that survives an update: facts of the game, from which it builds the world again.
 
-use super::*;
-use serde::{Deserialize, Serialize};
-
-/// A saved game, in numbers that no update of Rapier changes.
-#[derive(Deserialize, Serialize)]
-struct Progress {
-    level: u32,
-    #[serde(default)] // a later version added it
-    coins: u32,
-    crates: Vec<SavedBody>,
-}
-
-#[derive(Deserialize, Serialize)]
-struct SavedBody {
-    position: [f32; 3],
-    rotation: [f32; 4],
-    linvel: [f32; 3],
-    angvel: [f32; 3],
-}
-
-impl SavedBody {
-    fn of(body: &RigidBody) -> Self {
-        Self {
-            position: body.translation().to_array(),
-            rotation: body.position().rotation.to_array(),
-            linvel: body.linvel().to_array(),
-            angvel: body.angvel().to_array(),
-        }
-    }
-
-    fn build(&self) -> RigidBodyBuilder {
-        let rotation = Rotation::from_array(self.rotation);
-        RigidBodyBuilder::dynamic()
-            .pose(Pose::from_parts(self.position.into(), rotation))
-            .linvel(self.linvel.into())
-            .angvel(self.angvel.into())
-    }
-}
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation};
+use recipes::progress::{Progress, SavedBody};
+use scenes::with_floor;
+use std::time::Duration;
 
 /// Returns the level with these crates.
 fn build(progress: &Progress) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = with_floor(Rate::hz(60));
-    let physics = &mut simulation.physics;
-    let crates = progress.crates.iter();
-    let keys = crates.map(|saved| physics.insert(saved.build(), ColliderBuilder::ball(0.5)));
-    let keys = keys.collect();
+    let keys = progress.insert_crates(&mut simulation.physics);
     (simulation, keys)
 }
 

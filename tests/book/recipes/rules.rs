@@ -1,6 +1,10 @@
 //! A unit test of a game's rules, as the book recommends it.
 
-use super::*;
+use super::{SECOND, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation};
+use scenes::with_floor;
+use std::time::Duration;
 
 /// A game without a window: a hero who jumps once.
 struct Game {

@@ -1,7 +1,8 @@
 //! The loop of a server that sleeps until its next step.
 
-use super::*;
+use evenstep::Simulation;
 use evenstep::time::FrameTimer;
+use std::time::Duration;
 
 #[test]
 fn a_server_that_sleeps_until_the_next_step_never_drifts() {

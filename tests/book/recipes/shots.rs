@@ -1,21 +1,10 @@
 //! A server checks a shot against the world that the shooter saw.
 
-use super::*;
-use evenstep::rewind::{Kept, RewindError};
-
-/// Sent by the client: the tick and alpha of the frame in which the player fired.
-struct Shot {
-    tick: u64,
-    alpha: f32,
-    ray: Ray,
-}
-
-fn hit(server: &Simulation, shot: &Shot) -> Result<Option<BodyKey>, RewindError> {
-    let past = server.world_at(shot.tick, shot.alpha)?;
-    let pipeline = past.query_pipeline(QueryFilter::default());
-    let hit = pipeline.cast_ray(&shot.ray, 100.0, true);
-    Ok(hit.and_then(|(collider, _)| past.key_of_collider(collider)))
-}
+use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
+use recipes::shots::{Shot, hit};
+use scenes::space;
+use std::time::Duration;
 
 #[test]
 fn a_shot_hits_what_the_shooter_saw() {

@@ -1,45 +1,11 @@
 //! Sounds: once per hit, and where the body is drawn.
 
-use super::*;
-use evenstep::ecs::Host;
+use super::SECOND;
+use evenstep::Rate;
+use evenstep::rapier::prelude::*;
+use recipes::sound::{move_engines, play};
+use scenes::{space, with_floor};
 use std::collections::BTreeMap;
-
-/// Stands for an audio library.
-#[derive(Default)]
-struct Mixer {
-    started: Vec<(&'static str, Vector, f32)>,
-    engines: BTreeMap<BodyKey, Vector>,
-}
-
-impl Mixer {
-    fn start(&mut self, name: &'static str, position: Vector, volume: f32) {
-        self.started.push((name, position, volume.min(1.0)));
-    }
-}
-
-/// The speed of a hit at full volume, in m/s.
-const LOUDEST: f32 = 10.0;
-
-/// Plays a frame. Call it after each frame of any loop.
-fn play(host: &impl Host, sounds: &BTreeMap<BodyKey, &'static str>, mixer: &mut Mixer) {
-    for collision in host.events().collisions() {
-        if let Some(hit) = collision.hit {
-            for name in collision
-                .bodies
-                .iter()
-                .flatten()
-                .filter_map(|key| sounds.get(key))
-            {
-                mixer.start(name, hit.point, hit.speed() / LOUDEST);
-            }
-        }
-    }
-    for (key, position) in &mut mixer.engines {
-        if let Some(pose) = host.pose(*key) {
-            *position = pose.translation;
-        }
-    }
-}
 
 #[test]
 fn each_hit_plays_once_where_the_body_is_drawn_at_every_frame_rate() {
@@ -49,16 +15,19 @@ fn each_hit_plays_once_where_the_body_is_drawn_at_every_frame_rate() {
         let collider = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
         let ball = simulation.physics.insert(body, collider);
         let sounds = BTreeMap::from([(ball, "thud")]); // the floor is silent
-        let mut mixer = Mixer::default();
-        mixer.engines.insert(ball, Vector::ZERO);
+        let mut started = Vec::new();
+        let mut engines = BTreeMap::from([(ball, Vector::ZERO)]);
         for _ in 0..2 * frames_per_second {
             simulation.advance(SECOND / frames_per_second, |_, _| ());
-            play(&simulation, &sounds, &mut mixer);
+            play(&simulation, &sounds, |name, position, volume| {
+                started.push((name, position, volume));
+            });
+            move_engines(&simulation, &mut engines);
             let drawn = simulation.pose(ball).unwrap().translation;
-            assert_eq!(mixer.engines[&ball], drawn);
+            assert_eq!(engines[&ball], drawn);
         }
-        let [(name, position, volume)] = mixer.started[..] else {
-            panic!("{} sounds", mixer.started.len());
+        let [(name, position, volume)] = started[..] else {
+            panic!("{} sounds", started.len());
         };
         assert_eq!(name, "thud");
         assert!(position.y.abs() < 0.05, "{position}");

@@ -1,21 +1,12 @@
 //! Hit-stop, a body in slow motion, and enemies that think ten times per second.
 
-use super::*;
-
-/// How long time stops after a hit.
-const STOP: Duration = Duration::from_millis(80);
-
-/// Runs a frame. `until` is the real time at which the hit-stop ends.
-fn frame(simulation: &mut Simulation, until: &mut Duration, hook: impl FnMut(&mut Physics, Step)) {
-    let frame_time = Duration::from_millis(10);
-    let is_stopped = simulation.clock().real_time() < *until;
-    let speed = if is_stopped { 0.0 } else { 1.0 };
-    simulation.clock_settings_mut().set_speed(speed).unwrap();
-    simulation.advance(frame_time, hook);
-    if simulation.events().collisions().any(|hit| hit.started) {
-        *until = simulation.clock().real_time() + STOP;
-    }
-}
+use super::{at_tick, poses, position};
+use evenstep::rapier::prelude::*;
+use evenstep::{Physics, Rate, Step};
+use recipes::hit_stop;
+use recipes::thinking::{Enemy, steer};
+use scenes::{space, with_floor};
+use std::time::Duration;
 
 /// Returns the number of frames without motion, and the pose of a ball that hits a wall, before step 120.
 fn hit(has_hit_stop: bool) -> (usize, Pose) {
@@ -30,7 +21,8 @@ fn hit(has_hit_stop: bool) -> (usize, Pose) {
     let ball = simulation.physics.insert(body, collider);
     let (mut until, mut stopped, mut end) = (Duration::ZERO, 0, None);
     while end.is_none() {
-        frame(&mut simulation, &mut until, |physics, step| {
+        let frame_time = Duration::from_millis(10);
+        hit_stop::frame(&mut simulation, &mut until, frame_time, |physics, step| {
             if step.tick == 120 {
                 end = Some(position(physics, ball));
             }
@@ -71,26 +63,6 @@ fn a_second_simulation_at_a_quarter_of_the_speed_is_the_same_fall() {
     let every_fourth: Vec<f32> = slow_heights.into_iter().skip(3).step_by(4).collect();
     assert_eq!(every_fourth, heights[..60]);
     assert!(heights[59] < 3.0, "{} m", heights[59]);
-}
-
-/// The steps between two thoughts: 10 Hz at 60 Hz.
-const THINK: u64 = 6;
-
-#[derive(Clone)]
-struct Enemy {
-    key: BodyKey,
-    steering: Vector, // N
-}
-
-/// Moves all enemies. Call it in the hook.
-fn steer(enemies: &mut [Enemy], physics: &mut Physics, step: Step, target: Vector) {
-    for (number, enemy) in (0..).zip(enemies) {
-        if (step.tick + number).is_multiple_of(THINK) {
-            let position = physics.body(enemy.key).unwrap().translation();
-            enemy.steering = (target - position).normalize_or_zero() * 20.0;
-        }
-        physics.add_force(enemy.key, enemy.steering).unwrap();
-    }
 }
 
 #[test]

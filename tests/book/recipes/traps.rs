@@ -1,9 +1,13 @@
 //! What goes wrong easily, and what the book says to do instead.
 
-use super::*;
+use super::{SECOND, position};
 use evenstep::input::TickQueue;
+use evenstep::rapier::prelude::*;
 use evenstep::time::FrameTimer;
-use evenstep::{Rate, Smoothing};
+use evenstep::{Rate, Simulation, Smoothing};
+use recipes::portal::seen_from_entry;
+use scenes::{space, with_floor};
+use std::time::Duration;
 
 /// Draws a ball at 5 m/s on a machine that manages one step per frame. Returns the slowest and the fastest drawn speed.
 fn drawn_speeds(frames_per_second: u32, limit: fn(&mut Simulation)) -> [f32; 2] {
@@ -84,16 +88,6 @@ fn a_held_object_stays_in_the_hand_of_a_player_that_walks() {
         assert!(gap_while_walking(true, frames_per_second) > 0.03);
         let gap = gap_while_walking(false, frames_per_second);
         assert!(gap < 0.001, "{gap}");
-    }
-}
-
-/// Returns the drawn pose on this side of the portal, until it has crossed the entry.
-fn seen_from_entry(drawn: Pose, by: Pose, is_through: bool, entry: f32) -> Pose {
-    let back = by.inverse() * drawn;
-    if is_through && back.translation.x < entry {
-        back
-    } else {
-        drawn
     }
 }
 

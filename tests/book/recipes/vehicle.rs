@@ -1,46 +1,15 @@
 //! A car.
 
-use super::*;
-use evenstep::rapier::control::Wheel;
+use super::{SECOND, at_tick, position};
+use evenstep::rapier::control::DynamicRayCastVehicleController;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation};
+use recipes::vehicle::{self, accelerate, centre, drive};
+use scenes::with_floor;
+use std::time::Duration;
 
 fn car(simulation: &mut Simulation) -> (BodyKey, DynamicRayCastVehicleController) {
-    let chassis = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.75);
-    let key = simulation
-        .physics
-        .insert(chassis, ColliderBuilder::cuboid(1.0, 0.2, 0.5).mass(400.0));
-    let mut car = DynamicRayCastVehicleController::new(simulation.physics.handle(key).unwrap());
-    let tuning = WheelTuning {
-        suspension_stiffness: 30.0,
-        suspension_compression: 4.0,
-        suspension_damping: 5.0,
-        ..WheelTuning::default()
-    };
-    for (x, z) in [(0.8, 0.5), (0.8, -0.5), (-0.8, 0.5), (-0.8, -0.5)] {
-        let place = Vector::new(x, -0.2, z);
-        car.add_wheel(place, -Vector::Y, Vector::Z, 0.3, 0.25, &tuning);
-    }
-    (key, car)
-}
-
-fn accelerate(car: &mut DynamicRayCastVehicleController, force: f32) {
-    for wheel in car.wheels_mut() {
-        wheel.engine_force = force;
-    }
-}
-
-/// Call it in the hook, before each step.
-fn drive(car: &mut DynamicRayCastVehicleController, physics: &mut Physics, step: Step) {
-    let filter = QueryFilter::new().exclude_rigid_body(car.chassis);
-    let queries = physics.query_pipeline_mut(filter);
-    // A sleeping car would wake to drive forward, but not to reverse.
-    queries.bodies[car.chassis].wake_up(true);
-    car.update_vehicle(step.dt, queries);
-}
-
-/// Returns the centre of a wheel to draw. `chassis` is the displayed pose.
-fn centre(wheel: &Wheel, chassis: Pose) -> Vector {
-    let down = wheel.direction_cs * wheel.raycast_info().suspension_length;
-    chassis * (wheel.chassis_connection_point_cs + down)
+    vehicle::insert(&mut simulation.physics, Vector::Y * 0.75)
 }
 
 #[test]

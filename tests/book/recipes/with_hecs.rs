@@ -1,28 +1,28 @@
 //! The loop with hecs, in the README.
 
-use super::*;
-use evenstep::ecs::hecs::{Entities, RenderPose};
-use hecs::World;
-
-struct Crate;
+use evenstep::Simulation;
+use evenstep::ecs::hecs::Entities;
+use evenstep::hecs::World;
+use evenstep::rapier::prelude::*;
+use recipes::with_hecs::{frame, spawn};
+use std::time::Duration;
 
 #[test]
 fn entities_are_drawn_at_their_render_poses_and_despawned_with_their_bodies() {
     let mut simulation = Simulation::default();
     let (mut world, mut entities) = (World::new(), Entities::default());
+    let physics = &mut simulation.physics;
+    spawn(&mut world, &mut entities, physics, Vector::ZERO);
     let mut drawn = Vec::new();
-    for frame in 0..30 {
-        let physics = &mut simulation.physics;
-        if frame == 0 {
-            let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-            entities.spawn(&mut world, physics, body, collider, (Crate,));
-        }
+    for _ in 0..30 {
         let frame_time = Duration::from_millis(7);
-        simulation.advance(frame_time, |_, _| ());
-        entities.sync(&mut world, &mut simulation);
-        for (pose, _) in world.query_mut::<(&RenderPose, &Crate)>() {
-            drawn.push(pose.0.translation.y);
-        }
+        frame(
+            &mut simulation,
+            &mut world,
+            &mut entities,
+            frame_time,
+            |pose| drawn.push(pose.translation.y),
+        );
     }
     assert!(drawn.len() == 30 && drawn.is_sorted_by(|a, b| a >= b));
     let all: Vec<_> = world.iter().map(|it| it.entity()).collect();

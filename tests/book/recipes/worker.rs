@@ -1,98 +1,11 @@
 //! Physics in a browser's worker, which posts pairs of poses to the page.
 
-use super::*;
-use evenstep::render::{PoseFloats, interpolate, pose_floats};
-use std::collections::{BTreeMap, VecDeque};
-
-const PERIOD: f64 = 1_000.0 / 60.0;
-const SLACK: f64 = 10.0;
-
-/// The message after each step.
-#[derive(Default)]
-struct Message {
-    end: f64, // when the step is due
-    ids: Vec<u32>,
-    poses: Vec<[PoseFloats; 2]>, // a Float32Array
-    removed: Vec<u32>,
-}
-
-struct Worker {
-    simulation: Simulation,
-    game: fn(&mut Physics, Step),
-    ids: BTreeMap<BodyKey, u32>, // also of removed bodies, so that no id is used twice
-    start: f64,
-}
-
-impl Worker {
-    /// A timer calls it, about every 4 ms.
-    fn wake(&mut self, now: f64, mut post: impl FnMut(Message)) {
-        // Each frame ends with its only step, so no step is left out.
-        while let Some(due) = self.simulation.clock().until_next_step() {
-            let end = self.simulation.clock().real_time() + due;
-            let end = self.start + end.as_secs_f64() * 1_000.0;
-            if end > now {
-                break;
-            }
-            self.simulation.advance(due, self.game);
-            post(self.message(end));
-        }
-    }
-
-    fn message(&mut self, end: f64) -> Message {
-        let data = self.simulation.render_data().unwrap();
-        let resting = data.overrides();
-        let resting = resting.map(|(key, pose)| (key, [pose_floats(&pose); 2]));
-        let moving = data.keys().iter().copied().zip(data.pairs());
-        let mut message = Message {
-            end,
-            ..Message::default()
-        };
-        let mut id = |key: BodyKey| {
-            let next = self.ids.len() as u32;
-            *self.ids.entry(key).or_insert(next)
-        };
-        // If a body is in both lists, the page keeps the second pair.
-        for (key, pair) in resting.chain(moving) {
-            message.ids.push(id(key));
-            message.poses.push(pair);
-        }
-        message.removed = self.simulation.removed().iter().copied().map(id).collect();
-        message
-    }
-}
-
-#[derive(Default)]
-struct Page {
-    waiting: VecDeque<Message>, // `onmessage` pushes them
-    bodies: BTreeMap<u32, (f64, [PoseFloats; 2])>,
-}
-
-impl Page {
-    /// Returns the poses to draw at the time stamp of a frame.
-    fn frame(&mut self, now: f64) -> BTreeMap<u32, Pose> {
-        let displayed = now - PERIOD - SLACK;
-        let has_begun = |step: &Message| step.end - PERIOD <= displayed;
-        while self.waiting.front().is_some_and(has_begun) {
-            let step = self.waiting.pop_front().unwrap();
-            for (id, pair) in step.ids.into_iter().zip(step.poses) {
-                self.bodies.insert(id, (step.end, pair));
-            }
-            self.bodies.retain(|id, _| !step.removed.contains(id));
-        }
-        let bodies = self.bodies.iter().map(|(id, (end, pair))| {
-            // It is above 1 if the body rests, or if its message is late.
-            let alpha = 1.0 - (end - displayed) / PERIOD;
-            let [previous, current] = pair.map(pose);
-            let drawn = interpolate(&previous, &current, alpha.clamp(0.0, 1.0) as f32);
-            (*id, drawn)
-        });
-        bodies.collect()
-    }
-}
-
-fn pose([i, j, k, w, x, y, z, _]: PoseFloats) -> Pose {
-    Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
-}
+use evenstep::rapier::prelude::*;
+use evenstep::{Physics, Rate, Simulation, Step};
+use recipes::worker::{Page, SLACK, Worker};
+use scenes::with_floor;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Cubes that fall onto each other.
 fn pile() -> Simulation {
@@ -133,12 +46,7 @@ fn game(physics: &mut Physics, step: Step) {
 }
 
 fn worker() -> Worker {
-    Worker {
-        simulation: pile(),
-        game,
-        ids: BTreeMap::new(),
-        start: 5_000.0,
-    }
+    Worker::new(pile(), game, 5_000.0)
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Levels, an editor, hot reload, and waves of enemies.
 
-use super::*;
+use super::{at_tick, poses};
+use evenstep::rapier::prelude::*;
+use evenstep::{Physics, Rate, Simulation, Step};
+use recipes::editor::{play, stop};
+use recipes::ground::{GRASS, STONE, surface};
+use recipes::hot_reload::reload;
+use recipes::waves::spawn;
+use scenes::with_floor;
 use std::collections::BTreeMap;
-
-const STONE: u128 = 1;
-const GRASS: u128 = 2;
-
-/// Returns the surface on which the ball lies, if any.
-fn surface(physics: &Physics, ball: BodyKey, level: BodyKey) -> Option<u128> {
-    let touches = physics.touching(ball);
-    let touch = touches.iter().find(|touch| touch.body == Some(level))?;
-    Some(physics.rapier().colliders[touch.other].user_data)
-}
+use std::time::Duration;
 
 #[test]
 fn colliders_of_one_fixed_body_are_told_apart_by_their_user_data() {
@@ -81,18 +79,6 @@ fn a_crate_slides_over_a_mesh_only_if_its_internal_edges_are_fixed() {
     assert!(fixed < 1e-3, "{fixed} m");
 }
 
-/// Starts the edited level, and returns a copy of it.
-fn play(simulation: &mut Simulation) -> Physics {
-    simulation.resume();
-    simulation.physics.clone()
-}
-
-/// Goes back to the editor.
-fn stop(simulation: &mut Simulation, level: Physics) {
-    simulation.pause();
-    simulation.physics = level;
-}
-
 #[test]
 fn an_editor_displays_edits_and_plays_a_copy() {
     const FRAME: Duration = Duration::from_millis(16);
@@ -119,26 +105,6 @@ fn an_editor_displays_edits_and_plays_a_copy() {
     assert_eq!(simulation.removed(), [shot]);
 }
 
-/// Loads a file again. Each of its lines has a name, and half the size of a cube.
-fn reload(physics: &mut Physics, keys: &mut BTreeMap<String, BodyKey>, file: &str) {
-    let mut old = std::mem::take(keys);
-    for line in file.lines() {
-        let (name, size) = line.split_once(' ').unwrap();
-        let size = size.parse().unwrap();
-        let known = old.remove(name);
-        let key = known.unwrap_or_else(|| physics.insert_body(RigidBodyBuilder::dynamic()));
-        for collider in physics.body(key).unwrap().colliders().to_vec() {
-            physics.remove_collider(collider);
-        }
-        let cube = ColliderBuilder::cuboid(size, size, size);
-        physics.insert_collider(key, cube).unwrap();
-        keys.insert(name.to_owned(), key);
-    }
-    for key in old.into_values() {
-        physics.remove(key);
-    }
-}
-
 #[test]
 fn a_reloaded_body_keeps_its_key_its_pose_and_its_velocity() {
     let (mut simulation, mut keys) = (Simulation::default(), BTreeMap::new());
@@ -154,19 +120,6 @@ fn a_reloaded_body_keeps_its_key_its_pose_and_its_velocity() {
     assert_eq!(after.linvel(), before.linvel());
     simulation.advance(Duration::from_millis(20), |_, _| ());
     assert_eq!(simulation.physics.body(key).unwrap().mass(), 8.0); // kilograms: 8 m³
-}
-
-/// The tick of each wave, and its number of enemies.
-const WAVES: [(u64, u8); 3] = [(60, 2), (180, 4), (300, 8)];
-
-fn spawn(physics: &mut Physics, tick: u64) {
-    for (_, enemies) in WAVES.iter().filter(|wave| wave.0 == tick) {
-        for i in 0..*enemies {
-            let position = Vector::new(0.1, 1.5, 0.0) * f32::from(i) + Vector::Y * 3.0;
-            let body = RigidBodyBuilder::dynamic().translation(position);
-            physics.insert(body, ColliderBuilder::ball(0.6));
-        }
-    }
 }
 
 #[test]

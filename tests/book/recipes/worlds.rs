@@ -1,8 +1,12 @@
 //! A body that goes from one simulation into another, through a portal.
 
-use super::*;
+use super::{SECOND, position};
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::hecs::World;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics};
+use recipes::worlds::move_to;
+use scenes::space;
 
 const SPEED: f32 = 6.0; // m/s
 
@@ -10,21 +14,6 @@ const SPEED: f32 = 6.0; // m/s
 fn portal() -> Pose {
     let turn = Rotation::from_rotation_z(std::f32::consts::FRAC_PI_2);
     Pose::from_parts(Vector::ZERO, turn) * Pose::translation(-2.0, 0.0, 0.0)
-}
-
-/// Moves a body before a step of both worlds. Returns its new key.
-fn move_to(key: BodyKey, by: Pose, from: &mut Physics, to: &mut Physics) -> Option<BodyKey> {
-    let handles = from.body(key)?.colliders().to_vec();
-    let colliders = handles
-        .into_iter()
-        .map(|handle| from.remove_collider(handle));
-    let colliders: Vec<Collider> = colliders.collect::<Option<_>>()?;
-    let key = to.insert_body(from.remove(key)?);
-    for collider in colliders {
-        to.insert_collider(key, collider).ok()?;
-    }
-    to.teleport_by(key, by).ok()?;
-    Some(key)
 }
 
 /// Inserts a spinning body with two colliders.

@@ -36,6 +36,12 @@ pub struct Script {
     collisions: usize,
 }
 
+impl Default for Everything {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Everything {
     pub fn new() -> Self {
         let mut simulation = with_floor(Rate::hz(60));

@@ -262,7 +262,7 @@ fn of_report(name: &str) -> &'static strategies::Scene {
 /// Returns how often the player has turned. It turns once every 0.4 s, at times that do not coincide with steps or
 /// frames.
 fn turns_before(time: Duration) -> usize {
-    let at = |i: u16| 0.4 * f64::from(i) + 0.3 * Random(i.into()).next();
+    let at = |i: u16| 0.4 * f64::from(i) + 0.3 * Random(i.into()).number();
     (0..).take_while(|i| at(*i) < time.as_secs_f64()).count()
 }
 
@@ -329,7 +329,7 @@ pub fn frames(rate: Rate, length: Duration) -> Vec<Duration> {
     let mut random = Random(1);
     let (mut now, mut frames) = (Duration::ZERO, Vec::new());
     while now < length {
-        let mut end = now + (Duration::from_secs(1) / 144).mul_f64(0.8 + 0.4 * random.next());
+        let mut end = now + (Duration::from_secs(1) / 144).mul_f64(0.8 + 0.4 * random.number());
         if frames.len() % 16 == 15 {
             let steps = (end.as_secs_f64() / rate.dt_f64()).ceil();
             end = Duration::from_secs_f64(steps * rate.dt_f64() + 1e-6);

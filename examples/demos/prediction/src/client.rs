@@ -12,9 +12,9 @@ use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
 
 use crate::game::{ARM, Buttons, Held, PLAYERS, act, arena, takes};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
-use crate::remote_bodies::{Delay, RemoteBody};
 use crate::server::SNAPSHOT_EVERY;
 use crate::timing::{Lead, Pace};
+use recipes::remote_bodies::{Delay, RemoteBody};
 
 /// The number of ticks for which snapshots are kept: a second, for a connection with a round trip of nearly that.
 const KEPT: u64 = 60;

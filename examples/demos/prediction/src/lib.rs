@@ -6,9 +6,6 @@ pub mod game;
 pub mod packets;
 // The server.
 pub mod server;
-// Received poses of bodies, which are displayed later.
-#[path = "../../../recipes/remote_bodies.rs"]
-pub mod remote_bodies;
 // How far ahead of the server a client runs.
 pub mod timing;
 // The client.

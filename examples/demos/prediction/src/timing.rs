@@ -3,7 +3,7 @@
 use evenstep::time::ClockFollower;
 
 use crate::packets::Report;
-use crate::remote_bodies::Spread;
+use recipes::remote_bodies::Spread;
 
 /// How much earlier than the jitter requires input should arrive.
 const LEAD: f64 = 1.0;

@@ -84,7 +84,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// Returns a number in [0, 1).
-    pub fn next(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -98,7 +98,7 @@ pub fn traces(seed: u64, length: Duration, captures: &[(&str, &[Duration])]) -> 
     let steady = |hz: u32| Duration::from_secs(1) / hz;
     let mut random = Random(seed);
     let jittered: Vec<Duration> = (0..4_000)
-        .map(|_| Duration::from_secs_f64((8.0 + 17.3 * random.next()) * 1e-3))
+        .map(|_| Duration::from_secs_f64((8.0 + 17.3 * random.number()) * 1e-3))
         .collect();
     let hitch_at = |which: fn(u32) -> bool, ms| {
         let time = move |i| {
@@ -302,7 +302,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
         let start = simulation.clock().real_time();
         if waiting.is_none() && pause == 0 {
             // At a random time within this frame, while the previous one is on the screen.
-            let at = start + time.mul_f64(random.next());
+            let at = start + time.mul_f64(random.number());
             queue.push(at, ());
             waiting = Some(at);
             pressed = simulation.pose(key);

@@ -1,12 +1,14 @@
-//! The book's character: a kinematic capsule that floats above the ground. Copy this file into your game.
+//! A character that walks evenly over slopes, stairs and moving platforms: a kinematic capsule that floats above the
+//! ground.
 
 use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::parry::query;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation, Step};
 
-/// The capsule's dimensions, in metres.
-pub const HALF_HEIGHT: f32 = 0.4; // without its caps
+/// Half the height of the capsule without its caps, in metres.
+pub const HALF_HEIGHT: f32 = 0.4;
+/// The radius of the capsule, in metres.
 pub const RADIUS: f32 = 0.3;
 /// The gap between the ground and the capsule. The character steps onto anything lower than this.
 const LEGS: f32 = 0.3;
@@ -23,6 +25,7 @@ const MASS: f32 = 80.0;
 /// The character. The world and this value are all that its next step depends on, so save and restore them together.
 #[derive(Clone, Debug)]
 pub struct Hero {
+    /// The body.
     pub key: BodyKey,
     /// The upward velocity, in metres per second.
     pub rise: f32,

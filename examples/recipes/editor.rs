@@ -1,0 +1,15 @@
+//! An editor that plays a level and returns to it, unchanged.
+
+use evenstep::{Physics, Simulation};
+
+/// Starts the edited level, and returns a copy of it.
+pub fn play(simulation: &mut Simulation) -> Physics {
+    simulation.resume();
+    simulation.physics.clone()
+}
+
+/// Goes back to the editor.
+pub fn stop(simulation: &mut Simulation, level: Physics) {
+    simulation.pause();
+    simulation.physics = level;
+}
