@@ -43,7 +43,7 @@ fn main() {
 
     // The player throws. The picture begins at the hand, and reaches the ball's own path in a few frames.
     simulation.physics.show_from(ball, hand()).unwrap();
-    let frame_time = simulation.rate().step() / 2;
+    let frame_time = Duration::from_secs(1) / 120;
     while simulation.physics.tick() < now + 30 {
         simulation.advance(frame_time, |physics, step| {
             before_step(physics, step, ball, now);

@@ -14,13 +14,13 @@ fn main() {
         physics.set_gravity(Vector::ZERO).unwrap();
         let line = ColliderBuilder::cuboid(0.01, 5.0, 5.0).sensor(true);
         let line = physics.insert(RigidBodyBuilder::fixed().translation(Vector::X * 9.0), line);
-        let racers = [3.1f32, 3.14, 2.7].map(|speed| {
+        let racers = [3.1f32, 3.15, 2.7].map(|speed| {
             let body = RigidBodyBuilder::dynamic()
                 .linvel(Vector::X * speed)
                 .translation(Vector::Z * speed);
             physics.insert(body, ColliderBuilder::ball(0.1))
         });
-        while !simulation.clock().is_paused() {
+        while !simulation.clock().settings().is_paused() {
             let frame_time = Duration::from_secs(1) / frames_per_second;
             simulation
                 .advance_with(frame_time, &mut Judge { line })

@@ -6,6 +6,8 @@
 // Lines, dots and arrows.
 mod shapes;
 
+// An elastic ball, with steps as long as the frame and with fixed ones.
+mod bounce;
 // A body on the screen, with two cameras.
 mod camera;
 // How fast the visual error after a rollback decays.
@@ -40,6 +42,7 @@ fn pictures_are_current() {
     let poses = poses::svg().unwrap();
     check(&root.join("src/poses.txt"), &embedded(&poses));
     let drawn = [
+        ("bounce.svg", bounce::svg()),
         ("camera.svg", camera::svg()),
         ("correction-time.svg", correction::svg()),
         ("growth.svg", measured.svg()),

@@ -65,24 +65,6 @@ pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(file, drawn)?)
 }
 
-/// Plots the height of an elastic ball that falls from 5 m, over a trace with a long frame in each second.
-pub fn bounce(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
-    let names = [
-        ("variable", WITHOUT, (4.3, 6.4)),
-        ("fixed, interpolated", EVENSTEP, (0.1, 5.6)),
-    ];
-    let lines = lines(rows, "elastic ball", "hitches", &names, |row| {
-        let samples = row.outcome.samples.iter();
-        samples.map(|sample| (sample.0, sample.1)).collect()
-    });
-    let title = [
-        "With steps as long as the frame, an elastic ball",
-        "rises higher than the 5 m that it fell from",
-    ];
-    let drawn = lines_over_time(&title, "height, m", &lines, None, 120)?;
-    Ok(fs::write(file, drawn)?)
-}
-
 /// Returns the start and the length of the longest frame of a trace.
 fn longest_frame(rows: &[Row], trace: &str) -> Option<(Duration, Duration)> {
     let times = &rows.iter().find(|row| row.trace.name == trace)?.trace.times;

@@ -1,5 +1,7 @@
 //! Runs every stepping strategy over the same scenes and the same frames, and records the outcomes.
 
+// A loop without evenstep.
+mod by_hand;
 mod scenes;
 
 use super::testing::{ball_joint, cuboid, spin, vector};
@@ -11,6 +13,7 @@ use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Stepping};
 
 use super::{hash, pile, with_floor};
 
+pub use by_hand::by_hand;
 pub use scenes::{SCENES, Scene};
 use scenes::{body, dynamic};
 
