@@ -1,4 +1,4 @@
-//! The files of `examples/recipes`, which readers copy into their games: each compiles alone, as a reader compiles it.
+//! Files that readers copy into their games. Each of `examples/recipes` compiles alone, as a reader compiles it.
 
 use std::collections::BTreeSet;
 
@@ -39,4 +39,12 @@ fn the_table_of_the_examples_lists_each_recipe() {
         let is_listed = table.contains(&format!("](recipes/{name})"));
         assert!(is_listed || name == "lib.rs", "{name}");
     }
+}
+
+#[test]
+fn the_hecs_game_in_two_dimensions_differs_in_the_shape_of_the_ground_alone() {
+    let game = read(&root().join("examples/coins.rs"));
+    let flat = game.replace("cuboid(20.0, 0.5, 5.0)", "cuboid(20.0, 0.5)");
+    let flat = flat.replace("cargo run --", "cargo run -p evenstep2d --");
+    assert_eq!(read(&root().join("evenstep2d/examples/coins.rs")), flat);
 }
