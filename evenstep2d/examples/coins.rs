@@ -52,10 +52,10 @@ impl Game {
 
     /// Runs a frame: the steps that are due, and then the picture.
     fn frame(&mut self, frame_time: Duration) {
-        let (world, entities, score) = (&mut self.world, &mut self.entities, &mut self.score);
         self.simulation.advance(frame_time, |physics, _step| {
-            *score += collect(world, entities, physics).unwrap();
-            push(world, physics);
+            let touched = collect(&mut self.world, &mut self.entities, physics);
+            self.score += touched.unwrap();
+            push(&mut self.world, physics);
         });
         self.entities.sync(&mut self.world, &mut self.simulation);
     }
