@@ -1,5 +1,6 @@
 //! The drone of the example `hecs_game`, as two renderers draw it: one in the latest step, the other interpolated.
 
+// The game as the example plays it.
 #[path = "../../examples/hecs_game/game.rs"]
 mod game;
 

@@ -21,7 +21,25 @@ use super::take_over::Run;
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
 /// Insert bodies into the field [`physics`](Self::physics), [`advance`](Self::advance) by the duration of each frame,
-/// and draw the [`pose`](Self::pose) of each body that [`moved`](Self::moved). The crate's first page has an example.
+/// and draw the [`pose`](Self::pose) of each body that [`moved`](Self::moved):
+///
+/// ```
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::{Rate, Simulation};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::new(Rate::hz(60));
+/// let ball = ColliderBuilder::ball(0.5);
+/// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ball);
+/// // In each frame:
+/// let frame_time = Duration::from_millis(7); // as your game measures it
+/// simulation.advance(frame_time, |physics, _step| {
+///     physics.add_force(ball, Vector::X * 5.0).unwrap(); // in each step
+/// });
+/// for (key, pose) in simulation.moved() {
+///     println!("draw {key:?} at {}", pose.translation);
+/// }
+/// ```
 ///
 /// # Choosing a loop
 /// | where the simulation lives | use |

@@ -1,6 +1,7 @@
 //! The golden values and the start of threads as a program. It panics if a bit differs, or if a thread starts on a
 //! platform without threads.
 
+// The test itself, for platforms without a test runner.
 #[path = "../../laws/golden/mod.rs"]
 mod golden;
 

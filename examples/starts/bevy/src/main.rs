@@ -1,6 +1,8 @@
 //! A box that jumps and turns, in Bevy. The space bar also makes it jump.
 
 mod plugin;
+#[cfg(test)]
+mod tests;
 
 use bevy::prelude::*;
 use bevy::render::view::Tonemapping;

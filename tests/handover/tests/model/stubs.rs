@@ -59,6 +59,10 @@ impl StepEvents {
     }
 }
 
+pub fn own<T>(mutex: &mut std::sync::Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap()
+}
+
 #[derive(Debug)]
 pub struct Failure<E>(pub E);
 

@@ -1,15 +1,12 @@
 //! Tests the plugin without a window. Frame times are set by hand.
 
-#[path = "../src/plugin.rs"]
-mod plugin;
-
 use std::time::Duration;
 
+use crate::plugin::{AfterStep, BeforeStep, Body, EntityMap, PhysicsPlugin, Simulation};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 use evenstep::{BodyKey, Physics};
-use plugin::{AfterStep, BeforeStep, Body, EntityMap, PhysicsPlugin, Simulation};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
