@@ -62,7 +62,9 @@ impl Physics {
         self.forces.end_step(&mut self.world.rapier);
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
-        self.renew_contacts_of_loaded(&edited, &centers);
+        if !edited.is_empty() {
+            self.renew_contacts_of_loaded(&edited, &centers);
+        }
         span!("take_poses");
         let sleep =
             (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &edited);

@@ -27,6 +27,7 @@ link.addEventListener("click", () => {
 });
 
 const loading = document.getElementById("loading");
+const BUILD = "build the games with cargo run --manifest-path examples/demos/browser/Cargo.toml";
 
 function fail(reason) {
     loading.remove();
@@ -43,10 +44,12 @@ addEventListener("unhandledrejection", (event) => fail(event.reason));
 // the event after which the picture is there.
 export async function load(name) {
     const [word, bar] = loading.childNodes;
-    const { default: init, size, ...exported } = await import(`./${name}.js`);
+    const { default: init, size, ...exported } = await import(`./${name}.js`).catch((error) => {
+        throw new Error(`${name}.js is missing (${error.message}): ${BUILD}`);
+    });
     const response = await fetch(`${name}_bg.wasm`);
     if (!response.ok) {
-        throw new Error(`${response.url} answers ${response.status}`);
+        throw new Error(`${response.url} answers ${response.status}: ${BUILD}`);
     }
     let received = 0;
     const counter = new TransformStream({
