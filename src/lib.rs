@@ -82,9 +82,10 @@
 //! - **A frame displays the past:** the moment exactly one step before the simulated time, between the last two states.
 //!   Displayed poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
-//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going back in time. Cloning and [keeping a
-//!   state](Simulation::keep) copy all bodies. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
-//!   step. In debug builds without the README's profile, Rapier's assertions visit all bodies.
+//!   [`Physics::rapier_mut`], [`Physics::set_gravity`] and others that change all bodies, an assignment, or going back
+//!   in time. Cloning and [keeping a state](Simulation::keep) copy all bodies. A body's [`time_until_sleep`], 0.5 s by
+//!   default, has to be longer than a step. In debug builds without the README's profile, Rapier's assertions visit all
+//!   bodies.
 //!
 //! # Features
 //! No feature is on by default.

@@ -16,7 +16,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 ///
 /// In a frame without a step, an interpolated body whose centre of mass is at its origin costs 5 ns (`cargo bench -p
 /// evenstep-benches --bench frame -- smoothing`, on an AMD EPYC), because its two poses are enough. Other bodies cost a
-/// multiple of it: 2.4 with `Interpolate`, 7 with `Hermite`, 3.5 with `Extrapolate`, and 1.7 with `Latest`.
+/// multiple of it: 2.3 with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

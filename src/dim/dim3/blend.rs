@@ -50,7 +50,7 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
-/// [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench -p evenstep-benches
+/// [`interpolate`]. It is seven times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench -p evenstep-benches
 /// --bench frame -- batch`).
 ///
 /// # Panics
