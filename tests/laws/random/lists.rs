@@ -107,7 +107,7 @@ impl Renderer {
             expected.retain(|key, _| state.keys.contains(key));
         }
         let mut entities = picture.entities.clone();
-        if held == Some(true) {
+        if held == Some(true) || held.is_none() && !self.has_state {
             entities.retain(|key, _| expected.contains_key(key));
         }
         assert_eq!(entities, expected, "the entities are elsewhere");
