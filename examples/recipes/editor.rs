@@ -1,4 +1,5 @@
-//! An editor that plays a level and returns to it, unchanged.
+//! An editor that plays a level and returns to it, unchanged. Edit while the simulation is paused. After the return,
+//! `removed()` lists the bodies that were added during play.
 
 use evenstep::{Physics, Simulation};
 

@@ -1,5 +1,15 @@
 //! A character that walks evenly over slopes, stairs and moving platforms: a kinematic capsule that floats above the
 //! ground.
+//!
+//! # Limits
+//! - Motion is even on slopes up to 42° at 8 m/s. The character slides down slopes steeper than 45°.
+//! - The character climbs each stair within one step.
+//! - A single ray finds the ground. Over a gap, the character falls until its centre has crossed it, and low objects
+//!   pass through its legs.
+//! - Dynamic bodies don't carry it along, and it puts no weight on them.
+//! - Queries don't find a new collider until the next step, so the character falls for one step on new ground.
+//! - Platforms that are kinematic by velocity don't carry it, and push it one step late.
+//! - Walls and ceilings don't stop it while it steps up, rides a platform or gives way to a door.
 
 use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::parry::query;

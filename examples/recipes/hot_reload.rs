@@ -1,4 +1,5 @@
-//! A level that is loaded again while it is played. Its bodies keep their keys, poses and velocities.
+//! A level that is loaded again while it is played. Its bodies keep their keys, poses and velocities. To reload code too,
+//! own the simulation in the host program.
 
 use std::collections::BTreeMap;
 

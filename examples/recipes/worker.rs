@@ -1,4 +1,10 @@
 //! Physics in a browser's worker, which posts pairs of poses to the page, and the page, which draws between them.
+//!
+//! - The page draws one step and a *slack* later than the worker. The slack must cover a late timer and a step. If it
+//!   is too short, bodies stop and then jump.
+//! - Add `performance.timeOrigin` to `performance.now()` and `event.timeStamp` on both sides, because the two origins
+//!   differ.
+//! - Read messages in `onmessage` while the page is hidden, or they pile up.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -59,7 +59,7 @@ pub enum Smoothing {
     /// back. A [preview] has the right contacts too. While [`alpha`](crate::Frame::alpha) is 1, the body is displayed at
     /// its last state, to which it jumps back after a change of the rate, for example.
     ///
-    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md#previewing-the-next-step
+    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/recipes-players.md#previewing-the-next-step
     Extrapolate,
     /// Displays the last state. This is not smooth, unless the display has one frame per step.
     Latest,

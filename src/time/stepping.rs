@@ -3,7 +3,7 @@
 use super::rate::{NANOS_PER_SECOND, Rate};
 
 /// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping). Games
-/// use [`Fixed`](Self::Fixed). The book's chapter on stepping compares all strategies.
+/// use [`Fixed`](Self::Fixed). A report in `benches/reports/stepping` compares all strategies.
 ///
 /// If steps vary in length, a run cannot be repeated, springs and stacks change their stiffness with the frame rate,
 /// and a pile may collapse after a long frame. No strategy ever takes a step of length zero.
