@@ -116,9 +116,9 @@ impl Physics {
     /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
     /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the
     /// colliders of soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep
-    /// after the next step. Your game has to move what it keeps in world space itself, and the targets of shape matching,
-    /// which Rapier does not reveal. Move a camera by [`Frame::origin_shift`](crate::Frame::origin_shift), in the frame
-    /// that displays the new origin.
+    /// after the next step, soft bodies after the second one. Your game has to move what it keeps in world space itself,
+    /// and the targets of shape matching, which Rapier does not reveal. Move a camera by
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift), in the frame that displays the new origin.
     ///
     /// If you use rollback, shift the origin in a hook, so that resimulation repeats the shift.
     /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then return earlier ticks

@@ -30,7 +30,8 @@ const KEPT: usize = 64;
 /// displayed.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
-/// earlier value of that step and all later ones, with their jumps. The values of the last 64 steps that set one are
+/// earlier value of that step and all later ones, with their jumps. A frame in the middle of a rollback repeats the last
+/// picture, so draw the last value again. The values of the last 64 steps that set one are
 /// kept. If you go back further, the first value set there is drawn for its whole step, because the value before it is
 /// no longer known.
 #[derive(Clone, Debug, PartialEq)]

@@ -392,7 +392,7 @@ pub(crate) struct GeneralSmoothing {
 }
 
 /// The settings of one body. `None` is the general setting.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BodySmoothing {
     pub smoothing: Option<Smoothing>,

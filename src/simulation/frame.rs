@@ -233,6 +233,7 @@ impl Simulation {
     /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
+        self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
             self.keep_edited();
         }
@@ -423,6 +424,7 @@ impl Simulation {
     }
 
     pub(super) fn abort_step(&mut self) {
+        self.take_past_edits();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
             self.steps.clock.take_back_step();

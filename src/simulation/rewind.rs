@@ -243,7 +243,11 @@ impl Simulation {
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
-        if state.tick() != tick {
+        // The state before a shift of the origin in the current step is gone.
+        let is_shifted = kept.is_none()
+            && self.physics.current_step().is_some()
+            && self.physics.running.past_edits.replaced.is_some();
+        if state.tick() != tick || is_shifted {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         }

@@ -229,9 +229,10 @@ impl Simulation {
         state.leave_loop();
         state.detect_edits();
         state.pairs.forget_paths_before_edits();
-        // A rollback has taken the settings back, too.
-        let left = (self.steps.rollback.as_ref()).map(|rollback| &rollback.old_present.smoothing);
-        let smoothing = Arc::clone(left.unwrap_or(&self.physics.smoothing));
+        let smoothing = match &self.steps.rollback {
+            Some(rollback) => rollback.own_smoothing(&self.physics),
+            None => Arc::clone(&self.physics.smoothing),
+        };
         state.keep_own_parts(&mut self.physics, &smoothing);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.keep_pending();
@@ -281,10 +282,12 @@ impl Simulation {
         let Some((snapshot, later)) = self.run.past.take(tick, self.steps.clock.tick()) else {
             return;
         };
+        let smoothing = Arc::clone(&snapshot.smoothing);
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
+        rollback.smoothing = smoothing;
         rollback.go_back(tick, later);
         self.steps.clock.take_back_step();
         // If only the current step is begun again, no recorded step is due.

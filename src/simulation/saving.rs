@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Simulation {
 /// # Contents of a saved state
 /// A saved state has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`](crate::Resources);
-/// - the events of the last frame, which you should read before saving;
+/// - the events of the last frame and of the last rollback, which you should read before saving;
 /// - the steps and dropped time of a frame that a panic has left open, which the next frame reports;
 /// - the picture: the first frame after a load lists every body in [`moved`](Simulation::moved), and no body has a
 ///   [visual error](Simulation::visual_error) or a pending [`show_from`](crate::Physics::show_from). Displayed time

@@ -250,7 +250,7 @@ impl fmt::Debug for Simulation {
 /// # Settings of the clock
 ///
 /// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping only in a
-/// frame in which time passes. Read the settings from [`clock`](Self::clock).
+/// frame that is not paused, even if its duration is zero. Read the settings from [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {

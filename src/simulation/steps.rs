@@ -62,6 +62,8 @@ pub(super) struct Rollback {
     pub old_present: OldPresent,
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
+    /// The settings of single bodies in the state to which it went back.
+    pub smoothing: Arc<SmoothingSettings>,
     /// The steps that have run again, with their events, sorted by tick.
     reruns: Vec<(u64, SharedEvents)>,
 }
@@ -90,6 +92,13 @@ impl OldPresent {
         }
     }
 
+    /// Returns whether the present had this body, and not another one with its key.
+    fn has(&self, key: BodyKey, world: &World) -> bool {
+        let insertion = self.insertions.iter().find(|(it, _)| *it == key);
+        self.pairs.get(key).is_some()
+            && insertion.is_none_or(|(_, it)| world.insertion(key) == Some(*it))
+    }
+
     /// Returns the keys that belong to other bodies now, because of another order of insertions.
     pub fn reused_keys(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self.insertions.iter().filter(|(_, it)| it.tick > first);
@@ -105,6 +114,7 @@ impl Rollback {
             done: 0,
             old_present,
             requested,
+            smoothing: Arc::default(),
             reruns: Vec::new(),
         }
     }
@@ -130,6 +140,21 @@ impl Rollback {
             ..*step
         };
         Some((step, end))
+    }
+
+    /// Returns the settings of single bodies as the old present had them, which the rollback has taken back. Where steps
+    /// that ran again have set others, or where it lacked the body, they stay.
+    pub fn own_smoothing(&self, physics: &Physics) -> Arc<SmoothingSettings> {
+        let (left, now) = (&self.old_present, &physics.smoothing);
+        let keys: BTreeSet<_> = now.keys().chain(left.smoothing.keys()).collect();
+        let mut own = Arc::clone(now);
+        for key in keys {
+            let is_taken_back = now.body(key) == self.smoothing.body(key);
+            if is_taken_back && left.has(key, &physics.world) {
+                *Arc::make_mut(&mut own).body_mut(key) = left.smoothing.body(key);
+            }
+        }
+        own
     }
 
     pub fn end_step(&mut self, record: StepRecord) {

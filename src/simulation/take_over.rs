@@ -79,6 +79,13 @@ impl Simulation {
         if !self.knows_physics() {
             self.begin_run();
         }
+        // Until a step has run, its shift of the origin does not change the poses before it.
+        if self.physics.current_step().is_none() {
+            self.take_past_edits();
+        }
+    }
+
+    pub(super) fn take_past_edits(&mut self) {
         if !self.physics.running.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.running.past_edits);
             let tick = self.physics.first_known_tick();

@@ -101,8 +101,8 @@ impl Clock {
         clock.time()
     }
 
-    /// Returns the simulated time in the accumulator, less than a step, rounded down to a nanosecond. The clock keeps
-    /// it exact.
+    /// Returns the simulated time in the accumulator, rounded down to a nanosecond. The clock keeps it exact. It is less
+    /// than a step, unless the rate has become faster and no time has passed since.
     #[doc(alias = "accumulator")]
     #[must_use]
     pub fn overstep(&self) -> Duration {

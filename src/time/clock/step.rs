@@ -32,7 +32,7 @@ pub struct Step {
     /// Whether this is the last step that is due in its frame.
     pub is_last: bool,
     /// Whether the step is resimulated after a [rollback](crate::Simulation::roll_back), with all other fields as they
-    /// were the first time.
+    /// were the first time. If a [correction](crate::Simulation::correct) brought another time, the step begins there.
     pub is_resimulated: bool,
 }
 

@@ -447,3 +447,25 @@ fn a_loaded_game_that_is_corrected_before_its_first_frame_does_not_jump() {
         assert_near(game.pose(lamp).unwrap().translation.x, 0.5);
     }
 }
+
+#[test]
+fn a_loaded_clock_runs_the_steps_that_a_faster_rate_has_made_due() {
+    for pauses in [false, true] {
+        let mut simulation = Simulation::new(Rate::hz(60));
+        simulation.advance(MS(30), |_, _| ());
+        if pauses {
+            simulation.pause();
+            simulation.step_once();
+        }
+        simulation.clock_settings_mut().set_rate(Rate::hz(240));
+        simulation.advance(Duration::ZERO, |_, _| ());
+        let loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+        assert_eq!(loaded.clock().time(), simulation.clock().time());
+        let [steps, steps_loaded] = [simulation, loaded].map(|mut simulation| {
+            simulation.resume();
+            simulation.advance(MS(1), |_, _| ()).steps
+        });
+        assert!(steps > 1);
+        assert_eq!(steps_loaded, steps);
+    }
+}

@@ -354,3 +354,50 @@ fn a_corrected_rollback_keeps_the_smoothing_that_was_set_between_frames() {
     simulation.resimulate(tick, |_, _| ()).unwrap();
     assert_eq!(simulation.physics.body_smoothing(key), latest);
 }
+
+#[test]
+fn a_correction_in_a_rollback_keeps_smoothing_of_a_body_that_a_later_step_had_removed() {
+    let mut client = scenes::space(100);
+    client.keep(Kept {
+        ticks: 60,
+        ..Kept::default()
+    });
+    let body = client.physics.insert(scenes::flyer(), scenes::ball());
+    let mut server = client.clone();
+    let latest = Some(Smoothing::Latest);
+    client.physics.set_body_smoothing(body, latest).unwrap();
+    server.advance(MS(30), |_, _| ());
+    client.advance(MS(60), |physics, step| {
+        if step.tick == 4 {
+            physics.remove(body);
+        }
+    });
+    client.roll_back(3).unwrap();
+    client.correct(server.physics).unwrap();
+    client.resimulate(3, |_, _| ()).unwrap();
+    assert_eq!(client.physics.body_smoothing(body), latest);
+}
+
+#[test]
+fn a_correction_in_a_rollback_keeps_smoothing_that_a_resimulated_step_has_set() {
+    let mut client = scenes::space(100);
+    client.keep(Kept {
+        ticks: 60,
+        ..Kept::default()
+    });
+    let body = client.physics.insert(scenes::flyer(), scenes::ball());
+    let mut server = client.clone();
+    client.advance(MS(60), |_, _| ());
+    client.roll_back(0).unwrap();
+    let step = client.next_step().unwrap();
+    let extrapolated = Some(Smoothing::Extrapolate);
+    client
+        .physics
+        .set_body_smoothing(body, extrapolated)
+        .unwrap();
+    assert!(client.run_step());
+    server.advance(MS(10), |_, _| ());
+    assert_eq!(server.physics.tick(), step.tick + 1);
+    client.correct(server.physics).unwrap();
+    assert_eq!(client.physics.body_smoothing(body), extrapolated);
+}

@@ -142,3 +142,18 @@ fn an_origin_shift_before_a_step_is_repeated_by_resimulation() {
     simulation.advance(MS(0), shift);
     assert_eq!(simulation.pose(key), shown);
 }
+
+#[test]
+fn the_pose_before_a_step_stays_until_the_step_that_shifts_the_origin_has_run() {
+    let (mut simulation, body) = scenes::flyer_in_space();
+    simulation.advance(MS(30), |_, _| ());
+    simulation.begin_frame(MS(10));
+    let step = simulation.next_step().unwrap();
+    let before = simulation.pose_at(body, step.tick, 1.0);
+    simulation.physics.shift_origin(Vector::Y * 7.0).unwrap();
+    assert_eq!(simulation.next_step(), Some(step));
+    simulation.confirm(0);
+    assert!(simulation.roll_back(0).is_err());
+    assert_eq!(simulation.pose_at(body, step.tick, 1.0), before);
+    assert!(simulation.world_at(step.tick, 1.0).is_err());
+}
