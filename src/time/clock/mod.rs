@@ -122,8 +122,8 @@ impl<'de> serde::Deserialize<'de> for Clock {
                 "the due steps of the clock have run",
             ));
         }
-        // A faster rate may have made several steps of the overstep while no time passed. A forged number must not make
-        // the game hang. Time that a stop has held may be any number of steps.
+        // With a faster rate, the overstep may be several steps until time passes. A forged number must not hang the game.
+        // Time that a stop has held may be any number of steps.
         let most = u128::from(u16::MAX) * units::units_per_step(clock.used.rate);
         clock.overstep = clock.overstep.min(most);
         Ok(clock)
