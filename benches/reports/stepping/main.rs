@@ -23,7 +23,7 @@ use evenstep::rapier::math::Vector;
 use indicatif::{ProgressBar, ProgressStyle};
 use scenes::frame_times;
 use scenes::strategies::{
-    Outcome, Reference, SCENES, STRATEGIES, Scene, Strategy, Trace, by_hand, latency, run, traces,
+    Outcome, Reference, SCENES, STRATEGIES, Scene, Strategy, Trace, costs, latency, run, traces,
 };
 
 /// Runs every stepping strategy over the same scenes and the same frames.
@@ -155,10 +155,6 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
         }
     }
     let mixed = &SCENES[SCENES.len() - 1];
-    let [rapier, loop_by_hand] = traces.iter().fold([0.0; 2], |sums, trace| {
-        let costs = by_hand(mixed, trace);
-        [sums[0] + costs[0], sums[1] + costs[1]]
-    });
     println!(
         "\n{:24} {:>14} {:>14} {:>12} {:>15} {:>14} {:>14} {:>14}",
         "",
@@ -181,7 +177,10 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
         let latencies = traces
             .iter()
             .map(|trace| latency(strategy, trace, options.seed));
-        let cost: f64 = on(mixed.name).map(|row| row.outcome.cost).sum();
+        let [cost, rapier, by_hand] = traces.iter().fold([0.0; 3], |sums, trace| {
+            let costs = costs(mixed, strategy, trace);
+            std::array::from_fn(|i| sums[i] + costs[i])
+        });
         println!(
             "{:24} {:>14.2} {:>14.2} {:>12.1} {:>15.1} {:>14.1} {:>14.2} {:>14.2}",
             strategy.name,
@@ -191,7 +190,7 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
             latencies.sum::<f64>() / traces.len() as f64 * 1e3,
             cost / traces.len() as f64 * 1e3,
             cost / rapier,
-            cost / loop_by_hand,
+            cost / by_hand,
         );
     }
     println!(

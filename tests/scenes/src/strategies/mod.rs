@@ -13,7 +13,7 @@ use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Stepping};
 
 use super::{hash, pile, with_floor};
 
-pub use by_hand::by_hand;
+pub use by_hand::costs;
 pub use scenes::{SCENES, Scene};
 use scenes::{body, dynamic};
 
