@@ -14,6 +14,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// A program on a virtual display. Both end when this value is dropped.
 pub struct Program {
+    /// The process, to wait for its end.
     pub child: RefCell<Child>,
     display: Display,
     /// The number of its window.
