@@ -18,7 +18,7 @@ fn play(physics: &mut Physics, step: Step, ball: BodyKey, inputs: &BTreeMap<u64,
     physics.add_force(ball, force).unwrap();
 }
 
-/// What the other player really does.
+/// Returns the real input of the other player in this tick.
 fn truth(tick: u64) -> f32 {
     if tick % 40 < 20 { 5.0 } else { -5.0 }
 }

@@ -9,7 +9,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{Hooks, Physics, Simulation, Step};
 
-/// The game's own data, which need not be [`Send`]: the hooks run on this thread.
+/// The game's data, which need not be [`Send`]: the hooks run on this thread.
 #[derive(Default)]
 struct Game {
     steps: std::rc::Rc<std::cell::Cell<u64>>,

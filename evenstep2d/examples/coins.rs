@@ -11,7 +11,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation};
 use serde::{Deserialize, Serialize};
 
-/// What an entity is.
+/// The kinds of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Thing {
     Ground,

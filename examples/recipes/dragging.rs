@@ -3,7 +3,7 @@
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics};
 
-/// What the mouse drags.
+/// The grip of the mouse on a body.
 #[derive(Clone, Copy, Debug)]
 pub struct Drag {
     /// The dragged body.

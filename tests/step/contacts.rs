@@ -113,7 +113,7 @@ fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
             physics.body_mut(crate_).unwrap().wake_up(true);
         },
         |physics, crate_| {
-            // The same mass at another place.
+            // The mass stays, and its centre moves.
             let collider = physics.body(crate_).unwrap().colliders()[0];
             let mut props = physics.rapier().colliders[collider].mass_properties();
             props.local_com += Vector::X * 0.7;

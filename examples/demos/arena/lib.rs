@@ -1,4 +1,4 @@
-//! What the demos `netcode` and `prediction` share.
+//! An arena, input, a bad connection and statistics, which the demos `netcode` and `prediction` share.
 
 // A random number generator with a seed.
 mod random;

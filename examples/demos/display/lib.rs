@@ -1,4 +1,4 @@
-//! What the demos with a window share.
+//! Code that the demos with a window share.
 
 // A virtual display with a program on it, and real keys.
 mod display;

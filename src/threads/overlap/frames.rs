@@ -4,7 +4,6 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Duration;
 
 use crate::lock::own;
 use crate::physics::{Physics, StepRecord};
@@ -73,10 +72,8 @@ impl Overlap {
         hooks: &mut H,
     ) -> Result<(), H::Error> {
         // Later frames wait if a hook of an earlier one has failed.
-        let late = self.pending.iter().map(|frame| frame.duration());
-        let late = late.fold(Duration::ZERO, Duration::saturating_add);
-        let frame_time = frame_time.late_by(late);
-        let result = self.simulation.begin_frame_with(hooks, frame_time);
+        let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
+        let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
         self.receive(None);
         self.publish_other();
         result?;

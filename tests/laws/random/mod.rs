@@ -4,7 +4,7 @@
 pub mod game;
 // Every law in every host.
 pub mod every;
-// Steps, compared with those of a plain loop.
+// Steps: a plain loop does the same, and has the same states.
 mod steps;
 // Lists of moved and removed bodies, and entities.
 mod lists;

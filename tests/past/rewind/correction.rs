@@ -335,13 +335,19 @@ fn a_teleport_that_a_rollback_takes_back_before_a_frame_is_not_displayed() {
     assert_eq!(simulation.visual_error(key), None);
 }
 
-#[test]
-fn a_corrected_rollback_keeps_the_smoothing_that_was_set_between_frames() {
+/// Creates a flyer in a simulation that keeps all states of these tests.
+fn keeping_flyer() -> (Simulation, BodyKey) {
     let (mut simulation, key) = scenes::flyer_in_space();
     simulation.keep(Kept {
-        ticks: 20,
+        ticks: 60,
         ..Kept::default()
     });
+    (simulation, key)
+}
+
+#[test]
+fn a_corrected_rollback_keeps_the_smoothing_that_was_set_between_frames() {
+    let (mut simulation, key) = keeping_flyer();
     simulation.advance(MS(100), |_, _| ());
     let mut server = simulation.clone();
     server.advance(MS(30), |_, _| ());
@@ -357,12 +363,7 @@ fn a_corrected_rollback_keeps_the_smoothing_that_was_set_between_frames() {
 
 #[test]
 fn a_correction_in_a_rollback_keeps_smoothing_of_a_body_that_a_later_step_had_removed() {
-    let mut client = scenes::space(100);
-    client.keep(Kept {
-        ticks: 60,
-        ..Kept::default()
-    });
-    let body = client.physics.insert(scenes::flyer(), scenes::ball());
+    let (mut client, body) = keeping_flyer();
     let mut server = client.clone();
     let latest = Some(Smoothing::Latest);
     client.physics.set_body_smoothing(body, latest).unwrap();
@@ -380,12 +381,7 @@ fn a_correction_in_a_rollback_keeps_smoothing_of_a_body_that_a_later_step_had_re
 
 #[test]
 fn a_correction_in_a_rollback_keeps_smoothing_that_a_resimulated_step_has_set() {
-    let mut client = scenes::space(100);
-    client.keep(Kept {
-        ticks: 60,
-        ..Kept::default()
-    });
-    let body = client.physics.insert(scenes::flyer(), scenes::ball());
+    let (mut client, body) = keeping_flyer();
     let mut server = client.clone();
     client.advance(MS(60), |_, _| ());
     client.roll_back(0).unwrap();

@@ -89,7 +89,7 @@ fn stamped_input_reaches_the_steps_of_its_time_although_they_run_late() {
         let mut driver = Driver::new(Simulation::new(Rate::hz(100)), keys);
         let mut last = 0;
         for now in times {
-            // What has happened until now was pushed with its time.
+            // The game has pushed each sample with its time.
             for at in (5..75).step_by(10).filter(|at| last < *at && at <= now) {
                 queue.lock().unwrap().push(MS(at), at / 10);
             }
