@@ -123,6 +123,57 @@ mod tests {
         judge(&script, Kind::Overlap);
     }
 
+    /// In 2D, continuous collision detection stops the root of a multibody, but not its links, and the game edits the root.
+    #[test]
+    fn a_root_that_is_left_beside_its_links_can_be_edited() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Chain,
+                hz: 60,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 0,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(115766, []),
+                frame(26769, []),
+                frame(
+                    50000,
+                    [
+                        (BeforeFrame, World(Spawn(Fixed, 0))),
+                        (Between, World(Spawn(Fixed, 0))),
+                    ],
+                ),
+                frame(
+                    6944,
+                    [
+                        (Between, Body(3, RemoveThroughRapier(BodyMut))),
+                        (Between, Value(Copy)),
+                    ],
+                ),
+                frame(161498, []),
+                frame(11135, []),
+                frame(17467, []),
+                frame(5261, []),
+                frame(20000, []),
+                frame(50000, []),
+                frame(5266, []),
+                frame(
+                    32876,
+                    [
+                        (Press(103), Body(0, Push(Impulse, 0))),
+                        (Between, Setting(Resume)),
+                        (Between, Body(8, TeleportBy(-37))),
+                    ],
+                ),
+            ],
+        };
+        judge(&script, Kind::Closure);
+    }
+
     /// A failed game is pasted like this one.
     #[test]
     fn a_printed_game_can_be_pasted() {

@@ -70,7 +70,9 @@ impl Paths {
             (key, *body.position(), velocity, body.is_sleeping())
         });
         let begun: Vec<_> = begun.collect();
+        let is_root_apart = is_root_apart(physics);
         let paths = Self::of(physics);
+        paths.are_links_moved |= is_root_apart;
         (paths.dt, paths.smoothing, paths.has_begun) = (dt, smoothing, true);
         for (key, pose, velocity, is_sleeping) in begun {
             if let Some(known) = paths.bodies.get_mut(&key) {
@@ -281,6 +283,21 @@ impl Known {
         }
         way.smoothing = smoothing;
     }
+}
+
+/// Returns whether the last step left the root of a multibody beside its links, because continuous collision detection
+/// stopped the root alone. The next step moves the links to it, and after an edit of the root, they are displayed there.
+fn is_root_apart(physics: &Physics) -> bool {
+    let PhysicsWorld {
+        bodies,
+        multibody_joints,
+        ..
+    } = physics.rapier();
+    multibody_joints.multibodies().any(|multibody| {
+        let root = multibody.root();
+        let body = bodies.get(root.rigid_body_handle());
+        body.is_some_and(|body| body.position() != root.local_to_world())
+    })
 }
 
 fn is_led(body: &RigidBody) -> bool {
