@@ -33,6 +33,8 @@ struct Judge<'a> {
     origin: Option<Vector>,
     /// Whether the game has gone back in time since the last picture.
     has_gone_back: bool,
+    /// Whether the origin has been shifted since the last picture. A rollback may take the shift back.
+    has_shifted: bool,
     /// Whether a step is running again, which does not begin at a pose again.
     runs_again: bool,
     /// For how many steps, and in how many pictures, a view may display something else.
@@ -131,6 +133,7 @@ impl<'a> Judge<'a> {
                 }
                 Effect::Shifted(by) => {
                     self.run.clear();
+                    self.has_shifted = true;
                     if self.runs_again {
                         // The rollback has taken the first shift back.
                         self.from.clear();
@@ -147,6 +150,9 @@ impl<'a> Judge<'a> {
                 Effect::Back(tick) => {
                     self.run.split_off(&(tick + 1));
                     self.has_gone_back = true;
+                    if self.has_shifted {
+                        self.from.clear();
+                    }
                 }
                 Effect::Pushed(_) => (),
                 _ => {
@@ -200,6 +206,7 @@ impl<'a> Judge<'a> {
         self.unsure[1] = self.unsure[1].saturating_sub(1);
         self.touched.clear();
         self.has_gone_back = false;
+        self.has_shifted = false;
         self.all_touched = false;
         self.passed = Duration::ZERO;
         self.last = Some(picture);

@@ -174,6 +174,44 @@ mod tests {
         judge(&script, Kind::Closure);
     }
 
+    /// The origin is shifted after a panic in a hook, and a rollback takes the shift back with the step.
+    #[test]
+    fn a_rollback_takes_back_a_shift_of_the_origin_in_the_step_at_hand() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 100,
+                smoothing: Hermite,
+                correction: Linear(138),
+                keep: 40,
+                interval: 2,
+                slack: 3,
+            },
+            frames: vec![
+                frame(200_000, []),
+                frame(
+                    31798,
+                    [
+                        (Before(2), Body(3, ShowFrom(-59, -58))),
+                        (Before(2), Cut(Panic)),
+                    ],
+                ),
+                frame(
+                    32602,
+                    [
+                        (Between, World(ShiftOrigin(51))),
+                        (Between, Past(LateInput(11, 36))),
+                    ],
+                ),
+                frame(33014, []),
+            ],
+        };
+        for kind in Kind::ALL {
+            judge(&script, kind);
+        }
+    }
+
     /// A failed game is pasted like this one.
     #[test]
     fn a_printed_game_can_be_pasted() {
