@@ -26,6 +26,40 @@ impl Physics {
         self.key_for(handle)
     }
 
+    /// Returns the body with this key, or `None` if it was removed.
+    #[must_use]
+    pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
+        self.world.get(key)
+    }
+
+    /// Returns a mutable reference to the body with this key, or `None` if it was removed.
+    ///
+    /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
+    /// the rotation or only the translation, the other is still interpolated.
+    pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
+        let body = self.world.get_mut(key)?;
+        self.edits.bodies.push(key);
+        Some(body)
+    }
+
+    /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
+    /// removed already. The next step reports the `Stopped` events of its contacts.
+    #[doc(alias = "despawn")]
+    pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
+        let handle = self.world.keys.remove(key)?;
+        self.forget_body(key);
+        self.expect_motion_of_neighbours(handle);
+        self.world.has_unwritten_changes |= self.world.has_joints(handle);
+        self.world.rapier.remove_body(handle)
+    }
+
+    /// Returns all bodies that have a key, with their keys, in no particular order.
+    pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
+        let bodies = &self.world.rapier.bodies;
+        let keys = self.world.keys.iter();
+        keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
+    }
+
     /// Inserts a body without a collider, such as an anchor for joints.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.rapier.insert_body(body);
@@ -55,6 +89,16 @@ impl Physics {
         Ok(self.world.rapier.insert_collider(collider, Some(parent)))
     }
 
+    /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
+    /// [`body_mut`](Self::body_mut).
+    pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
+        let key = self.key_of_collider(handle);
+        self.edits.bodies.extend(key);
+        let parts = self.world.contact_parts(handle)?;
+        (self.edits.colliders.entry(handle.into_raw_parts())).or_insert(parts);
+        self.world.rapier.colliders.get_mut(handle)
+    }
+
     /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already. The
     /// next step reports its `Stopped` events.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
@@ -66,96 +110,6 @@ impl Physics {
         }
         self.edits.bodies.extend(key);
         self.world.rapier.remove_collider(handle)
-    }
-
-    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key. Returns
-    /// `None` if there is no such body.
-    pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        if !self.world.rapier.bodies.contains(handle) {
-            return None;
-        }
-        if let Some(key) = self.world.key(handle) {
-            return Some(key);
-        }
-        let key = self.key_for(handle);
-        for collider in self.world.rapier.bodies[handle].colliders() {
-            self.event_log.name_owner(*collider, key);
-        }
-        Some(key)
-    }
-
-    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
-    ///
-    /// The call reads all bodies, which costs 5 to 30 ns per body with 10,000 bodies if none is new. During the run,
-    /// [`track`](Self::track) only the new ones.
-    pub fn track_all(&mut self) {
-        let World { rapier, keys, .. } = &self.world;
-        let handles = rapier.bodies.iter().map(|(handle, _)| handle);
-        let new: Vec<_> = handles.filter(|it| keys.key(*it).is_none()).collect();
-        for handle in new {
-            self.track(handle);
-        }
-    }
-
-    /// Returns all bodies that have a key, with their keys, in no particular order.
-    pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
-        let bodies = &self.world.rapier.bodies;
-        let keys = self.world.keys.iter();
-        keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
-    }
-
-    fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
-        let tick = self.first_known_tick();
-        let (key, dead) = self.world.keys.insert(handle, tick);
-        self.introduce(key, handle, dead);
-        key
-    }
-
-    fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
-        if let Some(dead) = dead {
-            self.forget_body(dead);
-        }
-        let body = &self.world.rapier.bodies[handle];
-        let position = Some(*body.position()).filter(Pose::is_finite);
-        let is_awake = body.is_dynamic() && !body.is_sleeping();
-        (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);
-    }
-
-    /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
-    /// removed already. The next step reports the `Stopped` events of its contacts.
-    #[doc(alias = "despawn")]
-    pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
-        let handle = self.world.keys.remove(key)?;
-        self.forget_body(key);
-        self.expect_motion_of_neighbours(handle);
-        self.world.has_unwritten_changes |= self.world.has_joints(handle);
-        self.world.rapier.remove_body(handle)
-    }
-
-    /// Returns the body with this key, or `None` if it was removed.
-    #[must_use]
-    pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
-        self.world.get(key)
-    }
-
-    /// Returns a mutable reference to the body with this key, or `None` if it was removed.
-    ///
-    /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
-    /// the rotation or only the translation, the other is still interpolated.
-    pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        let body = self.world.get_mut(key)?;
-        self.edits.bodies.push(key);
-        Some(body)
-    }
-
-    /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
-    /// [`body_mut`](Self::body_mut).
-    pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
-        let key = self.key_of_collider(handle);
-        self.edits.bodies.extend(key);
-        let parts = self.world.contact_parts(handle)?;
-        (self.edits.colliders.entry(handle.into_raw_parts())).or_insert(parts);
-        self.world.rapier.colliders.get_mut(handle)
     }
 
     /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except those that were
@@ -203,17 +157,17 @@ impl Physics {
         touches
     }
 
-    /// Returns Rapier's handle of a body, or `None` if the body was removed.
-    #[must_use]
-    pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
-        self.world.handle(key)
-    }
-
     /// Returns the key of the body with this handle, or `None` if the body was removed or is not
     /// [tracked](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         self.world.key(handle)
+    }
+
+    /// Returns Rapier's handle of a body, or `None` if the body was removed.
+    #[must_use]
+    pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
+        self.world.handle(key)
     }
 
     /// Returns the key of the body that a collider is attached to.
@@ -222,45 +176,59 @@ impl Physics {
         self.world.key_of_collider(handle)
     }
 
+    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key. Returns
+    /// `None` if there is no such body.
+    pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
+        if !self.world.rapier.bodies.contains(handle) {
+            return None;
+        }
+        if let Some(key) = self.world.key(handle) {
+            return Some(key);
+        }
+        let key = self.key_for(handle);
+        for collider in self.world.rapier.bodies[handle].colliders() {
+            self.event_log.name_owner(*collider, key);
+        }
+        Some(key)
+    }
+
+    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
+    ///
+    /// The call reads all bodies, which costs 5 to 30 ns per body with 10,000 bodies if none is new. During the run,
+    /// [`track`](Self::track) only the new ones.
+    pub fn track_all(&mut self) {
+        let World { rapier, keys, .. } = &self.world;
+        let handles = rapier.bodies.iter().map(|(handle, _)| handle);
+        let new: Vec<_> = handles.filter(|it| keys.key(*it).is_none()).collect();
+        for handle in new {
+            self.track(handle);
+        }
+    }
+
+    fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
+        let tick = self.first_known_tick();
+        let (key, dead) = self.world.keys.insert(handle, tick);
+        self.introduce(key, handle, dead);
+        key
+    }
+
+    fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
+        if let Some(dead) = dead {
+            self.forget_body(dead);
+        }
+        let body = &self.world.rapier.bodies[handle];
+        let position = Some(*body.position()).filter(Pose::is_finite);
+        let is_awake = body.is_dynamic() && !body.is_sleeping();
+        (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);
+    }
+}
+
+/// # Rapier's world
+impl Physics {
     /// Returns Rapier's world. Queries find some changes only [after the next step](Self#when-queries-find-a-change).
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
         &self.world.rapier
-    }
-
-    /// Returns Rapier's world, to change anything in it. [`body_mut`](Self::body_mut) and
-    /// [`rapier_mut_for`](Self::rapier_mut_for) cost less.
-    ///
-    /// Rapier does not report changes, so each step in which you call this method checks every body with a key, and
-    /// reads the mass and the velocity of all moving bodies. Calls between two frames are followed by one such check.
-    /// It costs 57 to 128 ns per body with 10,000 bodies. Do not step the world here: the clock does not count such a
-    /// step. A step length that you set is not used.
-    ///
-    /// If you remove a body here, its key is dead at once, and the next frame lists it in
-    /// [`removed`](crate::Simulation::removed).
-    pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
-        self.edits.all = true;
-        self.rapier_mut_except_bodies()
-    }
-
-    /// Returns Rapier's world, to change the bodies of `keys`. No other body is checked for changes.
-    ///
-    /// List the bodies whose pose, type, mass or colliders may change. Keys of removed bodies are ignored. A change of
-    /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
-    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
-    pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        self.edits.bodies.extend_from_slice(keys);
-        self.rapier_mut_except_bodies()
-    }
-
-    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
-    /// changes, so the call costs nothing.
-    ///
-    /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
-    /// react. For gravity, use [`set_gravity`](Self::set_gravity).
-    pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
-        self.world.has_unwritten_changes = true;
-        &mut self.world.rapier
     }
 
     /// Returns Rapier's queries with mutable access, for character controllers ([`solve_character_collision_impulses`])
@@ -280,5 +248,40 @@ impl Physics {
         } = &mut self.world.rapier;
         let dispatcher = narrow_phase.query_dispatcher();
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
+    }
+
+    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
+    /// changes, so the call costs nothing.
+    ///
+    /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
+    /// react. For gravity, use [`set_gravity`](Self::set_gravity).
+    pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
+        self.world.has_unwritten_changes = true;
+        &mut self.world.rapier
+    }
+
+    /// Returns Rapier's world, to change the bodies of `keys`. No other body is checked for changes.
+    ///
+    /// List the bodies whose pose, type, mass or colliders may change. Keys of removed bodies are ignored. A change of
+    /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
+    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
+    pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
+        self.edits.bodies.extend_from_slice(keys);
+        self.rapier_mut_except_bodies()
+    }
+
+    /// Returns Rapier's world, to change anything in it. [`body_mut`](Self::body_mut) and
+    /// [`rapier_mut_for`](Self::rapier_mut_for) cost less.
+    ///
+    /// Rapier does not report changes, so each step in which you call this method checks every body with a key, and
+    /// reads the mass and the velocity of all moving bodies. Calls between two frames are followed by one such check.
+    /// It costs 57 to 128 ns per body with 10,000 bodies. Do not step the world here: the clock does not count such a
+    /// step. A step length that you set is not used.
+    ///
+    /// If you remove a body here, its key is dead at once, and the next frame lists it in
+    /// [`removed`](crate::Simulation::removed).
+    pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
+        self.edits.all = true;
+        self.rapier_mut_except_bodies()
     }
 }

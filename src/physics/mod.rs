@@ -1,15 +1,21 @@
 //! Everything that the next step depends on, as a value.
 
+// The methods of `Physics` have the same order in its documentation as these modules: what most games need is first.
+
+// New states.
+mod construction;
 // Bodies and their keys.
 mod bodies;
 // The colliders of a new body.
 mod colliders;
-// The smoothing of single bodies.
-mod smoothing;
 // Teleports, targets and shifts of the origin.
 mod placing;
 // Forces for one step, lasting forces, and gravity.
 mod forces;
+// The current step, and the events of the last one.
+mod readings;
+// The smoothing of single bodies.
+mod smoothing;
 // Detects the game's changes through Rapier's types, for the display.
 mod edits;
 // The game's values in the state.
@@ -30,15 +36,13 @@ pub use saving::fingerprint_of;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::events::{EventLog, Events, SharedEvents};
+use crate::events::{EventLog, SharedEvents};
 use crate::forces::Forces;
 use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{ContactParts, Targets, World};
-use crate::time::{ExactTime, Rate, Step};
-use rapier::pipeline::PhysicsWorld;
+use crate::time::{ExactTime, Rate};
 
 pub use colliders::Colliders;
 pub use forces::VectorError;
@@ -143,37 +147,7 @@ struct Edits {
     pub any_woken: bool,
 }
 
-/// # Construction
 impl Physics {
-    /// Creates an empty world under Rapier's default gravity.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::from_rapier(PhysicsWorld::new())
-    }
-
-    /// Creates a state from an existing Rapier world. Its bodies have no key until you call
-    /// [`track_all`](Self::track_all).
-    #[must_use]
-    pub fn from_rapier(world: PhysicsWorld) -> Self {
-        Self {
-            tick: 0,
-            time: ExactTime::default(),
-            rate: Rate::default(),
-            world: World::new(world),
-            targets: Targets::default(),
-            forces: Forces::default(),
-            event_log: EventLog::default(),
-            events: SharedEvents::default(),
-            pairs: Pairs::default(),
-            origin: Origin::default(),
-            smoothing: Arc::default(),
-            edits: Edits::default(),
-            resources: Resources::default(),
-            is_poisoned: false,
-            running: Running::default(),
-        }
-    }
-
     /// Returns a copy for a copy of the simulation, in the same step.
     pub(crate) fn clone_in_step(&self) -> Self {
         self.clone_with(self.running.copy())
@@ -218,59 +192,8 @@ impl Clone for Physics {
     }
 }
 
-/// # Readings
+/// # In a loop
 impl Physics {
-    /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
-    /// has renumbered them. In a rollback, this is the next resimulated step.
-    #[doc(alias = "frame_number")]
-    #[must_use]
-    pub fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    /// Returns the simulated time of all steps so far, rounded down to a nanosecond.
-    #[must_use]
-    pub fn time(&self) -> Duration {
-        self.time.duration()
-    }
-
-    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument. Returns
-    /// `None` after the step has run, until the next one begins.
-    #[must_use]
-    pub fn current_step(&self) -> Option<Step> {
-        match self.running.stage {
-            Stage::Before(StepAtHand { step, .. }) => Some(step),
-            _ => None,
-        }
-    }
-
-    /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
-    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
-    ///
-    /// Call it in the hook before or after a step, or in your own loop before the next
-    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. If the hook also assigns another state,
-    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the
-    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
-    /// every frame rate. Single steps that are still due in a pause are dropped.
-    ///
-    /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
-    /// machines, count frozen ticks in its state.
-    #[doc(alias("pause", "hit_stop"))]
-    pub fn pause_after_step(&mut self) {
-        self.running.pauses = match self.running.step_at_hand() {
-            Some(at_hand) => !at_hand.step.is_resimulated,
-            // A hook may have assigned this state.
-            None => self.running.run.is_none(),
-        };
-    }
-
-    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
-    /// the step, or after [`run_step`](crate::Simulation::run_step) in your own loop, it has the events of that step.
-    #[must_use]
-    pub fn events(&self) -> Events {
-        Events::new(&self.events)
-    }
-
     pub(crate) fn exact_time(&self) -> ExactTime {
         self.time
     }
@@ -279,10 +202,7 @@ impl Physics {
     pub(crate) fn first_known_tick(&self) -> u64 {
         (self.tick).saturating_add(self.current_step().is_some().into())
     }
-}
 
-/// # In a loop
-impl Physics {
     /// Sets the rate of the next step, for previews. In a step it is the rate of that step.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;

@@ -1,0 +1,62 @@
+//! The step that a state is at, and the events of the last one.
+
+use std::time::Duration;
+
+use crate::events::Events;
+use crate::time::Step;
+
+use super::{Physics, Stage, StepAtHand};
+
+/// # Readings
+impl Physics {
+    /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
+    /// has renumbered them. In a rollback, this is the next resimulated step.
+    #[doc(alias = "frame_number")]
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Returns the simulated time of all steps so far, rounded down to a nanosecond.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.time.duration()
+    }
+
+    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument. Returns
+    /// `None` after the step has run, until the next one begins.
+    #[must_use]
+    pub fn current_step(&self) -> Option<Step> {
+        match self.running.stage {
+            Stage::Before(StepAtHand { step, .. }) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
+    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
+    ///
+    /// Call it in the hook before or after a step, or in your own loop before the next
+    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. If the hook also assigns another state,
+    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the
+    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
+    /// every frame rate. Single steps that are still due in a pause are dropped.
+    ///
+    /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
+    /// machines, count frozen ticks in its state.
+    #[doc(alias("pause", "hit_stop"))]
+    pub fn pause_after_step(&mut self) {
+        self.running.pauses = match self.running.step_at_hand() {
+            Some(at_hand) => !at_hand.step.is_resimulated,
+            // A hook may have assigned this state.
+            None => self.running.run.is_none(),
+        };
+    }
+
+    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
+    /// the step, or after [`run_step`](crate::Simulation::run_step) in your own loop, it has the events of that step.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        Events::new(&self.events)
+    }
+}
