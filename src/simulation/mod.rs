@@ -1,20 +1,28 @@
 //! The loop: time goes in, steps run one at a time, and poses are displayed.
 
+// The methods of `Simulation` have the same order in its documentation as these modules: what most games need is first.
+
 // The parts of a simulation.
 #[expect(clippy::module_inception, reason = "the file has the type's name")]
 mod simulation;
-// The frame: in one call, or step by step.
-mod frame;
-// The report of a frame.
+// The frame in one call.
+mod advance;
+// Poses for a renderer, and the world as a frame displayed it.
+mod picture;
+// The settings of the clock.
+mod settings;
+// The report of a frame, and its events.
 mod report;
+// The frame, step by step.
+mod frame;
 // The game's code in each step.
 mod hooks;
+// The simulation together with a resource.
+mod resources;
 // Where the next step comes from: a rollback, or time.
 mod steps;
 // Whose state it is.
 mod take_over;
-// Poses for a renderer, and the world as a frame displayed it.
-mod picture;
 // The last steps: snapshots, records and poses.
 mod past;
 // Going back in time to stay there, and earlier poses.

@@ -54,6 +54,30 @@ impl Simulation {
         })
     }
 
+    /// Returns the bodies whose pose in this frame differs from the previous frame, with their poses, in no particular
+    /// order.
+    ///
+    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
+    /// scene at rest the list is empty.
+    #[must_use]
+    pub fn moved(&self) -> &[(BodyKey, Pose)] {
+        self.screen.moved()
+    }
+
+    /// Returns the keys of the bodies that were removed between the previous frame and the last one.
+    #[must_use]
+    pub fn removed(&self) -> &[BodyKey] {
+        self.screen.removed()
+    }
+
+    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and world axes, or `None` if
+    /// there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
+    /// added.
+    #[must_use]
+    pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
+        self.screen.error(key).copied()
+    }
+
     /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. The example
     /// of [`world_at`](Self::world_at) has a query.
     ///
@@ -73,41 +97,6 @@ impl Simulation {
         DisplayedWorld::new(world, poses)
     }
 
-    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and world axes, or `None` if
-    /// there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
-    /// added.
-    #[must_use]
-    pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
-        self.screen.error(key).copied()
-    }
-
-    /// Returns the bodies whose pose in this frame differs from the previous frame, with their poses, in no particular
-    /// order.
-    ///
-    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
-    /// scene at rest the list is empty.
-    #[must_use]
-    pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.screen.moved()
-    }
-
-    /// Returns the keys of the bodies that were removed between the previous frame and the last one.
-    #[must_use]
-    pub fn removed(&self) -> &[BodyKey] {
-        self.screen.removed()
-    }
-
-    /// Returns the data of this picture for renderers that blend poses on the GPU or draw motion vectors. Ask right
-    /// after the frame.
-    ///
-    /// Returns `None` if the state has changed since the frame, through an edit, a step or an assignment, in the middle
-    /// of a [rollback](Self::roll_back), before the first frame, and on a thread. Then write the poses of
-    /// [`moved`](Self::moved) into your buffer.
-    #[must_use]
-    pub fn render_data(&self) -> Option<RenderData<'_>> {
-        self.screen.render_data(self.physics.pairs.movers())
-    }
-
     /// Returns the changes since an earlier frame, for a host that missed the frames after it.
     ///
     /// Returns `None` if that frame is too long ago or of another simulation, such as the original of a clone or of a
@@ -123,6 +112,17 @@ impl Simulation {
             moved: self.screen.moved_since(frame.number)?,
             removed: self.screen.removed_since(frame.number)?,
         })
+    }
+
+    /// Returns the data of this picture for renderers that blend poses on the GPU or draw motion vectors. Ask right
+    /// after the frame.
+    ///
+    /// Returns `None` if the state has changed since the frame, through an edit, a step or an assignment, in the middle
+    /// of a [rollback](Self::roll_back), before the first frame, and on a thread. Then write the poses of
+    /// [`moved`](Self::moved) into your buffer.
+    #[must_use]
+    pub fn render_data(&self) -> Option<RenderData<'_>> {
+        self.screen.render_data(self.physics.pairs.movers())
     }
 }
 

@@ -1,11 +1,13 @@
-//! The report of a frame.
+//! The report of a frame, and what else it tells.
 
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::events::Events;
+use crate::time::{Clock, Dropped};
 use rapier::math::Vector;
 
-use crate::time::Dropped;
+use super::simulation::Simulation;
 
 /// The report of a frame, from [`Simulation::end_frame`](crate::Simulation::end_frame) or
 /// [`Simulation::advance`](crate::Simulation::advance).
@@ -68,5 +70,44 @@ impl Frame {
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.new_ticks[0]..self.new_ticks[1]
+    }
+}
+
+/// # Readings
+impl Simulation {
+    /// Returns the report of the last frame or, within a frame, the report of that frame so far, whose moment (`alpha`,
+    /// `time`, `awake`, `movers`) is zero until the frame ends.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        let frame = self.open.unwrap_or(self.frame);
+        let displayed_by = DisplayedBy(self.screen.own_number());
+        Frame {
+            displayed_by,
+            ..frame
+        }
+    }
+
+    /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
+    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it. After an assignment of
+    /// [`physics`](Self::physics) it has the new tick and time from the next frame on.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.steps.clock
+    }
+
+    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. Each event is displayed
+    /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
+    ///
+    /// A frame in the middle of a [rollback](Self::roll_back) displays no events, and a frame without a new step only
+    /// those that a rollback has found since the last frame. An event that a rollback retracts before it was displayed
+    /// is never displayed. If it was displayed, stop its effects with [`event_changes`](Self::event_changes). It is not
+    /// displayed again, even if another rollback brings it back. After a [rewind](Self::rewind) or an assignment, steps
+    /// and events are new ones.
+    ///
+    /// For the rules of your game, read [`Physics::events`] after each step. On another thread, use
+    /// [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still to be displayed.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.screen.events.events()
     }
 }

@@ -156,6 +156,14 @@ impl Simulation {
         Ok(())
     }
 
+    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back).
+    #[must_use]
+    pub fn steps_to_resimulate(&self) -> u64 {
+        let rollback = self.steps.rollback.as_ref();
+        let rollback = rollback.filter(|_| self.knows_physics());
+        rollback.map_or(0, |rollback| rollback.remaining() as u64)
+    }
+
     /// Returns how the events changed in the last rollback: which are new, which are confirmed, and which did not
     /// happen after all. The result stays until the next rollback ends.
     #[must_use]
@@ -262,14 +270,6 @@ impl Simulation {
 
 /// # The steps of a rollback
 impl Simulation {
-    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back).
-    #[must_use]
-    pub fn steps_to_resimulate(&self) -> u64 {
-        let rollback = self.steps.rollback.as_ref();
-        let rollback = rollback.filter(|_| self.knows_physics());
-        rollback.map_or(0, |rollback| rollback.remaining() as u64)
-    }
-
     /// Returns whether a rollback is unfinished.
     pub(crate) fn is_rolling_back(&self) -> bool {
         self.steps.rollback.is_some()

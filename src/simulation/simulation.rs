@@ -1,20 +1,15 @@
 //! The parts of a simulation.
 
-use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
-use crate::events::Events;
 use crate::physics::Physics;
-use crate::physics::Resources;
 use crate::pose::{Changes, Correction, Smoothing};
 use crate::screen::Screen;
-#[cfg(feature = "serde")]
-use crate::time::Requests;
-use crate::time::{Clock, ClockSettings, Rate};
+use crate::time::Rate;
 
 use super::frame::LeftOut;
-use super::report::{DisplayedBy, Frame};
+use super::report::Frame;
 use super::steps::Steps;
 use super::take_over::Run;
 
@@ -164,45 +159,6 @@ impl Default for Simulation {
     }
 }
 
-/// # Readings
-impl Simulation {
-    /// Returns the report of the last frame or, within a frame, the report of that frame so far, whose moment (`alpha`,
-    /// `time`, `awake`, `movers`) is zero until the frame ends.
-    #[must_use]
-    pub fn frame(&self) -> Frame {
-        let frame = self.open.unwrap_or(self.frame);
-        let displayed_by = DisplayedBy(self.screen.own_number());
-        Frame {
-            displayed_by,
-            ..frame
-        }
-    }
-
-    /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
-    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it. After an assignment of
-    /// [`physics`](Self::physics) it has the new tick and time from the next frame on.
-    #[must_use]
-    pub fn clock(&self) -> &Clock {
-        &self.steps.clock
-    }
-
-    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. Each event is displayed
-    /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
-    ///
-    /// A frame in the middle of a [rollback](Self::roll_back) displays no events, and a frame without a new step only
-    /// those that a rollback has found since the last frame. An event that a rollback retracts before it was displayed
-    /// is never displayed. If it was displayed, stop its effects with [`event_changes`](Self::event_changes). It is not
-    /// displayed again, even if another rollback brings it back. After a [rewind](Self::rewind) or an assignment, steps
-    /// and events are new ones.
-    ///
-    /// For the rules of your game, read [`Physics::events`] after each step. On another thread, use
-    /// [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still to be displayed.
-    #[must_use]
-    pub fn events(&self) -> Events {
-        self.screen.events.events()
-    }
-}
-
 /// # For a view on another thread
 impl Simulation {
     pub(crate) fn timeline(&self) -> u64 {
@@ -244,80 +200,6 @@ impl fmt::Debug for Simulation {
             .field("bodies", &self.physics.world.rapier.bodies.len())
             .field("colliders", &self.physics.world.rapier.colliders.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// # Settings of the clock
-///
-/// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping only in a
-/// frame that is not paused, even if its duration is zero. Read the settings from [`clock`](Self::clock).
-impl Simulation {
-    /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
-    pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
-        self.steps.clock.settings_mut()
-    }
-
-    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame,
-    /// right after a step, use [`pause_after_step`](crate::Physics::pause_after_step).
-    #[doc(alias = "freeze")]
-    pub fn pause(&mut self) {
-        self.steps.clock.pause();
-    }
-
-    /// Resumes time in the next frame: see [`Clock::resume`](crate::time::Clock::resume).
-    pub fn resume(&mut self) {
-        self.steps.clock.resume();
-    }
-
-    /// Requests one step in the next frame of a pause: see [`Clock::step_once`](crate::time::Clock::step_once).
-    #[doc(alias = "frame_advance")]
-    pub fn step_once(&mut self) {
-        self.steps.clock.step_once();
-    }
-
-    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). With
-    /// another number than before, the next frame discards the [past](Self#back-in-time).
-    pub fn set_tick(&mut self, tick: u64) {
-        self.steps.clock.set_tick(tick);
-    }
-
-    /// Sets the overstep that the next frame starts with: see
-    /// [`Clock::set_overstep`](crate::time::Clock::set_overstep).
-    pub fn set_overstep(&mut self, overstep: Duration) {
-        self.steps.clock.set_overstep(overstep);
-    }
-
-    #[cfg(feature = "serde")]
-    pub(crate) fn set_requests(&mut self, requests: Requests) {
-        self.steps.clock.set_requests(requests);
-    }
-
-    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
-        self.steps.clock.skip_real_time(skipped);
-    }
-
-    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
-        self.steps.clock.set_real_time(real_time);
-    }
-}
-
-/// # Resources
-impl Simulation {
-    /// Calls `f` with the simulation and a [resource](crate::Physics::resources), such as an ECS world, as
-    /// [`Physics::resource_scope`](crate::Physics::resource_scope) does with the physics. Use it once per frame.
-    ///
-    /// # Panics
-    /// In `f`, everything that copies the state panics: a clone, [`next_step`](Self::next_step) while [states are
-    /// kept](Self::keep), going back in time. So do not run the loop in `f`.
-    #[must_use = "`None` means that there is no such resource"]
-    pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
-        &mut self,
-        f: impl FnOnce(&mut Self, &mut T) -> R,
-    ) -> Option<R> {
-        fn resources(simulation: &mut Simulation) -> &mut Resources {
-            simulation.physics.resources_mut()
-        }
-        Resources::scope(self, resources, f)
     }
 }
 

@@ -1,0 +1,111 @@
+//! A frame in one call, with the game's hooks.
+
+use crate::physics::Physics;
+use crate::time::{FrameTime, Step};
+
+use super::hooks::{BeforeStep, Hooks, or_no_hooks};
+use super::report::Frame;
+use super::simulation::Simulation;
+
+/// # Advancing
+///
+/// These methods run [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`run_step`](Self::run_step)
+/// and [`end_frame`](Self::end_frame) in one call.
+impl Simulation {
+    /// Runs the steps that are due after a frame of duration `frame_time`, if any, and computes the poses for this
+    /// frame.
+    ///
+    /// `before_step` is called before each step. Change the world there, so that the run is the same at every frame
+    /// rate. For a hook after the step, errors, or Rapier's hooks, use [`advance_with`](Self::advance_with).
+    ///
+    /// # Panics
+    /// If Rapier panicked in an earlier step, like [`begin_frame`](Self::begin_frame), or panics in this call, like
+    /// [`run_step`](Self::run_step).
+    ///
+    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the remaining
+    /// steps of that frame and continues it.
+    #[doc(alias("update", "fixed_update", "step"))]
+    pub fn advance(
+        &mut self,
+        frame_time: impl Into<FrameTime>,
+        before_step: impl FnMut(&mut Physics, Step),
+    ) -> Frame {
+        let Ok(frame) = self.advance_with(frame_time, &mut BeforeStep(before_step));
+        frame
+    }
+
+    /// Advances like [`advance`](Self::advance), with hooks before and after each step, which can fail.
+    ///
+    /// # Errors
+    /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Due steps are dropped and
+    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted). If there were any, the frame displays the latest
+    /// state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back) stay due.
+    /// [`frame`](Self::frame) returns the report.
+    ///
+    /// # Panics
+    /// Like [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame
+    /// begins, so the frame time is not added. If `before_frame` replaces the state, a new frame begins.
+    pub fn advance_with<H: Hooks + ?Sized>(
+        &mut self,
+        frame_time: impl Into<FrameTime>,
+        hooks: &mut H,
+    ) -> Result<Frame, H::Error> {
+        let frame_time = frame_time.into();
+        span!(
+            "frame",
+            number = self.frame.number.saturating_add(1),
+            frame_time = frame_time.duration().as_secs_f64()
+        );
+        let result = self.begin_frame_with(hooks, frame_time);
+        let result = result.and_then(|()| self.run_steps(hooks));
+        let frame = self.end_frame();
+        result.map(|()| frame)
+    }
+
+    /// Calls the hook while no frame is open, and begins the frame, even if the hook fails.
+    pub(crate) fn begin_frame_with<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+        frame_time: FrameTime,
+    ) -> Result<(), H::Error> {
+        // The hook sees the clock of an assigned state.
+        self.take_over();
+        self.interrupt_frame();
+        let result = hooks.before_frame(self, frame_time);
+        self.begin_frame(frame_time);
+        result
+    }
+
+    pub(crate) fn run_steps<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        while let Some(step) = self.next_step() {
+            self.run_step_with_hooks(hooks, step)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_step_with_hooks<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+        step: Step,
+    ) -> Result<(), H::Error> {
+        span!(
+            "step",
+            tick = step.tick,
+            is_resimulated = step.is_resimulated
+        );
+        {
+            span!("before_step");
+            // If the hook fails or panics, this stays set, and its forces are discarded.
+            self.physics.running.is_in_hook = true;
+            hooks.before_step(&mut self.physics, step)?;
+        }
+        let physics_hooks = hooks.physics_hooks();
+        self.physics.running.is_in_hook = false;
+        // Skips `after_step` if the hook replaced the physics.
+        if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
+            span!("after_step");
+            hooks.after_step(&mut self.physics, step)?;
+        }
+        Ok(())
+    }
+}
