@@ -8,22 +8,16 @@ use super::report::Frame;
 use super::simulation::Simulation;
 
 /// # Advancing
-///
-/// These methods run [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`run_step`](Self::run_step)
-/// and [`end_frame`](Self::end_frame) in one call.
 impl Simulation {
     /// Runs the steps that are due after a frame of duration `frame_time`, if any, and computes the poses for this
     /// frame.
     ///
     /// `before_step` is called before each step. Change the world there, so that the run is the same at every frame
-    /// rate. For a hook after the step, errors, or Rapier's hooks, use [`advance_with`](Self::advance_with).
+    /// rate.
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step, like [`begin_frame`](Self::begin_frame), or panics in this call, like
-    /// [`run_step`](Self::run_step).
-    ///
-    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the remaining
-    /// steps of that frame and continues it.
+    /// If Rapier panics, or [panicked](Self#after-a-panic-of-rapier) in an earlier step. A panic in `before_step`
+    /// leaves the frame open. The next call drops its due steps and continues the frame.
     #[doc(alias("update", "fixed_update", "step"))]
     pub fn advance(
         &mut self,
@@ -38,13 +32,13 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Due steps are dropped and
-    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted). If there were any, the frame displays the latest
-    /// state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back) stay due.
-    /// [`frame`](Self::frame) returns the report.
+    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted), and if there were any, the frame displays the
+    /// latest state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back)
+    /// stay due. [`frame`](Self::frame) returns the report.
     ///
     /// # Panics
-    /// Like [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame
-    /// begins, so the frame time is not added. If `before_frame` replaces the state, a new frame begins.
+    /// Like [`advance`](Self::advance). After a panic in [`before_frame`](Hooks::before_frame), the frame time is not
+    /// added.
     pub fn advance_with<H: Hooks + ?Sized>(
         &mut self,
         frame_time: impl Into<FrameTime>,

@@ -8,10 +8,11 @@ use crate::time::{FrameTime, Step};
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// # Frames and steps
+/// # Your own loop
 ///
-/// Your game drives the loop with these calls. Between two of them, the simulation is an ordinary value that may be
-/// moved, stored or replaced, so it can live inside the world of any ECS.
+/// If the simulation lives inside the world of an ECS or an engine, your game drives the loop with these calls. Between
+/// two of them, you may move, store or replace the simulation. [Calls out of order](Frame#calls-out-of-order) are
+/// harmless.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -25,31 +26,11 @@ use super::simulation::Simulation;
 /// let frame = simulation.end_frame();
 /// assert_eq!((frame.steps, simulation.physics.tick()), (2, 2));
 /// ```
-///
-/// # Misuse
-/// | what happens | what follows |
-/// | --- | --- |
-/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one. Steps that were still due are dropped and counted in [`Dropped::aborted`](crate::time::Dropped::aborted). |
-/// | `end_frame` while steps are due | They are dropped and counted in `aborted`, and the frame displays the latest state. |
-/// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
-/// | `next_step` twice before `run_step` | It returns the same step again. |
-/// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
-/// | `run_step` without `next_step` | It does nothing and returns `false`. |
-/// | `end_frame` outside of a frame | It does nothing and returns the last report again. |
-/// | the same call is left out a hundred times in a row | In a build with debug assertions, a panic names it. |
-/// | the simulation is replaced within a frame | The new one has no open frame, so the lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
-/// | its [`physics`](Self::physics) is replaced within a frame | `run_step` returns `false`: see [The state as a value](crate::Physics#the-state-as-a-value). |
-/// | [`advance`](Self::advance) between `next_step` and `run_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
-/// | Rapier panics in `run_step` | `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
-///
-/// Forces that were added for a step that then does not run are discarded, because your game adds them again when the
-/// step is retried. All other changes stay.
 impl Simulation {
     /// Begins a frame of duration `frame_time` and plans the steps that are due.
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step, which leaves its world in an unknown state. [Rewind](Self::rewind) the
-    /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
+    /// If Rapier [panicked](Self#after-a-panic-of-rapier) in an earlier step.
     pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
         let frame_time = frame_time.into();
         self.settle();
@@ -81,11 +62,10 @@ impl Simulation {
         }
     }
 
-    /// Returns the next step that is due in this frame. Run your game's code for it, then call
-    /// [`run_step`](Self::run_step).
+    /// Returns the next step that is due in this frame, or `None` if there is none. Run your game's code for it, then
+    /// call [`run_step`](Self::run_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps to be resimulated come first, even outside of a frame. Returns
-    /// `None` if no step is due, or if Rapier panicked in an earlier step.
+    /// After a [rollback](Self::roll_back) the steps to be resimulated come first, even outside of a frame.
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
@@ -117,7 +97,7 @@ impl Simulation {
     /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier panics: see [`begin_frame`](Self::begin_frame).
+    /// If Rapier panics.
     pub fn run_step(&mut self) -> bool {
         self.run_step_with(&())
     }
@@ -126,7 +106,7 @@ impl Simulation {
     /// one-way platforms or conveyor belts.
     ///
     /// # Panics
-    /// Like [`run_step`](Self::run_step). A panic in these hooks counts as a panic of Rapier.
+    /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
         self.take_past_edits();
@@ -142,9 +122,7 @@ impl Simulation {
 
     /// Ends the frame, computes its displayed poses and returns its report.
     ///
-    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
-    /// a frame the call does nothing and returns the last report again, and after Rapier panicked in a step that of the
-    /// frame so far.
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
             span!("show_poses");

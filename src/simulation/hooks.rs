@@ -11,8 +11,8 @@ use super::simulation::Simulation;
 
 /// A game's code for each step, for [`Simulation::advance_with`].
 ///
-/// A closure for [`Simulation::advance`] is shorter if you only need [`before_step`](Self::before_step) and it cannot
-/// fail. [`BeforeStep`] makes it hooks. Implement this trait for a struct that borrows the game, or for the game itself.
+/// If you only need [`before_step`](Self::before_step) and it cannot fail, a closure for [`Simulation::advance`] is
+/// shorter, or one in [`BeforeStep`]. Implement this trait for a struct that borrows the game, or for the game itself.
 /// `&mut H` and `Box<H>` are hooks too, even of a `dyn Hooks`.
 #[diagnostic::on_unimplemented(
     note = "implement `Hooks` for a type of your game, or wrap a closure for each step in `BeforeStep`"
@@ -21,13 +21,12 @@ pub trait Hooks {
     /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
 
-    /// Runs before each frame, with the frame's duration. No frame is open, except after a panic of Rapier, so everything
-    /// is allowed: pause, change the speed, roll back. Settings of the clock take effect in this frame. A `Recorder`
-    /// (with the feature `serde`) records last.
+    /// Runs before each frame, with the frame's duration. No frame is open, except after a panic of Rapier, so you may
+    /// pause, change the speed, or roll back. Settings of the clock take effect in this frame. A `Recorder` (with the
+    /// feature `serde`) records last.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
-    /// With an `Overlap`, frames are those of your game. They wait for the step in progress before this hook runs, so
-    /// change the speed between two frames instead.
+    /// With an `Overlap`, it runs once the step in progress has ended, so change the speed between two frames instead.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].
@@ -60,8 +59,7 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Returns Rapier's hooks for the next step: none by default. It is called after
-    /// [`before_step`](Self::before_step).
+    /// Returns Rapier's hooks for the next step: none by default. Called after [`before_step`](Self::before_step).
     ///
     /// Rapier calls these hooks within the step, with an `Overlap` on another thread. For hooks that borrow the game,
     /// use [`Simulation::run_step_with`].
@@ -79,7 +77,7 @@ pub(crate) fn or_no_hooks<'a>(
     }
 }
 
-/// Calls a closure before each step: [`Hooks`] that cannot fail, for a [`Runner`](crate::threads::Runner) or an
+/// A closure before each step as [`Hooks`] that cannot fail, for a [`Runner`](crate::threads::Runner) or an
 /// [`Overlap`](crate::threads::Overlap).
 ///
 /// ```

@@ -18,8 +18,7 @@ use super::simulation::Simulation;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrameChanges<'a> {
-    /// The bodies whose pose may differ, with their displayed poses. Every body that moved is listed, and some that did
-    /// not.
+    /// The bodies that moved, and perhaps some that did not, with their displayed poses.
     pub moved: Cow<'a, [(BodyKey, Pose)]>,
     /// The bodies that were removed.
     pub removed: Cow<'a, [BodyKey]>,
@@ -30,18 +29,17 @@ pub struct FrameChanges<'a> {
 /// A displayed pose is the pose of the body's origin, in world space. For physics, use the true state in
 /// [`body`](crate::Physics::body).
 ///
-/// The picture is complete when its frame ends, and later changes, such as a teleport or a removed body, appear in the
-/// next one. To display edits during a pause, call [`advance(Duration::ZERO, …)`](Self::advance).
+/// The poses of a frame are fixed when it ends. Later changes, such as a teleport or a removed body, appear in the next
+/// frame. To display edits during a pause, call [`advance(Duration::ZERO, …)`](Self::advance).
 impl Simulation {
     /// Returns the pose at which to draw a body in this frame: between the last two states, at the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says. Returns `None` if there is no such
     /// body.
     ///
-    /// A body that was removed since the last frame still has its pose, so ask [`body`](crate::Physics::body) whether a
-    /// body is alive. A body that no frame has displayed yet has its current pose.
+    /// A body that was removed since the last frame still has its pose. A body that no frame has displayed yet has its
+    /// current pose.
     ///
-    /// Compute `pose * point` to convert a point, such as a muzzle or a seat, from the body's frame of reference to
-    /// world space.
+    /// To convert a point of the body, such as a muzzle, to world space, compute `pose * point`.
     #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
@@ -64,30 +62,26 @@ impl Simulation {
         self.screen.moved()
     }
 
-    /// Returns the keys of the bodies that were removed between the previous frame and the last one.
+    /// Returns the keys of the bodies that were removed after the previous frame and before the end of this one.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
     }
 
-    /// Returns the offset of a body's displayed pose from its corrected pose, in metres and world axes, or `None` if
-    /// there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
-    /// added.
+    /// Returns the offset of a body's displayed pose from its own pose, after a [rollback](Self::roll_back) for
+    /// example, or `None` if there is none. The displayed pose has the rotation `error.rotation * rotation`, and
+    /// `error.translation` added, in metres and world axes.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.screen.error(key).copied()
     }
 
-    /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. The example
-    /// of [`world_at`](Self::world_at) has a query.
+    /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. On a thread,
+    /// use [`world_at`](Self::world_at) with the tick and alpha of the view.
     ///
-    /// The call needs no history. Unlike `world_at` for the same frame, it includes [visual errors](Self::visual_error)
-    /// and the edits that this frame displays, and lacks bodies that were removed since. A body that no frame has
-    /// displayed yet is where the last step left it, and a query finds a new collider from its first step on. The call
-    /// costs as much as `world_at`, plus a read of every body.
-    ///
-    /// With a `Runner` or an `Overlap`, use `world_at` with the tick and alpha of the view, which displays an earlier
-    /// frame.
+    /// Unlike `world_at` for the same frame, it includes [visual errors](Self::visual_error) and displayed edits, lacks
+    /// bodies that were removed since, and needs no kept states. It costs as much, plus a read of every body. A new
+    /// body is where the last step left it, and queries find a new collider from its first step on.
     #[doc(alias("query_pipeline", "cast_ray"))]
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
@@ -97,11 +91,11 @@ impl Simulation {
         DisplayedWorld::new(world, poses)
     }
 
-    /// Returns the changes since an earlier frame, for a host that missed the frames after it.
+    /// Returns the changes since an earlier frame, for a renderer that skipped frames.
     ///
     /// Returns `None` if that frame is too long ago or of another simulation, such as the original of a clone or of a
-    /// loaded game, and on a thread. Then read the [`pose`](Self::pose) of every body that the host knows. Bodies
-    /// without one were removed.
+    /// loaded game, and on a thread. Then read the [`pose`](Self::pose) of every known body. Bodies without one were
+    /// removed.
     #[must_use]
     pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
         let is_of_this = frame.displayed_by.0 == self.screen.own_number();
@@ -114,12 +108,11 @@ impl Simulation {
         })
     }
 
-    /// Returns the data of this picture for renderers that blend poses on the GPU or draw motion vectors. Ask right
-    /// after the frame.
+    /// Returns the poses of this frame in the form that shaders need, to blend them on the GPU or draw motion vectors.
+    /// Ask right after the frame.
     ///
-    /// Returns `None` if the state has changed since the frame, through an edit, a step or an assignment, in the middle
-    /// of a [rollback](Self::roll_back), before the first frame, and on a thread. Then write the poses of
-    /// [`moved`](Self::moved) into your buffer.
+    /// Returns `None` if the state has changed since the frame, in the middle of a [rollback](Self::roll_back), before
+    /// the first frame, and on a thread. Then use the poses of [`moved`](Self::moved).
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())
@@ -206,7 +199,7 @@ impl DisplayedWorld<'_> {
         &self.colliders
     }
 
-    /// Returns a copy of Rapier's bodies at their displayed poses, for debug lines that match the models.
+    /// Returns a copy of Rapier's bodies at their displayed poses, for debug lines.
     ///
     /// Pass it to the debug renderer's `render_rigid_bodies`, [`colliders`](Self::colliders) to `render_colliders`, and
     /// the joints of [`Physics::rapier`](crate::Physics::rapier) to `render_joints`.

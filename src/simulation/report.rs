@@ -9,8 +9,24 @@ use rapier::math::Vector;
 
 use super::simulation::Simulation;
 
-/// The report of a frame, from [`Simulation::end_frame`](crate::Simulation::end_frame) or
-/// [`Simulation::advance`](crate::Simulation::advance).
+/// The report of a frame.
+///
+/// # Calls out of order
+/// In [your own loop](crate::Simulation#your-own-loop), a panic, an error or a mistake may leave out a call:
+///
+/// | call | effect |
+/// | --- | --- |
+/// | `begin_frame` or `advance` while a frame is open | The open frame continues as the new one. Its due steps are dropped and counted in [`Dropped::aborted`]. |
+/// | `end_frame` while steps are due | They are dropped and counted in `aborted`, and the frame displays the latest state. |
+/// | `end_frame` while steps are to be resimulated | They [stay due](crate::Simulation::roll_back). |
+/// | `end_frame` outside of a frame | It returns the last report again. |
+/// | `next_step` twice before `run_step` | It returns the same step again. |
+/// | `run_step` without `next_step`, or after the physics was replaced | It does nothing and returns `false`. |
+/// | any of them after the whole simulation was replaced | The new one has no open frame. |
+/// | the same call is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
+///
+/// Forces that were added for a step that then does not run are discarded. All other changes stay. After a panic of
+/// Rapier in `run_step`, `next_step` returns `None` and `end_frame` does nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -28,10 +44,9 @@ pub struct Frame {
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
     /// [`Clock::alpha`](crate::time::Clock::alpha). It is 1 in a frame that ended before its last step.
     pub alpha: f32,
-    /// The simulated time that the frame displays, at the fraction `alpha` of the last step, rounded down to a
-    /// nanosecond. It never goes back, except after a [rewind](crate::Simulation::rewind), an assignment,
-    /// [`set_overstep`](crate::Simulation::set_overstep), a [correction](crate::Simulation::correct) by a state of
-    /// another time.
+    /// The displayed simulated time, rounded down to a nanosecond. It goes back only after a
+    /// [rewind](crate::Simulation::rewind), an assignment, [`set_overstep`](crate::Simulation::set_overstep), or a
+    /// [correction](crate::Simulation::correct) by a state of another time.
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,
@@ -44,9 +59,9 @@ pub struct Frame {
     pub forgotten_forces: u64,
     /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
     pub movers: usize,
-    /// How far the [origin](crate::Physics::shift_origin) moved between the previous picture and this one, in metres,
-    /// even back after a rollback or a restored state. Subtract it from everything that you keep in world space, such
-    /// as a camera. It is zero in the first picture.
+    /// How far the [origin](crate::Physics::shift_origin) moved since the previous frame, in metres, even back after a
+    /// rollback or a restored state. Subtract it from everything that you keep in world space, such as a camera. It is
+    /// zero in the first frame.
     pub origin_shift: Vector,
     /// The first tick of the new steps, and the tick after the last one.
     pub(crate) new_ticks: [u64; 2],
@@ -66,17 +81,17 @@ impl PartialEq for DisplayedBy {
 }
 
 impl Frame {
-    /// Returns the ticks of the new steps of this frame. If another tick was set within it, only those since then.
+    /// Returns the ticks of the new steps of this frame, since the last change of the tick.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.new_ticks[0]..self.new_ticks[1]
     }
 }
 
-/// # Readings
+/// # Events and reports
 impl Simulation {
-    /// Returns the report of the last frame or, within a frame, the report of that frame so far, whose moment (`alpha`,
-    /// `time`, `awake`, `movers`) is zero until the frame ends.
+    /// Returns the report of the last frame. Within a frame, returns that of the frame so far, in which `alpha`,
+    /// `time`, `awake` and `movers` are zero.
     #[must_use]
     pub fn frame(&self) -> Frame {
         let frame = self.open.unwrap_or(self.frame);
@@ -87,25 +102,22 @@ impl Simulation {
         }
     }
 
-    /// Returns the clock, with its time, its settings, and the time dropped so far. It stays at the present: while
-    /// steps are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it. After an assignment of
-    /// [`physics`](Self::physics) it has the new tick and time from the next frame on.
+    /// Returns the clock, with its time, its settings, and the time dropped so far. While steps are resimulated, it
+    /// stays at the present, and [`Physics::tick`](crate::Physics::tick) and [`Physics::time`](crate::Physics::time)
+    /// are behind it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.steps.clock
     }
 
-    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. Each event is displayed
-    /// once: in the first frame whose [tick](Frame::tick) is greater than the event's step.
+    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For the rules of your
+    /// game, read [`Physics::events`](crate::Physics::events) after each step.
     ///
-    /// A frame in the middle of a [rollback](Self::roll_back) displays no events, and a frame without a new step only
-    /// those that a rollback has found since the last frame. An event that a rollback retracts before it was displayed
-    /// is never displayed. If it was displayed, stop its effects with [`event_changes`](Self::event_changes). It is not
-    /// displayed again, even if another rollback brings it back. After a [rewind](Self::rewind) or an assignment, steps
-    /// and events are new ones.
-    ///
-    /// For the rules of your game, read [`Physics::events`] after each step. On another thread, use
-    /// [`View::events`](crate::threads::View::events). Saved bytes hold no events that are still to be displayed.
+    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step. A
+    /// frame in the middle of a [rollback](Self::roll_back) displays none. An event that a rollback retracts before it
+    /// was displayed is never displayed. If it was displayed, stop its effects with
+    /// [`event_changes`](Self::event_changes). It is not displayed again, even if another rollback brings it back.
+    /// After a [rewind](Self::rewind) or an assignment, steps and their events are new ones.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()

@@ -13,54 +13,31 @@ use super::simulation::Simulation;
 
 /// # Back in time
 ///
-/// A simulation can [keep](Self::keep) the states before its last steps, to rewind, or to resimulate steps with late
-/// input. [`Resources`](crate::Resources) has an example.
-///
-/// # Choosing
 /// | to | use |
 /// | --- | --- |
 /// | go back and stay there, as in a debugger | [`rewind`](Self::rewind) |
 /// | resimulate the steps since a tick, in one call | [`resimulate`](Self::resimulate) |
 /// | the same in your own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
-/// | adopt another machine's state, even in the middle of a rollback to its tick | [`correct`](Self::correct) |
+/// | adopt another machine's state | [`correct`](Self::correct) |
 /// | put a copy or a saved state back | assignment: [The state as a value](crate::Physics#the-state-as-a-value) |
 /// | look up where a player saw a body | [`pose_at`](Self::pose_at), [`world_at`](Self::world_at) |
 ///
-/// # What is resimulated
-/// evenstep resimulates steps, not frames. A step includes the hooks, and everything from one call of
-/// [`next_step`](Self::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force, other
-/// gravity) are not repeated, so make them in the hooks, based on the input of that tick. Settings of the simulation do
-/// not go back, but the smoothing and correction of a single body do, except in a [correction](Self::correct).
-///
-/// Your game's state goes back too if it is among the [resources](crate::Physics::resources), even a whole ECS world,
-/// such as `ecs::hecs::RollbackWorld`. Restore other state yourself.
-/// [`EntityMap::unmatched`](crate::ecs::EntityMap::unmatched) helps with entities.
-///
-/// The displayed poses stay the same until the present is reached, and then move to the corrected motion
-/// [smoothly](Self::correction). A body that is inserted in a resimulated step gets its earlier key if bodies are
-/// inserted and removed in the same order, and otherwise perhaps the key of another body.
-///
-/// # Cost
-/// While states are kept, each step, or with an [`interval`](crate::rewind::Kept::interval) every n-th step, saves one,
-/// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.6 to 1.9 times as long, or
-/// 1.1 times with an interval of 8. Going back costs as much as saving a state. `cargo bench -p evenstep-benches --bench
-/// rollback` measures it.
+/// The module [`rewind`](crate::rewind) says what is resimulated, and what it costs.
 impl Simulation {
-    /// Keeps states and poses of the past within these limits, from the next step on. States and poses beyond them are
-    /// discarded at once. Call it again after loading saved bytes, which do not hold the limits.
+    /// Keeps states and poses of the past within these limits, from the next step on, and discards those beyond them.
+    /// Saved bytes don't hold the limits.
     ///
-    /// All kept states and poses are discarded when ticks are [renumbered](Self::set_tick), when the
+    /// All kept states and poses are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
-    /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of other
-    /// ticks. The state that a [rewind](Self::rewind) leaves is kept
-    /// until the next step, and does not count towards the limits.
+    /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of
+    /// other ticks.
     #[doc(alias("history", "snapshots"))]
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
         self.run.past.keep(kept, self.physics.tick());
     }
 
-    /// Returns the limits in use.
+    /// Returns the limits of the kept states and poses.
     #[must_use]
     pub fn kept(&self) -> Kept {
         self.run.past.kept()
@@ -69,7 +46,7 @@ impl Simulation {
     /// Declares that all inputs before `tick` are known, which makes rollbacks faster and frees memory.
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
-    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps one state, at `tick`, where the next one begins,
+    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins,
     /// whatever the [interval](crate::rewind::Kept::interval) is. The next new step discards older states, but not the
     /// poses for [`pose_at`](Self::pose_at).
     ///
@@ -99,19 +76,17 @@ impl Simulation {
 
     /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
     ///
-    /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Pending forces go
-    /// back too. Steps that are still to be resimulated are dropped. Outside of a frame, going to the present tick
-    /// succeeds even if its state is not kept, unless Rapier has panicked. After a panic, the call works even within
-    /// the frame of that step, which then counts as never run.
+    /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Steps that are
+    /// still to be resimulated are dropped. Outside of a frame, going to the present tick succeeds even if its state is
+    /// not kept, unless Rapier has panicked. After a panic of Rapier, the call works even within the frame of that
+    /// step, which then counts as never run.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
     /// steps, rewind to tick 4 and set the overstep to half a period. As always, the frame displays the time one step
-    /// earlier. This needs [`Stepping::Fixed`](crate::Stepping::Fixed) and no `Runner` or `Overlap`, which display the
-    /// state itself during a pause.
+    /// earlier. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`] if that state is not kept, and [`RewindError::WithinFrame`] within a frame. Nothing is
-    /// changed then.
+    /// [`RewindError::NotKept`], and [`RewindError::WithinFrame`]. Nothing is changed then.
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).
@@ -174,13 +149,12 @@ impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
     ///
-    /// Use it for a shot that was aimed at what the player saw: keep the [`Frame`](crate::Frame) that was on the screen
-    /// and ask for its poses. Without such a frame, the pose is at `alpha` between the states before and after the step
-    /// that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0.
+    /// Use it for a shot at what the player saw. Without such a frame, the pose is at `alpha` between the states before
+    /// and after the step that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0.
     ///
     /// The pose is relative to the origin at that tick. A later [`shift_origin`](crate::Physics::shift_origin),
-    /// teleport or [portal](crate::Physics::teleport_by) does not change it. Apply the portal's isometry to see it from
-    /// the other side. A later change of smoothing, before the next step, does change it.
+    /// teleport or [portal](crate::Physics::teleport_by) does not change it. A later change of smoothing, before the
+    /// next step, does.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). For a removed body,
@@ -227,16 +201,15 @@ impl Simulation {
     ///
     /// # Cost
     /// At `alpha` 1 the call only reads the bodies that moved in that step. Otherwise, it copies all colliders and the
-    /// tree that holds them, and updates the tree for each collider that moved. Use one returned value for all queries
-    /// at that time.
+    /// tree that holds them, so use one returned value for all queries at that time.
     ///
     /// # Limits
-    /// Shapes change at once, as do the places of colliders in their bodies. Soft bodies and colliders without a body are where the state has them. A collider is
-    /// found from its first step on. Colliders that are removed between that step and the next one are missing. At the
-    /// present tick, the collider of a body that was moved since the step is where Rapier has it until the next step:
-    /// after a [correction](Self::correct) this may differ from `pose_at`. No query finds the collider of a disabled
-    /// body. In the [`colliders`](rapier::pipeline::QueryPipeline::colliders) of the pipeline, a disabled link's
-    /// collider may be far from its body, because Rapier leaves it behind when the multibody moves.
+    /// - Shapes, and the positions of colliders in their bodies, change at once. Soft bodies and colliders without a
+    ///   body are where the state has them.
+    /// - A collider is found from its first step on. Colliders that are removed between that step and the next one are
+    ///   missing, and those of disabled bodies are never found.
+    /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
+    ///   next step. After a [correction](Self::correct) this may differ from `pose_at`.
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if the state of that tick is not kept.

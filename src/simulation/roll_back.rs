@@ -23,9 +23,8 @@ pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The simulation stays where it is: before that step, or after it if `after_step` failed. The
-    /// remaining steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`]
-    /// returns.
+    /// A hook failed. The simulation stays before that step, or after it if `after_step` failed, and the remaining
+    /// steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
     #[error(
         "a hook failed in a resimulated step: the remaining steps are still due; call `rewind` to drop them"
     )]
@@ -52,16 +51,13 @@ pub struct CorrectError {
 }
 
 /// # Rollback
-///
-/// See [Back in time](Self#back-in-time).
 impl Simulation {
     /// Goes back to the state before the step of `tick`, to resimulate the steps since then in your own loop.
     /// [`next_step`](Self::next_step) returns these steps before any new one.
     ///
-    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick, and
-    /// [`Physics::tick`] returns the tick of that state. The call does nothing if the steps from `tick` on are due
-    /// already: if `tick` is ahead of [`Physics::tick`], or equal to it while there is no current step. Before the
-    /// present is reached, it goes back further or starts over.
+    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick. The
+    /// call does nothing if the steps from `tick` on are due already. Before the present is reached, it goes back
+    /// further or starts over.
     ///
     /// You may also call it within a frame, before your game's code for the current step. `next_step` then returns that
     /// step again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
@@ -75,7 +71,7 @@ impl Simulation {
     /// [`RewindError::NotKept`] if that state is not kept. Nothing is changed then.
     ///
     /// # Panics
-    /// Like [`begin_frame`](Self::begin_frame), and within [`resource_scope`](Self::resource_scope).
+    /// If Rapier [panicked](Self#after-a-panic-of-rapier), and within [`resource_scope`](Self::resource_scope).
     #[doc(alias = "rollback")]
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.take_over();
@@ -97,16 +93,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Resimulates the steps from `tick` to the present, and calls `before_step` before each, as
-    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) reports how the events
-    /// changed.
+    /// Resimulates the steps from `tick` to the present, and calls `before_step` before each. No time passes.
     ///
     /// # Errors
     /// Like [`roll_back`](Self::roll_back).
     ///
     /// # Panics
-    /// Like [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call. The next calls of
-    /// [`next_step`](Self::next_step) then return the remaining steps.
+    /// Like [`roll_back`](Self::roll_back). After a panic in `before_step`, [`next_step`](Self::next_step) returns the
+    /// remaining steps.
     #[doc(alias = "rollback")]
     pub fn resimulate(
         &mut self,
@@ -122,7 +116,7 @@ impl Simulation {
     /// Resimulates like [`resimulate`](Self::resimulate), with hooks before and after each step, which can fail.
     ///
     /// # Errors
-    /// [`ResimulateError::Rewind`] like [`roll_back`](Self::roll_back), and [`ResimulateError::Hook`] if a hook failed.
+    /// [`ResimulateError`]
     ///
     /// # Panics
     /// Like [`resimulate`](Self::resimulate).
@@ -176,8 +170,8 @@ impl Simulation {
     /// smoothing, [assign](crate::Physics#the-state-as-a-value) the state.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
-    /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick. Resimulate the
-    /// steps up to the state's tick then:
+    /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick. Resimulate
+    /// the steps up to the state's tick then:
     ///
     /// ```
     /// # use evenstep::{Simulation, rewind::Kept};
@@ -204,16 +198,15 @@ impl Simulation {
     /// state contains all input before its tick, so other [states](Self::keep) are discarded, and no rollback goes back
     /// to before it.
     ///
-    /// If this machine has stalled and has not reached the tick of the state, `roll_back` does nothing, and the
-    /// simulation goes ahead to the state, with its [`clock`](Self::clock). The [past](Self#back-in-time) ends.
+    /// If this machine has not reached the tick of the state, the simulation goes ahead to it, with its
+    /// [`clock`](Self::clock), and the [past](Self#back-in-time) ends.
     ///
     /// What another machine does not know stays: the [smoothing](Physics::set_body_smoothing) and the
     /// [correction](Physics::set_body_correction) of bodies that exist here and in the new state, and
     /// [resources](Physics::resources) of types that the new state lacks.
     ///
     /// # Errors
-    /// [`CorrectError`] if the state is of an earlier tick, or of a later one that an unfinished rollback still has to
-    /// reach. Nothing is changed then.
+    /// [`CorrectError`]. Nothing is changed then.
     ///
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.

@@ -83,48 +83,8 @@ impl<'de> Deserialize<'de> for Simulation {
 /// # States as bytes
 ///
 /// Use bytes for saved games, late players, and to move a match to another process. They require the feature `serde`.
-/// [`Simulation`] also implements serde's traits, for your own format without the header.
-///
-/// # Contents of a saved state
-/// A saved state has everything that a [clone](Simulation#a-copy) has, except
-/// - the [`Resources`](crate::Resources);
-/// - the events of the last frame and of the last rollback, which you should read before saving;
-/// - the steps and dropped time of a frame that a panic has left open, which the next frame reports;
-/// - the picture: the first frame after a load lists every body in [`moved`](Simulation::moved), and no body has a
-///   [visual error](Simulation::visual_error) or a pending [`show_from`](crate::Physics::show_from). Displayed time
-///   continues where it was;
-/// - the [limits of the past](Simulation::keep), which you have to set again.
-///
-/// # Guarantees
-/// The run continues bit for bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
-/// depends on their history: poses, velocities and keys are still the same, but the run may diverge later, for example
-/// when many joints wake many sleeping bodies at once.
-///
-/// # Soft bodies
-/// Rapier does not write the complete state of soft bodies, so a loaded run may diverge, whatever the features. It
-/// omits
-/// - where a moving [shape-matching target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target) was in
-///   the previous step;
-/// - the progress of pushing meshes apart that [overlap](crate::rapier::dynamics::SoftBody::volume_contacts) or cross,
-///   and the impulses;
-/// - the impulses of predicted contacts between vertices and a convex collider;
-/// - that a closed mesh is inside out;
-/// - that a body in plastic flow must not fall asleep, and that its shape at rest has to be fitted.
-///
-/// Rapier does not reveal whether a state is affected, and many are not, so no soft body is refused. A clone has the
-/// complete state.
-///
-/// # Untrusted files
-/// Damaged bytes give a [`LoadError`]. The checksum detects accidents, not malice. evenstep checks its own data, and
-/// that bodies, colliders and joints refer to each other consistently. It trusts data that Rapier neither checks nor
-/// exposes: trees of bounding boxes, islands, contacts, coordinates of multibodies, meshes, and the lists in soft
-/// bodies. With these a forged state can
-/// - panic in any call into Rapier or, in builds with overflow checks, through the size of a matrix even during
-///   loading;
-/// - end the process, through a tree that contains itself, or a matrix whose size differs from its stated size;
-/// - take any amount of time and memory, through such a tree, the number of iterations or of held steps that it requests.
-///
-/// So load other people's states only if someone you trust has signed them.
+/// The module [`saving`](crate::saving) says what they hold, and when not to trust them. [`Simulation`] also implements
+/// serde's traits, for your own format without the header.
 impl Simulation {
     /// Returns the state as bytes, to be read by [`load`](Self::load). Call it after a frame with a step, because
     /// Rapier writes some changes only after a step has processed them.
@@ -137,7 +97,7 @@ impl Simulation {
     }
 
     /// Reads a state that was written by [`save`](Self::save) of the same build. Its first frame lists every body in
-    /// [`moved`](Self::moved), because it has displayed none.
+    /// [`moved`](Self::moved).
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are not a state, or not one of this build.

@@ -10,22 +10,22 @@ use super::simulation::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping only in a
-/// frame that is not paused, even if its duration is zero. Read the settings from [`clock`](Self::clock).
+/// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping in the next
+/// frame that is not paused. Read the settings from [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.steps.clock.settings_mut()
     }
 
-    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause within a frame,
-    /// right after a step, use [`pause_after_step`](crate::Physics::pause_after_step).
+    /// Pauses time from the next frame on: see [`Clock::pause`](crate::time::Clock::pause). To pause right after a
+    /// step, use [`pause_after_step`](crate::Physics::pause_after_step).
     #[doc(alias = "freeze")]
     pub fn pause(&mut self) {
         self.steps.clock.pause();
     }
 
-    /// Resumes time in the next frame: see [`Clock::resume`](crate::time::Clock::resume).
+    /// Resumes time in the next frame.
     pub fn resume(&mut self) {
         self.steps.clock.resume();
     }
@@ -36,13 +36,13 @@ impl Simulation {
         self.steps.clock.step_once();
     }
 
-    /// Numbers the steps from the next frame on: see [`Clock::set_tick`](crate::time::Clock::set_tick). With
-    /// another number than before, the next frame discards the [past](Self#back-in-time).
+    /// Sets the number of the next frame's first step: see [`Clock::set_tick`](crate::time::Clock::set_tick). If it
+    /// changes, the next frame discards the [past](Self#back-in-time).
     pub fn set_tick(&mut self, tick: u64) {
         self.steps.clock.set_tick(tick);
     }
 
-    /// Sets the overstep that the next frame starts with: see
+    /// Sets how much of a step's time has passed when the next frame begins: see
     /// [`Clock::set_overstep`](crate::time::Clock::set_overstep).
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.steps.clock.set_overstep(overstep);

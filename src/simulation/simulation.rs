@@ -39,34 +39,34 @@ use super::take_over::Run;
 /// # Choosing a loop
 /// | where the simulation lives | use |
 /// | --- | --- |
-/// | in a variable next to your game's data | [`advance`](Self::advance) with a closure that is called before each step |
+/// | in a variable next to your game's data | [`advance`](Self::advance) with a closure |
 /// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
-/// | inside your world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`run_step`](Self::run_step), [`end_frame`](Self::end_frame) |
-/// | on a separate thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner) |
+/// | inside your world, as a resource of an ECS with schedules | [your own loop](Self#your-own-loop) |
+/// | on another thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner) |
 /// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
 ///
 /// # The order of a step
-/// 1. [`next_step`](Self::next_step): kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the
-///    `next_position()` of a moving platform is where it will be after this step.
-/// 2. Your game: input, forces, spawn, despawn. A target that is set here is applied at once.
-/// 3. [`run_step`](Self::run_step): forces and [force generators](crate::forces::ForceGenerator), then Rapier's step,
-///    then its events, then the poses.
-/// 4. Your game again: reactions to the step's [`events`](crate::Physics::events).
+/// 1. Kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the `next_position()` of a moving
+///    platform is where it will be after this step.
+/// 2. Your hook runs: input, forces, spawn, despawn. A target that it sets is applied at once.
+/// 3. Forces and [force generators](crate::forces::ForceGenerator) are applied, and Rapier's step runs.
+/// 4. Your game reacts to the step's [`events`](crate::Physics::events).
 ///
-/// # When to call what
-/// Methods that depend on an open frame, a current step, an unfinished rollback or a panic of Rapier say so. All others
-/// may be called at any time.
+/// # After a panic of Rapier
+/// If Rapier panics in a step, its world is in an unknown state. From then on, no step runs, and beginning a frame or
+/// going back to resimulate panics. [Rewind](Self::rewind) the simulation, assign a
+/// [snapshot](crate::Physics#the-state-as-a-value), or drop it.
 ///
 /// # A copy
 /// To copy only the state, clone [`physics`](Self::physics). A clone of the simulation also holds the clock, the frame,
-/// the picture, and the steps to be resimulated. A clone taken inside a frame is itself inside that frame. It does not
-/// hold the past (the [states and poses](Self::keep) of earlier ticks), but has the same limits for later steps.
+/// if one is open, the displayed poses, and steps to be resimulated. It lacks the [states and poses](Self::keep) of
+/// earlier ticks, but has the same limits for later ones.
 ///
 /// After you assign a whole simulation, frames report changes since the *clone*, so a renderer has to write all poses
 /// once, as [`EntityMap`](crate::ecs::EntityMap) and `ecs::hecs` do.
 pub struct Simulation {
-    /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that can be copied
-    /// and assigned.
+    /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that you can copy
+    /// and assign.
     pub physics: Physics,
     pub(super) run: Run,
     pub(super) steps: Steps,
@@ -79,23 +79,17 @@ pub struct Simulation {
     pub(super) left_out: LeftOut,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
-    /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
-    /// themselves. The default is [`Smoothing::Interpolate`]. With every [`Stepping`](crate::Stepping) except `Fixed`
-    /// the last state is displayed, regardless of this setting.
+    /// How frames between two steps display bodies that have no [smoothing](Physics::set_body_smoothing) themselves:
+    /// [`Smoothing::Interpolate`] by default. With every [`Stepping`](crate::Stepping) except `Fixed`, frames display
+    /// the last state.
     ///
-    /// A change takes effect in the next call of the loop. Nothing jumps: if the new smoothing displays another time,
-    /// the difference, about a step's motion, decays by the [correction](Self::correction), whatever its size. A change
-    /// between `Interpolate` and `Hermite` takes effect with the next step.
-    ///
-    /// A rollback does not change smoothing and [correction](Self::correction), which belong to the picture.
+    /// A change takes effect in the next frame, and between `Interpolate` and `Hermite` with the next step. Nothing
+    /// jumps: if the new smoothing displays another time, the difference decays by the [correction](Self::correction),
+    /// whatever its size.
     pub smoothing: Smoothing,
-    /// Sets how the visual error decays for all bodies that have no [correction](Physics::set_body_correction)
-    /// themselves.
+    /// How the visual errors of bodies decay that have no [correction](Physics::set_body_correction) themselves.
     ///
-    /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where
-    /// it was displayed. This visual error decays over the next frames. A change of this setting takes effect in the
-    /// next frame, even for errors that are already displayed. With [`Correction::OFF`] bodies jump to their corrected
-    /// poses.
+    /// A change takes effect in the next frame, even for errors that are already displayed.
     pub correction: Correction,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,

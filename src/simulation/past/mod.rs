@@ -48,8 +48,7 @@ pub(super) struct Past {
     shifted: Option<u64>,
 }
 
-/// Limits of the states and poses that a simulation keeps, for [`Simulation::keep`](crate::Simulation::keep). The
-/// default keeps no states.
+/// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep). The default keeps no states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of them is kept.
@@ -65,9 +64,7 @@ pub struct Kept {
     /// size is an estimate without the heap memory of [resources](crate::Physics::resources).
     pub bytes: usize,
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
-    /// states: two by default and at least.
-    ///
-    /// Each further state costs 200 bytes per moving body.
+    /// states: two by default and at least. Each further state costs 200 bytes per moving body.
     pub poses: u64,
 }
 
