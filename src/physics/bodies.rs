@@ -12,10 +12,8 @@ use super::{Colliders, Physics};
 
 /// # Bodies
 impl Physics {
-    /// Inserts a body with its [colliders](Colliders): one, or several in an array or a `Vec`. The body starts to move in
-    /// the next step.
-    ///
-    /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame.
+    /// Inserts a body with its [colliders](Colliders): one, or several in an array or a `Vec`. The body starts to move
+    /// in the next step.
     #[doc(alias("spawn", "add_body"))]
     pub fn insert(&mut self, body: impl Into<RigidBody>, colliders: impl Colliders) -> BodyKey {
         let world = &mut self.world.rapier;
@@ -43,7 +41,7 @@ impl Physics {
     }
 
     /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
-    /// removed already. The next step reports the `Stopped` events of its contacts.
+    /// removed already. The next step reports that it stopped touching others.
     #[doc(alias = "despawn")]
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
@@ -66,8 +64,7 @@ impl Physics {
         self.key_for(handle)
     }
 
-    /// Attaches another collider to a body. For a collider without a body, use
-    /// [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
+    /// Attaches another collider to a body.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -89,8 +86,7 @@ impl Physics {
         Ok(self.world.rapier.insert_collider(collider, Some(parent)))
     }
 
-    /// Returns a mutable reference to a collider, or `None` if it was removed. Its body, if any, is checked as after
-    /// [`body_mut`](Self::body_mut).
+    /// Returns a mutable reference to a collider, or `None` if it was removed.
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         let key = self.key_of_collider(handle);
         self.edits.bodies.extend(key);
@@ -100,7 +96,7 @@ impl Physics {
     }
 
     /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already. The
-    /// next step reports its `Stopped` events.
+    /// next step reports that it stopped touching others.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let key = self.key_of_collider(handle);
         let body = key.and_then(|key| self.handle(key));
@@ -116,11 +112,10 @@ impl Physics {
     /// removed since. There are none if the body was removed.
     ///
     /// Use it for a state, such as whether a character stands on something, and [`events`](Self::events) for a moment,
-    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Ask in each step: a rule
-    /// that runs once per frame would miss a touch, or see it twice.
+    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Ask in each step.
     ///
-    /// The pairs are in the [order](crate::events::Events#order) of collisions. A new collider touches nothing before
-    /// its first step. Rapier finds touches before it moves the bodies of the step.
+    /// The pairs are in the [order](crate::events::Events#order) of collisions. Rapier finds touches before it moves
+    /// the bodies of the step, so a new collider touches nothing before its first step.
     #[must_use]
     pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
         let PhysicsWorld {
@@ -176,8 +171,8 @@ impl Physics {
         self.world.key_of_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key. Returns
-    /// `None` if there is no such body.
+    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key, or `None`
+    /// if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.world.rapier.bodies.contains(handle) {
             return None;
@@ -192,10 +187,8 @@ impl Physics {
         Some(key)
     }
 
-    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
-    ///
-    /// The call reads all bodies, which costs 5 to 30 ns per body with 10,000 bodies if none is new. During the run,
-    /// [`track`](Self::track) only the new ones.
+    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier),
+    /// and [`track`](Self::track) for single bodies, because this call reads all bodies.
     pub fn track_all(&mut self) {
         let World { rapier, keys, .. } = &self.world;
         let handles = rapier.bodies.iter().map(|(handle, _)| handle);
@@ -224,18 +217,28 @@ impl Physics {
 }
 
 /// # Rapier's world
+///
+/// # When queries find a change
+/// Ray casts and other queries search a tree of bounding boxes that Rapier updates in each step. In the hook before a
+/// step, 'the next step' is that step.
+///
+/// | change | queries find it |
+/// | --- | --- |
+/// | a step moves a body | right after that step |
+/// | a body or a collider is inserted | after the next step, or at once if it replaces a removed one at the same position |
+/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier, or a collider is moved relative to its body | after the next step; until then, at its old position |
+/// | a collider without a body is moved, or a collider gets another shape | at once inside its old bounding box, outside after the next step |
+/// | a body or a collider is enabled or disabled | after the next step |
+/// | a body or a collider is removed; a collider becomes a sensor or gets other collision groups; the [origin](Self::shift_origin) is shifted; a state is assigned | at once |
 impl Physics {
-    /// Returns Rapier's world. Queries find some changes only [after the next step](Self#when-queries-find-a-change).
+    /// Returns Rapier's world, to read anything in it.
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
         &self.world.rapier
     }
 
     /// Returns Rapier's queries with mutable access, for character controllers ([`solve_character_collision_impulses`])
-    /// and vehicles (`update_vehicle`).
-    ///
-    /// No body is checked for changes, so the call costs nothing. Queries find some changes only [after the next
-    /// step](Self#when-queries-find-a-change).
+    /// and vehicles (`update_vehicle`). No body is checked for changes.
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
@@ -250,8 +253,8 @@ impl Physics {
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }
 
-    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
-    /// changes, so the call costs nothing.
+    /// Returns Rapier's world, to change joints, parameters, colliders without a body and anything else except bodies.
+    /// No body is checked for changes.
     ///
     /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
     /// react. For gravity, use [`set_gravity`](Self::set_gravity).
@@ -260,26 +263,22 @@ impl Physics {
         &mut self.world.rapier
     }
 
-    /// Returns Rapier's world, to change the bodies of `keys`. No other body is checked for changes.
+    /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders. No other body
+    /// is checked for changes.
     ///
-    /// List the bodies whose pose, type, mass or colliders may change. Keys of removed bodies are ignored. A change of
-    /// another body is displayed once it moves. If you remove another one, its key is dead at once, but
-    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
+    /// Keys of removed bodies are ignored. A change of another body is displayed once it moves. If you remove another
+    /// one, its key is dead at once, but [`removed`](crate::Simulation::removed) lists it only after
+    /// [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
     }
 
-    /// Returns Rapier's world, to change anything in it. [`body_mut`](Self::body_mut) and
-    /// [`rapier_mut_for`](Self::rapier_mut_for) cost less.
+    /// Returns Rapier's world, to change anything in it, at the cost of a check of every body.
     ///
-    /// Rapier does not report changes, so each step in which you call this method checks every body with a key, and
-    /// reads the mass and the velocity of all moving bodies. Calls between two frames are followed by one such check.
-    /// It costs 57 to 128 ns per body with 10,000 bodies. Do not step the world here: the clock does not count such a
-    /// step. A step length that you set is not used.
-    ///
-    /// If you remove a body here, its key is dead at once, and the next frame lists it in
-    /// [`removed`](crate::Simulation::removed).
+    /// The check reads the mass and the velocity of all moving bodies, in each step in which you call this method, and
+    /// once for all calls between two frames. It costs 57 to 128 ns per body with 10,000 bodies. Do not step the world
+    /// here: the clock does not count such a step. A step length that you set is not used.
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
         self.edits.all = true;
         self.rapier_mut_except_bodies()

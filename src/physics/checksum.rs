@@ -18,11 +18,11 @@ use super::Physics;
 ///
 /// The hash is XXH3 with 64 bits, the same on every platform. It does not protect against a machine that cheats.
 impl Physics {
-    /// Returns a hash of the tick, the simulated time and all bodies, even those without a key, in Rapier's order:
-    /// their handles, types, poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
+    /// Returns a hash of the tick, the simulated time and all bodies, even those without a key: their handles, types,
+    /// poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
-    /// It does not include the [overstep](crate::time::Clock::overstep), nor colliders, joints, contacts, damping or
-    /// mass, which change the checksum once they change a motion. The call costs about 15 ns per body, sleeping or not.
+    /// It does not include colliders, joints, contacts, damping or mass, which change the checksum once they change a
+    /// motion. The call costs about 15 ns per body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);

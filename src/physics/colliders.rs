@@ -3,7 +3,7 @@
 use rapier::geometry::{Collider, ColliderBuilder};
 
 /// The colliders of a new body, for [`Physics::insert`](super::Physics::insert): one, or several in an array or a
-/// `Vec`. [`insert_body`](super::Physics::insert_body) inserts a body without any.
+/// `Vec`.
 pub trait Colliders {
     /// Returns the colliders, in the order in which they are attached.
     fn into_colliders(self) -> impl Iterator<Item = Collider>;

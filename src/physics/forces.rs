@@ -10,18 +10,17 @@ use super::{Physics, Stage};
 
 /// # Forces
 ///
-/// Forces, torques and impulses act in the next step only, and wake the body. They have no effect on bodies that are
-/// not dynamic. Forces that were set through Rapier's API are left as they are.
+/// Forces, torques and impulses act in the next step only, and wake the body unless they are zero. They have no effect
+/// on bodies that are not dynamic. Forces that were set through Rapier's API are left as they are.
 ///
 /// | added | act in |
 /// | --- | --- |
 /// | in the hook before a step | that step; if the step does not run, they are discarded |
-/// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
-/// | before a frame, or in it outside of its steps | the next step, in this frame or a later one. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces), even if the game resumes within it |
+/// | in the hook after a step | the next step, even if a pause comes before it |
+/// | before a frame, or in it outside of its steps | the next step. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
 /// | in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
 ///
-/// Pending forces add up, so add them in each step and not in each frame. Forces that were added before a frame in
-/// which time passed wait for the next step, even if a pause follows.
+/// Pending forces add up, so add them in each step and not in each frame:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -137,19 +136,16 @@ impl Physics {
         self.world.rapier.gravity
     }
 
-    /// Sets the gravity, in m/s² and world axes, and wakes the sleeping bodies that it acts on. The new gravity acts
-    /// from the next step on, which in the hook before a step is that step.
+    /// Sets the gravity, in m/s² and world axes, and wakes the sleeping bodies that it acts on: dynamic bodies, soft
+    /// bodies and the bodies that touch them, except disabled bodies and bodies with a gravity scale of 0. (Rapier's
+    /// field `gravity` wakes none, even in mid-air.)
     ///
-    /// With Rapier's field `gravity`, sleeping bodies would stay where they are, even in mid-air. This method wakes
-    /// dynamic bodies and soft bodies, and the bodies that touch them, except disabled bodies and bodies with a gravity
-    /// scale of 0.
-    ///
-    /// A change reads all bodies once. Equal gravity changes nothing, so you can call it in every step. If you use
-    /// rollback, set the gravity in a hook: [a change between two frames](crate::Simulation#what-is-resimulated) is not
-    /// repeated.
+    /// The new gravity acts from the next step on, which in the hook before a step is that step. A change reads all
+    /// bodies once. Equal gravity changes nothing, so you can call it in every step. A rollback does not repeat a
+    /// change [between two frames](crate::rewind#what-is-resimulated).
     ///
     /// # Errors
-    /// [`VectorError`] if `gravity` is not finite. Rapier would disable every body.
+    /// [`VectorError`] if `gravity` is not finite.
     pub fn set_gravity(&mut self, gravity: Vector) -> Result<(), VectorError> {
         if !gravity.is_finite() {
             return Err(VectorError(gravity));
@@ -167,8 +163,8 @@ impl Physics {
     /// Wakes all sleeping bodies and soft bodies, except disabled ones. Use it after you change a parameter of the
     /// world, because Rapier wakes no body then.
     ///
-    /// The call reads all bodies once. Bodies that are woken in every step never fall asleep. A rollback does not
-    /// repeat a call [between two frames](crate::Simulation#what-is-resimulated).
+    /// The call reads all bodies once. A rollback does not repeat a call [between two
+    /// frames](crate::rewind#what-is-resimulated).
     pub fn wake_up_all(&mut self) {
         self.wake(|body| !body.is_fixed(), |_| true);
     }

@@ -65,28 +65,12 @@ pub(crate) use steps::StepRecord;
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
-/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
-/// | wake bodies after a change of a parameter | [`wake_up_all`](Self::wake_up_all) | a read of every body |
+/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies), then perhaps [`wake_up_all`](Self::wake_up_all) | none, or a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |
 ///
-/// # When to call what
-/// Methods that depend on a current step say so. All others may be called at any time, even in a hook or a rollback.
-/// After a panic of Rapier in a step, values may be wrong, and Rapier may panic again:
-/// [rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
-///
-/// # When queries find a change
-/// Ray casts and other queries search a tree of bounding boxes that Rapier updates in each step. After a change in the
-/// hook before a step, 'the next step' is that step.
-///
-/// | change | queries find it |
-/// | --- | --- |
-/// | a step moves a body | right after that step |
-/// | a body or a collider is inserted | after the next step, or at once if it replaces a removed one at the same position |
-/// | a body is [teleported](Self::teleport), goes through [a portal](Self::teleport_by) or is moved through Rapier, or a collider is moved relative to its body | after the next step; until then, at its old position |
-/// | a collider without a body is moved, or a collider gets another shape | at once inside its old bounding box, outside after the next step |
-/// | a body or a collider is enabled or disabled | after the next step |
-/// | a body or a collider is removed; a collider becomes a sensor or gets other collision groups; the [origin](Self::shift_origin) is shifted; a state is assigned | at once |
+/// You may call all methods at any time, even in a rollback, unless they say otherwise. After a [panic of
+/// Rapier](crate::Simulation#after-a-panic-of-rapier), values may be wrong, and Rapier may panic again.
 ///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
@@ -99,11 +83,11 @@ pub(crate) use steps::StepRecord;
 /// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks)), Rapier's
 /// quarantine list of the last step, and the counters of Rapier's pipeline.
 ///
-/// An assignment does not change clock, settings and frame, except tick and time. It clears the
-/// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next picture compares all bodies, so
-/// that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of
-/// bodies that were inserted after the snapshot are dead, and the same steps create the same keys again. Taking the
-/// value out with `std::mem::take` and putting it back before any simulation uses it has no effect.
+/// An assignment does not change clock and settings, except tick and time. It clears the
+/// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next frame's
+/// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of bodies
+/// that were inserted after the snapshot are dead, and the same steps create the same keys again. Taking the value out
+/// with `std::mem::take` and putting it back before any simulation uses it has no effect.
 ///
 /// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
 /// [`Frame::steps`](crate::Frame::steps) starts again from there. So a restarted level is the same run at every frame

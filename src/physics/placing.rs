@@ -12,19 +12,17 @@ use super::{Physics, Stage, StepAtHand, VectorError};
 
 /// # Placing
 ///
-/// These methods move bodies without forces.
+/// These methods move bodies without forces. Poses are in world space, and their rotations are normalised.
 impl Physics {
-    /// Teleports a body to a pose without motion in between, and wakes it. `pose` is in world space, and its rotation
-    /// is normalised.
+    /// Teleports a body to a pose without motion in between, and wakes it.
     ///
-    /// The next frame displays the body at that pose, even with [`Extrapolate`](crate::Smoothing::Extrapolate), not
-    /// between the old and the new one. Its velocity does not change. A [target](Self::set_kinematic_target) is
-    /// removed. The links of a multibody move with its root.
+    /// The next frame displays the body at that pose, even with [`Extrapolate`](crate::Smoothing::Extrapolate). Its
+    /// velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move with
+    /// its root.
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
-    /// invalid `pose`; [`BodyError::Dependent`] for a body whose pose follows from that of others;
-    /// [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not dynamic.
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], [`BodyError::Dependent`] and
+    /// [`BodyError::LinkNotDynamic`].
     #[doc(alias("set_position", "set_translation"))]
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
@@ -75,18 +73,17 @@ impl Physics {
         }
     }
 
-    /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the edge of a world that
-    /// wraps around.
+    /// Moves a body through a portal, or across the edge of a world that wraps around: its pose and its motion by the
+    /// same isometry. Wakes it.
     ///
-    /// `by` maps the entry to the exit: the pose becomes `by * pose`. The rotation of `by` is normalised. Velocities,
-    /// both displayed states and the [target](Self::set_kinematic_target) are moved too, so seen from the exit the
-    /// motion continues without a jump. The links of a multibody move with its root. For this tick and earlier ones,
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states and the
+    /// [target](Self::set_kinematic_target) are moved too, so seen from the exit the motion continues without a jump.
+    /// The links of a multibody move with its root. For this tick and earlier ones,
     /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) still have the body on the
     /// entry side.
     ///
     /// # Errors
-    /// Like [`teleport`](Self::teleport), with `by` in place of `pose`, and [`BodyError::NotFinite`] if the result is
-    /// not finite.
+    /// Like [`teleport`](Self::teleport), and [`BodyError::NotFinite`] if the result is not finite.
     #[doc(alias = "portal")]
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
@@ -112,13 +109,13 @@ impl Physics {
     /// Makes `origin`, a point in world space, the new origin of the world. Use it in worlds so large that f32 is too
     /// coarse far from the origin.
     ///
-    /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, the poses
-    /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
+    /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, displayed
+    /// poses, [targets](Self::set_kinematic_target), pending forces and the anchors of
     /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the
     /// colliders of soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep
-    /// after the next step, soft bodies after the second one. Your game has to move what it keeps in world space itself,
-    /// and the targets of shape matching, which Rapier does not reveal. Move a camera by
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift), in the frame that displays the new origin.
+    /// after the next step, soft bodies after the second one. Your game has to move what it keeps in world space
+    /// itself, and the targets of shape matching, which Rapier does not reveal. Move a camera by
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift).
     ///
     /// If you use rollback, shift the origin in a hook, so that resimulation repeats the shift.
     /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then return earlier ticks
@@ -167,16 +164,12 @@ impl Physics {
         Ok(())
     }
 
-    /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
-    ///
-    /// `pose` is in world space. Its rotation is normalised. The body turns along the shorter arc. `time` is simulated
-    /// time, like [`Step::start_time`](crate::Step::start_time). A time in the past means the next step.
+    /// Moves a body that is kinematic by position to `pose`, to arrive at `time`, in simulated time. A time in the past
+    /// means the next step. The body turns along the shorter arc.
     ///
     /// Set a target once for a motion of any length, in the hook before a step, so that the run is the same at every
-    /// frame rate. The motion is spread evenly over the steps until `time`. The pose of each step is computed from
-    /// where the motion began, so rounding errors do not add up.
-    ///
-    /// If you know the path only once per frame, set a target before each frame, for
+    /// frame rate. The motion is spread evenly over the steps until `time`, without adding up rounding errors. If you
+    /// know the path only once per frame, set a target before each frame, for
     /// [`Clock::time_after`](crate::time::Clock::time_after). The motion is even too, but the run depends on the frame
     /// times.
     ///
@@ -188,8 +181,8 @@ impl Physics {
     /// faster than before. If it is enabled later, it stays.
     ///
     /// # Errors
-    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`] like [`teleport`](Self::teleport);
-    /// [`BodyError::NotKinematic`] if the body is of another type.
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`] for
+    /// another type of body.
     #[doc(alias("move_kinematic", "move_position"))]
     pub fn set_kinematic_target(
         &mut self,

@@ -10,7 +10,7 @@ use super::{Physics, Stage, StepAtHand};
 /// # Readings
 impl Physics {
     /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
-    /// has renumbered them. In a rollback, this is the next resimulated step.
+    /// has renumbered them.
     #[doc(alias = "frame_number")]
     #[must_use]
     pub fn tick(&self) -> u64 {
@@ -23,8 +23,8 @@ impl Physics {
         self.time.duration()
     }
 
-    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument. Returns
-    /// `None` after the step has run, until the next one begins.
+    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument, or `None`
+    /// between two steps.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.running.stage {
@@ -36,11 +36,10 @@ impl Physics {
     /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
     /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step, or in your own loop before the next
-    /// [`next_step`](crate::Simulation::next_step). Elsewhere it has no effect. If the hook also assigns another state,
-    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the
-    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at
-    /// every frame rate. Single steps that are still due in a pause are dropped.
+    /// Call it in the hook before or after a step. Elsewhere it has no effect. If the hook also assigns another state,
+    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the first
+    /// frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at every
+    /// frame rate. Single steps that are still due in a pause are dropped.
     ///
     /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.
@@ -54,7 +53,7 @@ impl Physics {
     }
 
     /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
-    /// the step, or after [`run_step`](crate::Simulation::run_step) in your own loop, it has the events of that step.
+    /// the step, this is that step.
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)

@@ -11,8 +11,7 @@ use super::Physics;
 /// most one of each type.
 ///
 /// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
-/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. So for a rollback you have nothing to save or
-/// restore.
+/// [copy](crate::Physics#the-state-as-a-value), to the physics thread.
 ///
 /// ```
 /// # use evenstep::{Physics, Simulation, rewind::Kept};
@@ -41,7 +40,7 @@ use super::Physics;
 ///
 /// # Limits
 /// Saved states, recordings and checksums do not include resources: save, record and hash them separately. A loaded
-/// state has none. [`correct`](crate::Simulation::correct) keeps the resources that the new state lacks.
+/// state has none.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 
@@ -159,13 +158,13 @@ impl fmt::Debug for Resources {
 
 /// # Resources
 impl Physics {
-    /// Returns your game's values. While steps are resimulated, these are the values of the current step.
+    /// Returns the values that your game has put into the state.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// Returns a mutable reference to your game's values, to insert, change and remove them.
+    /// Returns a mutable reference to these values, to insert, change and remove them.
     pub fn resources_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }

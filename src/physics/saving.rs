@@ -98,8 +98,8 @@ impl<'de> Deserialize<'de> for Physics {
 ///
 /// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
 /// [assign](Physics#the-state-as-a-value) the state. For a saved game, use
-/// [`Simulation::save`](crate::Simulation::save), which adds the clock and its settings. Its guarantees and limits apply
-/// here, too.
+/// [`Simulation::save`](crate::Simulation::save), which adds the clock and its settings. The module
+/// [`saving`](crate::saving) has guarantees and limits.
 ///
 /// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last
 /// step. So steps that read [`events`](Self::events) of the previous step differ once after a load. `Physics` also

@@ -23,12 +23,8 @@ impl Physics {
         self.smoothing.body(key).smoothing
     }
 
-    /// Sets how a frame between two steps displays a body. With `None` it follows the [general
-    /// setting](crate::Simulation::smoothing) again.
-    ///
-    /// The next picture displays the change. If the body is then displayed at another time, it does not jump: the
-    /// difference [decays](Self::set_body_correction), whatever its size. A change between `Interpolate` and `Hermite`
-    /// takes effect with the next step.
+    /// Sets how frames between two steps display a body. With `None` it follows the [general
+    /// setting](crate::Simulation::smoothing) again, whose documentation says when a change takes effect.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -68,25 +64,23 @@ impl Physics {
         Ok(())
     }
 
-    /// Displays a body at `pose` in the next picture, from where it moves to its own pose as its visual error
+    /// Displays a body at `pose` in the next frame, from where it moves to its own pose as its visual error
     /// [decays](Self::set_body_correction). The state does not change.
     ///
     /// Use it for a body that you have drawn at another pose until now, such as one that was in the player's hand and
-    /// is thrown. Call it in the hook or between two frames, after the edits of the body. It costs nothing once the
-    /// error has decayed.
+    /// is thrown. Call it in the hook or between two frames, after the edits of the body.
     ///
     /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error, and may be at any
     /// distance: [`max`](crate::ErrorDecay::max) does not apply. With [`Correction::OFF`] the call has no effect.
     /// Bodies at rest and fixed bodies move, too. A later teleport cancels the call, and a portal or shift of the
     /// origin moves `pose` with it.
     ///
-    /// The call belongs to the picture, not to the state: a resimulated step ignores it, and a clone of the `Physics`
-    /// does not hold it. During an unfinished rollback it waits for the next new picture. On threads it acts in the
-    /// first picture of the view that displays this state, so give the pose at which you will draw the body by then.
+    /// The call is not part of the state: a resimulated step ignores it, and a clone of the `Physics` does not hold it.
+    /// During an unfinished rollback it waits for the next new picture. On threads it acts in the first picture that
+    /// displays this state, so give the pose at which you will draw the body by then.
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
-    /// invalid `pose`. If the body is removed before the picture, the call is ignored.
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`] and [`BodyError::NotARotation`].
     pub fn show_from(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         self.try_handle(key)?;
         let pose = checked(key, pose)?;

@@ -86,11 +86,11 @@ impl Physics {
     /// Returns the state after `steps` more steps, without a loop. Use it to preview the path of a thrown ball, or the
     /// ghost of a player.
     ///
-    /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, at that of its step, and
-    /// are the same to the bit as those that the loop will run at this rate. `before_step` is called before each of them,
-    /// and sees each state: pass your game's hook. The real times of its [`Step`] are zero. Rapier's own hooks are not
-    /// called. In a hook, the copy lacks the forces that the hook has added for its step. If `before_step` assigns another
-    /// value, the step does not run, and the next one continues from that value.
+    /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
+    /// rate, they are bit for bit those of the loop. `before_step` is called before each of them: pass your game's
+    /// hook. The real times of its [`Step`] are zero. Rapier's own hooks are not called. In a hook, the copy lacks the
+    /// forces that the hook has added for its step. If `before_step` assigns another value, the step does not run, and
+    /// the next one continues from that value.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
