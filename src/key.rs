@@ -12,9 +12,9 @@ use rapier::dynamics::RigidBodyHandle;
 slotmap::new_key_type! {
     /// The id of one body for the body's lifetime.
     ///
-    /// A key takes eight bytes, as does an `Option<BodyKey>`. Once its body has been removed, in whatever way, the key
-    /// is dead and never refers to a body again, even if Rapier reuses the body's slot. The methods of
-    /// [`Physics`](crate::Physics) then return `None` or an error, or ignore the key.
+    /// It takes eight bytes, as does an `Option<BodyKey>`. Once its body has been removed, in whatever way, the key is
+    /// dead and never refers to a body again, even if Rapier reuses the body's slot. The methods of
+    /// [`Physics`](crate::Physics) then return `None` or an error.
     ///
     /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it may
     /// refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.

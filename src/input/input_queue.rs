@@ -14,9 +14,6 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// converts a host's time stamps. In each step, [`drain`](Self::drain) returns its samples. Every sample is delivered
 /// once, even if a frame has no step or several.
 ///
-/// If a hook can fail or panic after it has drained the queue, keep the samples until the step has run, for example until
-/// [`after_step`](crate::Hooks::after_step). The hook of that step is called again, and the queue has them no longer.
-///
 /// ```
 /// # use evenstep::Simulation;
 /// # use evenstep::input::{Delivery, InputQueue};
@@ -34,11 +31,14 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// In a step, count presses with a [`Button`](crate::input::Button), sum motion, and use the newest value of an axis.
 ///
+/// # Hooks that fail
+/// If a hook fails or panics after it has drained the queue, the hook of that step is called again, and the queue has
+/// the samples no longer. Keep them until the step has run.
+///
 /// # Rollback
 /// A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
-/// before the end of the step, with `NextStep` none. No sample is delivered twice. If your game rolls back, use a
-/// [`TickQueue`](crate::input::TickQueue): a time belongs to the same step in every run only if nothing is dropped or
-/// paused, but a tick always does.
+/// before the end of the step, with `NextStep` none. If your game rolls back, use a
+/// [`TickQueue`](crate::input::TickQueue).
 ///
 /// # Pause
 /// The first step after a pause gets all samples at once. If key presses in a menu are not meant for the game, pass
@@ -58,9 +58,6 @@ pub struct InputQueue<T> {
 }
 
 /// How a sample is assigned to a step.
-///
-/// `ByTime` needs time stamps from within the frame. An event that is stamped when it is polled would wait for the next
-/// frame, 33 ms at 30 frames per second: use `NextStep` for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -68,7 +65,8 @@ pub enum Delivery {
     /// Delivers a sample to the step whose interval contains its time stamp.
     ///
     /// The same input goes to the same steps at every frame rate. A sample waits for its step: up to a step, or up to a
-    /// frame if that is longer.
+    /// frame if that is longer. An event that is stamped when it is polled would wait for the next frame: use
+    /// `NextStep` for it.
     #[default]
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.
@@ -97,7 +95,7 @@ pub struct Sample<T> {
 pub struct InputCounts {
     /// Samples that came after their step was run. The next step got them.
     pub late: u64,
-    /// Stamps later than the end of their frame, or than the stamp of a later sample, which count as that time.
+    /// Stamps that were [moved back](InputQueue::push).
     pub corrected: u64,
 }
 
@@ -114,15 +112,14 @@ impl<T> InputQueue<T> {
 
     /// Adds a sample that happened at `time`, in [real time](crate::time::Clock::real_time).
     ///
-    /// A stamp later than the end of its frame, or than the stamp of a sample that is pushed after it, counts as that
-    /// time, from the next step on, and is [counted](Self::counts).
+    /// A stamp later than the end of its frame, or than the stamp of a sample that is pushed after it, is moved back to
+    /// that time from the next step on, and [counted](Self::counts).
     pub fn push(&mut self, time: Duration, input: T) {
         self.waiting.push_back((time, input));
     }
 
-    /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take.
-    ///
-    /// Call it once before each step. Otherwise, the samples go to the next step, and count as late.
+    /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take. Call it
+    /// once before each step. Otherwise, the samples go to the next step, and count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         if !step.is_resimulated {
             self.correct(step);
@@ -154,8 +151,7 @@ impl<T> InputQueue<T> {
         self.waiting.drain(..).map(|(_, input)| input)
     }
 
-    /// Discards all queued samples, for a level restart. In a pause, use [`drain_all`](Self::drain_all), or keys that
-    /// are released meanwhile stay down.
+    /// Discards all queued samples, for a level restart.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }

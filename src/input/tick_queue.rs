@@ -4,13 +4,8 @@ use std::collections::VecDeque;
 
 use crate::time::Step;
 
-/// A queue of input samples that name the tick of their step.
-///
-/// Use it on a server, in lockstep, in a replay, or after a rollback. Dropped or paused time does not change the step
-/// that gets a sample.
-///
-/// If a hook can fail or panic after it has drained the queue, keep the samples until the step has run, for example until
-/// [`after_step`](crate::Hooks::after_step). The hook of that step is called again, and the queue has them no longer.
+/// A queue of input samples that name the tick of their step, for a server, lockstep, a replay, or after a rollback.
+/// Dropped or paused time does not change the step that gets a sample.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -34,13 +29,12 @@ use crate::time::Step;
 /// each player, or sort the samples of a tick.
 ///
 /// # Another match
-/// Create a new queue for a match whose ticks begin again. The old one would refuse its first samples as late, and
-/// deliver those that are left over once their ticks come.
+/// Create a new queue for a match whose ticks begin again.
 ///
-/// # Rollback
-/// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
-/// tick on again, because the queue does not keep delivered samples. Without it, the queue goes back only when an
-/// earlier step drains it.
+/// # Rollback and hooks that fail
+/// The queue does not keep delivered samples. When a simulation goes back to an earlier tick, call
+/// [`set_tick`](Self::set_tick) and push the samples from that tick on again. If a hook fails or panics after it has
+/// drained the queue, the hook of that step is called again, so keep the samples until the step has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
@@ -108,7 +102,7 @@ impl<T> TickError<T> {
 
 impl<T> TickQueue<T> {
     /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for the next step and the
-    /// `max_lead` ticks after it. Their number is not limited, so limit how many a network player may push.
+    /// `max_lead` ticks after it, however many, so limit how many a network player may push.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
@@ -142,7 +136,7 @@ impl<T> TickQueue<T> {
     }
 
     /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for a player whose packets
-    /// repeat the last ticks, so that a lost packet does no harm. Repeated samples are dropped.
+    /// repeat the last ticks, so that a lost packet does no harm.
     ///
     /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer, or missed
     /// their step, count as late each time.
@@ -167,7 +161,7 @@ impl<T> TickQueue<T> {
     }
 
     /// Removes the samples for `step`, even those that you do not take, and returns them in the order of pushes. Call
-    /// it once in the hook before each step. Samples for earlier ticks are discarded, and counted as missed.
+    /// it once before each step. Samples for earlier ticks are discarded, and counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
@@ -186,7 +180,7 @@ impl<T> TickQueue<T> {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
-    /// Returns the first tick for which samples are accepted: the one after the last step that drained the queue.
+    /// Returns the first tick for which samples are accepted.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick

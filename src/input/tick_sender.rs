@@ -2,7 +2,7 @@
 
 use std::{iter, mem};
 
-/// Assigns a player's samples to ticks, so that each tick gets exactly one even if the input delay changes.
+/// A player's samples, assigned to ticks so that each tick gets exactly one, even if the input delay changes.
 ///
 /// Use it for the local player in lockstep or with rollback. If the delay grows, the sender repeats its last sample. If
 /// the delay shrinks, it drops samples until one is for a tick that has none. Push and send only what
@@ -34,10 +34,8 @@ pub struct TickSender<T> {
 
 impl<T: Clone> TickSender<T> {
     /// Creates a sender whose first sample is for `tick`. If the first call of [`schedule`](Self::schedule) is for a
-    /// later tick, the ticks before get `input`, for example no buttons.
-    ///
-    /// To begin without samples for the first ticks, start at the initial input delay. Create a new sender if your
-    /// simulation [skips](crate::time::Clock::set_tick) to another tick.
+    /// later tick, the ticks before get `input`, for example no buttons. Create a new sender if your simulation
+    /// [skips](crate::time::Clock::set_tick) to another tick.
     pub const fn new(tick: u64, input: T) -> Self {
         Self {
             tick: Some(tick),
@@ -46,10 +44,10 @@ impl<T: Clone> TickSender<T> {
     }
 
     /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
-    /// push and send, each with its tick. Samples that you do not take from the iterator are lost.
+    /// push and send, each with its tick: the last one again for each tick that was left out, then the sample, or
+    /// nothing if `tick` already has a sample. Those that you do not take from the iterator are lost.
     ///
-    /// Call it once in each step, except in resimulated ones. It returns the sample, preceded by the last one again for
-    /// each tick that was left out, or nothing if `tick` already has a sample.
+    /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
         let first = self.tick.filter(|first| tick >= *first);
         let samples = first.map(|first| {

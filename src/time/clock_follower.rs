@@ -1,12 +1,12 @@
 //! The speed at which a clock follows another one.
 
-/// Follows another clock, such as that of music, a video, a server or a headset: turns the distance between the two into
-/// a speed for [`ClockSettings::set_speed`](crate::time::ClockSettings::set_speed).
+/// Computes the [speed](crate::time::ClockSettings::set_speed) at which a clock follows another one, such as that of
+/// music, a video, a server or a headset.
 ///
 /// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance decays to a third within 1 /
-/// `gain` seconds, and noise of the other clock changes the speed by only `gain` times its size. With the default gain
-/// of 1 per second, a song whose position advances in buffers of 23 ms is followed within 5 ms of its mean, at speeds
-/// that differ from 1 by 1.2 % at most. A higher gain follows faster, and lets the noise through.
+/// `gain` seconds. With the default gain of 1 per second, a song whose position advances in buffers of 23 ms is
+/// followed within 5 ms of its mean, at speeds that differ from 1 by 1.2 % at most. A higher gain follows faster, and
+/// lets the noise through.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -26,11 +26,9 @@
 pub struct ClockFollower {
     /// The change of speed per second of distance, in 1/s: 1 by default.
     pub gain: f64,
-    /// The largest change of speed: 0.05 by default. Up to that, listeners hardly notice another tempo, and viewers no
-    /// other speed. Values above 1 count as 1, because time does not run backwards.
+    /// The largest change of speed: 0.05 by default, which hardly anyone notices. Values above 1 count as 1.
     pub max_change: f64,
-    /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default. At the default limit,
-    /// a second takes 20 seconds to catch up.
+    /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default.
     pub max_distance: f64,
 }
 
@@ -48,8 +46,8 @@ impl ClockFollower {
     /// Returns the speed for a clock that is `behind` the other one by this many seconds, or ahead of it if the number
     /// is negative. Call it in each frame, or whenever the other clock is known.
     ///
-    /// Returns `None` if the distance is above [`max_distance`](Self::max_distance) or not finite: let the game skip to
-    /// the other time, by its own means. A gain or a limit that is NaN or negative counts as 0.
+    /// Returns `None` if the distance is above [`max_distance`](Self::max_distance) or not finite. A gain or a limit
+    /// that is NaN or negative counts as 0.
     #[must_use]
     pub fn speed(&self, behind: f64) -> Option<f64> {
         // `max` ignores NaN.

@@ -8,9 +8,9 @@ use std::time::Duration;
 /// twice.
 const SET_BACK: Duration = Duration::from_millis(250);
 
-/// Turns the time stamps of a host's clock into the frame times that
-/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::time::Clock::real_time)
-/// of [input](crate::input::InputQueue). Use it for the stamps of an event loop, a recording or a network clock.
+/// Converts the time stamps of a host's clock to frame times for [`Simulation::advance`](crate::Simulation::advance),
+/// and to the [real time](crate::time::Clock::real_time) of [input](crate::input::InputQueue). Use it for the stamps of
+/// an event loop, a recording or a network clock.
 ///
 /// ```
 /// use evenstep::{Simulation, time::FrameTimer};
@@ -28,19 +28,17 @@ const SET_BACK: Duration = Duration::from_millis(250);
 ///
 /// # The time of display
 /// If your engine or graphics API reports when an earlier frame was displayed, pass the time at which this one will be:
-/// that of the report, plus a refresh period for each frame since then. The reports of Vulkan's
-/// `VK_EXT_present_timing` come two to three frames late, which does not matter. Stamp input with its own time.
+/// that of the report, plus a refresh period for each frame since then. Stamp input with its own time.
 ///
 /// # Clocks that go back
 /// In some virtual machines, or if you read two clocks, a stamp may be earlier than the previous one. Such a frame
-/// takes no time, and time continues once a stamp is later than all before. A stamp more than 0.25 s before the latest
-/// one means that the clock was set back: the next frame continues from there.
+/// takes no time. A stamp more than 0.25 s before the latest one means that the clock was set back: the next frame
+/// continues from there.
 ///
 /// # Real time
-/// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. With a
-/// [`FrameFilter`](crate::time::FrameFilter) in between, the two differ by the time that the filter carries. Create a
-/// new timer for each new or loaded [`Simulation`](crate::Simulation), and after `Runner::stop`, because their real
-/// times differ. Keep it if you assign a [state](crate::Physics#the-state-as-a-value).
+/// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. Create a new
+/// timer for each new or loaded [`Simulation`](crate::Simulation), and after `Runner::stop`. Keep it if you assign a
+/// [state](crate::Physics#the-state-as-a-value).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
@@ -52,9 +50,8 @@ pub struct FrameTimer {
 }
 
 impl FrameTimer {
-    /// Creates a timer whose first frame begins at `start` on the host's clock, for a simulation whose
-    /// [real time](crate::time::Clock::real_time) is `real_time`: zero if it is new, and that of the save if it was
-    /// loaded.
+    /// Creates a timer whose first frame begins at `start` on the host's clock, for a simulation whose [real
+    /// time](crate::time::Clock::real_time) is `real_time`: zero if it is new.
     #[must_use]
     pub fn new(start: Duration, real_time: Duration) -> Self {
         Self {
@@ -75,11 +72,9 @@ impl FrameTimer {
     ///
     /// Call it before the next frame after time that you do not want to simulate: a hidden browser tab, a suspended
     /// phone, a laptop that slept. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts
-    /// as the present.
-    ///
-    /// Without this call a minute counts as one frame: steps run for
-    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), 0.25 s by default, the rest is
-    /// [dropped](crate::Frame::dropped), and real time advances by the whole minute.
+    /// as the present. Without this call, the clock adds
+    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time) and drops the rest, and real time advances by
+    /// all of it.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {
@@ -120,7 +115,6 @@ impl FrameTimer {
 ///
 /// A [`Duration`] converts to the time of a frame that your game drives. A [`Runner`](crate::threads::Runner) runs a
 /// frame for each step, to which the limits of the [clock](crate::time::ClockSettings) do not apply.
-/// [`before_frame`](crate::Hooks::before_frame) gets the time of either kind, and so does a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTime {

@@ -6,10 +6,10 @@ use super::rate::Rate;
 
 const HALF_LIFE: f64 = 0.5;
 
-/// Averages the time that steps take over about a second, for an overlay, a metric, or
+/// An average of the time that steps take, over about a second, for an overlay, a metric, or
 /// [`Budget::step`](crate::time::Budget::step).
 ///
-/// This crate reads no clock, so [`record`](Self::record) your measurements. A runner measures its thread itself: see
+/// This crate reads no clock, so [`record`](Self::record) your measurements, except on a thread:
 /// [`Runner::step_cost`](crate::threads::Runner::step_cost).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepCost {
@@ -46,8 +46,7 @@ impl StepCost {
         Some(self.step()?.as_secs_f64() / rate.dt_f64())
     }
 
-    /// Returns the number of steps per second of real time, or `None` before any time was recorded. It is less than the
-    /// rate times the speed if time is dropped.
+    /// Returns the number of steps per second of real time, or `None` before any time was recorded.
     #[must_use]
     pub fn achieved(&self) -> Option<f64> {
         (self.elapsed > 0.0).then(|| self.steps / self.elapsed)

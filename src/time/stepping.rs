@@ -3,10 +3,10 @@
 use super::rate::{NANOS_PER_SECOND, Rate};
 
 /// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping). Games
-/// use [`Fixed`](Self::Fixed). A report in `benches/reports/stepping` compares all strategies.
+/// use [`Fixed`](Self::Fixed).
 ///
 /// If steps vary in length, a run cannot be repeated, springs and stacks change their stiffness with the frame rate,
-/// and a pile may collapse after a long frame. No strategy ever takes a step of length zero.
+/// and a pile may collapse after a long frame. `benches/reports/stepping` compares all strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -23,15 +23,15 @@ pub enum Stepping {
     /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), to 1/15 s or less, or Rapier loses contacts.
     Variable,
     /// Runs whole steps of the rate's length, and a shorter one for the rest of the frame, for tools that must display
-    /// the present. A rest of less than a quarter of a step waits for the next frame, because a very short step turns
-    /// small errors of joints and stacks into velocity.
+    /// the present. A rest of less than a quarter of a step waits for the next frame, or joints and stacks would become
+    /// unstable.
     SemiFixed,
     /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
     /// interpolation. The difference is discarded.
     ///
-    /// Use it with high rates that are multiples of most displays' rates: 240 Hz or 480 Hz. A frame at 60 Hz then has
-    /// four steps of 240 Hz, even if the timer is 2 ms off. A frame has at least one step, and at most as many as a
-    /// display at 30 Hz needs (8 at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz then has four steps of 240
+    /// Hz, even if the timer is 2 ms off. A frame has at least one step, and at most as many as a display at 30 Hz
+    /// needs (8 at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

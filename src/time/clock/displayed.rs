@@ -72,10 +72,7 @@ impl Clock {
     }
 
     /// Returns simulated time, rounded down to a nanosecond: the length of all steps so far and of the due steps, plus
-    /// the [overstep](Self::overstep).
-    ///
-    /// Within a frame it is the time at the end of the frame, even if a [stop](crate::Physics::pause_after_step)
-    /// postpones some of its steps. A step begins at [`Step::start_time`](crate::Step::start_time).
+    /// the [overstep](Self::overstep). Within a frame it is the time at the end of the frame.
     #[must_use]
     pub fn time(&self) -> Duration {
         let later = self.units_due().saturating_add(self.held);
@@ -101,8 +98,8 @@ impl Clock {
         clock.time()
     }
 
-    /// Returns the simulated time in the accumulator, rounded down to a nanosecond. The clock keeps it exact. It is less
-    /// than a step, unless the rate has become faster and no time has passed since.
+    /// Returns the simulated time in the accumulator, rounded down to a nanosecond. It is less than a step, unless the
+    /// rate has become faster and no time has passed since.
     #[doc(alias = "accumulator")]
     #[must_use]
     pub fn overstep(&self) -> Duration {
@@ -113,9 +110,8 @@ impl Clock {
     /// or at speed 0. It is zero only if a [single step](Self::step_once) or a
     /// [postponed](crate::Physics::pause_after_step) step is due.
     ///
-    /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed). A frame never counts for more than
-    /// [`max_frame_time`](crate::time::ClockSettings::max_frame_time).
+    /// Use it in a loop that draws nothing and sleeps until then, such as a server's, with
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed).
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;

@@ -15,9 +15,8 @@ use super::{Clock, Due, Used};
 
 /// # Frames and steps
 impl Clock {
-    /// Adds the time that a frame took, which may be zero, and returns what was dropped. [`next_step`](Self::next_step)
-    /// then returns the steps that are due. Steps of the previous frame that were not taken are
-    /// [dropped](Self::abort_frame).
+    /// Adds the time that a frame took, which may be zero, and returns what was dropped. Steps of the previous frame
+    /// that were not taken are [dropped](Self::abort_frame).
     pub fn begin_frame(&mut self, elapsed: impl Into<FrameTime>) -> Dropped {
         let aborted = self.abort_frame().aborted;
         let elapsed = elapsed.into();

@@ -21,7 +21,7 @@ pub use step::{Dropped, Step};
 pub(crate) use units::ExactTime;
 pub use units::SpeedError;
 
-/// Turns the elapsed time of frames into whole steps: the accumulator of [Fix Your
+/// A converter of frame times to whole steps: the accumulator of [Fix Your
 /// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
 ///
 /// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. The clock counts exactly,
@@ -46,12 +46,10 @@ pub use units::SpeedError;
 ///
 /// # Long frames
 /// If a step takes longer than the time it simulates, each frame would be longer than the previous one: the spiral of
-/// death. Three limits prevent it, and report what they [dropped](Dropped):
+/// death. Three limits prevent it, and report what they [dropped](Dropped). Only time is dropped, never a tick:
 /// - [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time.
 /// - [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
 ///   (both off by default) drop whole steps and keep the fraction.
-///
-/// Only time is dropped, never a tick.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -161,9 +159,7 @@ impl Clock {
         &self.settings
     }
 
-    /// Returns a mutable reference to the settings, whose changes take effect in the next frame. In a pause and at speed
-    /// 0, rate and stepping wait for the first frame in which time passes, which may be a [single
-    /// step](Self::step_once).
+    /// Returns a mutable reference to the settings, for the next frame.
     pub fn settings_mut(&mut self) -> &mut ClockSettings {
         &mut self.settings
     }
@@ -232,8 +228,8 @@ impl Clock {
         }
     }
 
-    /// Renumbers the steps: the next frame begins with step `tick`. Use it to join or continue a match. A
-    /// [`Simulation`](crate::Simulation) then drops steps that are still to be resimulated.
+    /// Renumbers the steps: the next frame begins with step `tick`. Use it to join or continue a match. Steps that are
+    /// still to be resimulated are dropped.
     pub fn set_tick(&mut self, tick: u64) {
         self.requests.tick = Some(tick);
     }
@@ -241,9 +237,8 @@ impl Clock {
     /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A larger value is
     /// reduced to just under a step. The time of steps that a pause has held is dropped.
     ///
-    /// Use zero after a loading screen, or to start in sync with another clock. In a pause the overstep chooses the
-    /// displayed moment between the last two states, as in the example of
-    /// [`Simulation::rewind`](crate::Simulation::rewind).
+    /// Use zero to start in sync with another clock. In a pause the overstep chooses the displayed moment between the
+    /// last two states, as in [`Simulation::rewind`](crate::Simulation::rewind).
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.requests.overstep = Some(overstep);
     }

@@ -11,10 +11,10 @@ use super::step::Dropped;
 use super::units;
 use super::units::{Speed, SpeedError};
 
-/// The settings of a [`Clock`](crate::time::Clock), from [`Clock::settings`](crate::time::Clock::settings).
+/// The settings of a [`Clock`](crate::time::Clock), which you can copy from one clock to another.
 ///
 /// A change takes effect in the next frame, but getters return it at once. In a pause and at speed 0, rate and stepping
-/// wait for the first frame in which time passes. You can copy settings from one clock to another.
+/// wait for the first frame in which time passes, which may be a [single step](crate::time::Clock::step_once).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockSettings {
@@ -52,8 +52,8 @@ impl ClockSettings {
     /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
     ///
     /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). Until the next step the last
-    /// state is displayed, so the displayed time leaps ahead to it, by less than a step, and rests there.
-    /// [Extrapolated](crate::Smoothing::Extrapolate) bodies go back to it.
+    /// state is displayed, so the displayed time leaps ahead to it, and [extrapolated](crate::Smoothing::Extrapolate)
+    /// bodies go back to it.
     #[doc(alias("set_timestep", "fixed_timestep"))]
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
@@ -66,7 +66,7 @@ impl ClockSettings {
     }
 
     /// Sets how elapsed time becomes steps. The time in the accumulator is kept. Until the next step the last state is
-    /// displayed, as after [`set_rate`](Self::set_rate).
+    /// displayed.
     pub fn set_stepping(&mut self, stepping: Stepping) {
         self.stepping = stepping;
     }
@@ -94,12 +94,9 @@ impl ClockSettings {
     /// Sets the speed of simulated time: 0 stops time, 0.1 is slow motion, 4 is fast motion. With [`Stepping::Fixed`]
     /// no step changes its length, so a run in slow motion is the same run.
     ///
-    /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact,
-    /// and never drift.
-    ///
-    /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame.
-    /// [`max_frame_time`](Self::set_max_frame_time) applies before the speed, so at speed 100 and 60 Hz it allows 1,500
-    /// steps in a frame by default.
+    /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact.
+    /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame: at speed 100 and 60 Hz, the
+    /// default [`max_frame_time`](Self::set_max_frame_time) allows 1,500.
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
@@ -117,7 +114,7 @@ impl ClockSettings {
 
     /// Sets the maximum elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped.
     /// Values above 584 years are reduced to 584 years. [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`]
-    /// ignore this limit, because they count steps.
+    /// ignore this limit.
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }
@@ -141,9 +138,7 @@ impl ClockSettings {
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped, and the fraction is
-    /// kept, so motion stays smooth. One step always fits.
-    ///
-    /// The clock measures nothing itself: set the budget before each frame, with the measured cost of a step.
+    /// kept. One step always fits. Set the budget before each frame, with the measured cost of a step.
     pub fn set_budget(&mut self, budget: Option<Budget>) {
         self.budget = budget;
     }
@@ -203,14 +198,14 @@ impl ClockSettings {
     }
 }
 
-/// Wall time that physics may take in a frame, for
+/// The wall time that physics may take in a frame, for
 /// [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Budget {
     /// The wall time for all steps of a frame together.
     pub frame: Duration,
-    /// The wall time of one step as measured by the host, for example from [`StepCost`](crate::time::StepCost).
+    /// The measured wall time of one step, for example from [`StepCost`](crate::time::StepCost).
     pub step: Duration,
 }
 

@@ -31,8 +31,8 @@ pub struct Step {
     pub is_first: bool,
     /// Whether this is the last step that is due in its frame.
     pub is_last: bool,
-    /// Whether the step is resimulated after a [rollback](crate::Simulation::roll_back), with all other fields as they
-    /// were the first time. If a [correction](crate::Simulation::correct) brought another time, the step begins there.
+    /// Whether the step is resimulated after a [rollback](crate::Simulation::roll_back). All other fields are as they
+    /// were the first time, except after a [correction](crate::Simulation::correct) to another time.
     pub is_resimulated: bool,
 }
 
@@ -53,9 +53,8 @@ impl Step {
     }
 }
 
-/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate.
-///
-/// Simulated time stops in a pause and at speed 0. The clock then drops no frame time.
+/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate. Time that does not pass in
+/// a pause or at speed 0 is not dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -68,8 +67,7 @@ pub struct Dropped {
     /// Steps over [`ClockSettings::set_budget`](crate::time::ClockSettings::set_budget).
     pub over_budget: u64,
     /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
-    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed, rounded to
-    /// nanoseconds in each frame.
+    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed.
     pub uncounted: Duration,
     /// Time by which those steps exceeded the elapsed time. The simulation is behind real time by `uncounted` and ahead
     /// by this.

@@ -11,8 +11,8 @@ use crate::time::rate::duration_from_nanos;
 use automatic::Automatic;
 use averaging::{Averaging, Snapping};
 
-/// Smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), if the timer is
-/// noisier than the display.
+/// A filter that smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), if
+/// the timer is noisier than the display.
 ///
 /// A filter returns steadier times and carries the difference over, so that no time is lost or added in the long run.
 /// Use it where you see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
@@ -37,10 +37,8 @@ use averaging::{Averaging, Snapping};
 /// # Browsers
 /// Every browser rounds the time stamps of frames, and [`automatic`](Self::automatic) adapts to that. If they are
 /// rounded to at most 1 ms, snapping reduces the unevenness (root mean square) from up to 0.5 ms to 0.02 ms, or 0.24 ms
-/// at 144 Hz, and delays frames by at most 1.5 ms, or one frame at 144 Hz. If they are rounded to 100 ms, averaging
-/// over 64 frames reduces it from 37 ms to 2 ms, and delays frames by at most 77 ms. An average spreads a missed frame
-/// over all its frames, which is worse than no filter if stamps are finer than a frame. The README of
-/// `examples/demos/browser` has all measurements.
+/// at 144 Hz. If they are rounded to 100 ms, averaging reduces it from 37 ms to 2 ms, and delays frames by at most 77
+/// ms. The README of `examples/demos/browser` has all measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
@@ -78,10 +76,8 @@ pub enum FilterError {
 }
 
 impl FrameFilter {
-    /// Creates a filter that snaps times to whole multiples of a display's `period`.
-    ///
-    /// Use it for displays with a fixed refresh rate: with a variable one, snapping would only add noise. The filter
-    /// looks at the sum of all frame times, so jitter does not add up:
+    /// Creates a filter that snaps times to whole multiples of a display's `period`, for displays with a fixed refresh
+    /// rate. It looks at the sum of all frame times, so jitter does not add up:
     ///
     /// | the sum is | the frame is |
     /// | --- | --- |
@@ -91,8 +87,7 @@ impl FrameFilter {
     ///
     /// If two periods are short by more than a twelfth of one, they count as one, timed late. If no shorter frame
     /// follows, the time over the tolerance is returned within two frames. The carried time is always less than a
-    /// period. If it is over a twentieth of one, because the period is slightly wrong, a part of it is added in each
-    /// frame.
+    /// period. If it is over a twentieth of one, a part of it is added in each frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -129,9 +124,9 @@ impl FrameFilter {
     ///
     /// # Bounds
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two. So most of a hitch is returned at once. A typical frame is the median of the last `frames` frames
-    /// that took any time: 100 ms with a timer that is rounded to 100 ms. If frames suddenly become much shorter,
-    /// filtered times are zero until the sum is within these bounds again.
+    /// at most two, so most of a hitch is returned at once. A typical frame is the median of the last `frames` frames
+    /// that took any time. If frames suddenly become much shorter, filtered times are zero until the sum is within
+    /// these bounds again.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
