@@ -13,7 +13,7 @@ use rapier::math::Pose;
 
 use super::host::{Bodies, Host, Picture, StateNumber};
 
-/// Records which entity of an ECS has which body. You need one for each pair of an ECS and a
+/// A record of which entity of an ECS has which body. You need one for each pair of an ECS and a
 /// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
 /// `E` is the entity type of the ECS. The package `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a
@@ -40,17 +40,13 @@ use super::host::{Bodies, Host, Picture, StateNumber};
 ///
 /// When an entity dies, call [`remove_body`](Self::remove_body) in a step. Once per frame, call
 /// [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call covers
-/// them too, at a cost proportional to the missed changes. After an assignment of
-/// [`Simulation::physics`](crate::Simulation::physics) it compares all bodies. If the new value is another level,
-/// replace the `EntityMap` too, because its keys may be equal to old ones.
-///
-/// A `Runner` or an `Overlap` displays a new body later. Its entity waits for that, and is not taken for one whose body
-/// was removed.
+/// them too. After an assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies. If the
+/// new value is another level, replace the `EntityMap` too, because its keys may be equal to old ones.
 ///
 /// # Panics
 /// In builds with debug assertions, [`take_removed`](Self::take_removed) and [`moved`](Self::moved) panic if they get
-/// another simulation than before while the earlier one exists, because its bodies would count as removed. To continue
-/// with a copy of the simulation, call [`unmatched`](Self::unmatched) first.
+/// another simulation than before while the earlier one exists. To continue with a copy of the simulation, call
+/// [`unmatched`](Self::unmatched) first.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
@@ -77,13 +73,13 @@ impl Clone for Synced {
     }
 }
 
-/// Lists entities without a body and bodies without an entity, from [`EntityMap::unmatched`].
+/// Entities without a body and bodies without an entity, from [`EntityMap::unmatched`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body does not exist, because they were spawned since the state was saved. They are sorted by key,
-    /// except that entities whose slot another body has taken come last.
+    /// Entities whose body does not exist, sorted by key, except that entities whose slot another body has taken come
+    /// last.
     pub entities: Vec<E>,
     /// Bodies without an entity, sorted by key.
     pub bodies: Vec<BodyKey>,
@@ -110,7 +106,7 @@ impl<E> Default for EntityMap<E> {
 }
 
 impl<E: Copy + PartialEq> EntityMap<E> {
-    /// Records that the entity has this body from now on. If another entity had it, perhaps before a rollback, the next
+    /// Records that the entity has this body from now on. If another entity had it, the next
     /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
         self.insert_sent(key, entity, None);
@@ -135,8 +131,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.replaced.retain(|replaced| *replaced != entity);
     }
 
-    /// Removes the bodies of all entities for which `body_of` returns another body, or none. Use it with an ECS that
-    /// does not report despawned entities. It goes through all bodies, in an order that depends only on keys.
+    /// Removes the bodies of all entities for which `body_of` returns another body, or none, in the order of keys. Use
+    /// it with an ECS that does not report despawned entities. It goes through all bodies.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -157,10 +153,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         removed
     }
 
-    /// Returns the entities whose displayed pose has changed, with their poses. Call it once per frame, after
-    /// [`take_removed`](Self::take_removed).
-    ///
-    /// Each entity that was [inserted](Self::insert) since the last call is included, even if its body is at rest.
+    /// Returns the entities whose displayed pose has changed, and those [inserted](Self::insert) since the last call,
+    /// with their poses. Call it once per frame, after [`take_removed`](Self::take_removed).
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let [new, moved] = self.take_moved(host.picture_for_entities());
         let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
@@ -174,9 +168,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// spawn them.
     ///
     /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
-    /// resimulated step, because new keys may be equal to those of old entities. The returned entities have no body
-    /// from then on. The next [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of
-    /// its physics.
+    /// resimulated step. The returned entities have no body from then on. The next [`moved`](Self::moved) returns every
+    /// body's pose. With a runner, ask it for a clone of its physics.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         self.synced = Synced::default();
         let gone = self.take_if(|key, _| physics.handle(key).is_none());

@@ -10,8 +10,8 @@ use crate::screen::Screen;
 use crate::simulation::Simulation;
 use rapier::math::{Pose, Vector};
 
-/// Has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or [`Runner`](crate::threads::Runner). It
-/// cannot be implemented for other types.
+/// A type that has the bodies of entities: a [`Physics`] in hooks, or a [`Simulation`] or
+/// [`Runner`](crate::threads::Runner). It cannot be implemented for other types.
 pub trait Bodies {
     /// Returns the present bodies, or the displayed ones if there is a picture.
     #[doc(hidden)]
@@ -22,11 +22,11 @@ pub trait Bodies {
     fn remove_for_entities(&mut self, key: BodyKey);
 }
 
-/// Displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
+/// A type that displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
 /// [`Overlap`](crate::threads::Overlap), as of its last frame. It cannot be implemented for other types.
 ///
 /// Use it for code that draws and plays sounds whatever loop the game runs. The methods are those of the simulation and
-/// of the [view](crate::threads::View), where their documentation is.
+/// of the [view](crate::threads::View).
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -200,10 +200,9 @@ impl Host for Simulation {
     }
 }
 
-/// Identifies a body that was sent to the thread of the physics with [`Runner::spawn`](crate::threads::Runner::spawn).
+/// The future key of a body that was sent to the physics thread with [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
-/// Its key is known once the body is inserted, between two steps, so in every later
-/// [`call`](crate::threads::Runner::call).
+/// It is known once the body is inserted, between two steps, so in every later [`call`](crate::threads::Runner::call).
 #[derive(Clone, Debug, Default)]
 pub struct Spawned(Arc<OnceLock<Option<(BodyKey, StateNumber)>>>);
 

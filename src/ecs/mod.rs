@@ -1,8 +1,7 @@
-//! Connects bodies to the entities of your ECS.
+//! Connections between bodies and the entities of your ECS.
 //!
-//! [`EntityMap`] records which entity has which body, for any ECS. With the feature `hecs`, the module `hecs` does more
-//! for hecs: it has components, and a world that goes back in time with the bodies. If your ECS has a schedule, let its
-//! systems [ask for each step](crate::Simulation#choosing-a-loop).
+//! [`EntityMap`] records which entity has which body, for any ECS. With the feature `hecs`, the module `hecs` has
+//! components, and a world that goes back in time with the bodies.
 
 // Which entity has which body.
 mod entity_map;

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::{Event, Events, SharedEvents};
 
-/// Lists how the events changed when steps were resimulated, from
-/// [`Simulation::event_changes`](crate::Simulation::event_changes).
+/// The changes of events when steps were resimulated, from
+/// [`Simulation::event_changes`](crate::Simulation::event_changes). Start the effects of new events, and stop those of
+/// retracted events.
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
-/// retracted and one new event. Start the effects of new events, and stop those of retracted events.
+/// retracted and one new event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {
@@ -16,7 +17,7 @@ pub struct EventChanges {
     pub new: Events,
     /// Events in both runs, as in the second run.
     pub confirmed: Events,
-    /// Events in the first run only. They never happened.
+    /// Events in the first run only.
     pub retracted: Events,
 }
 

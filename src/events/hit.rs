@@ -7,9 +7,9 @@ use rapier::geometry::{
 };
 use rapier::math::{Pose, Real, Vector};
 
-/// Describes a contact of two colliders: where they touch, and how fast they move relative to each other.
+/// A contact of two colliders: where they touch, and how fast they move relative to each other.
 ///
-/// Use it for sparks, decals, sounds and damage. The world space is that of the picture that displays the event and, in
+/// Use it for sparks, decals, sounds and damage. The world space is that of the frame that displays the event and, in
 /// [`Physics::events`](crate::Physics::events), of the end of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -20,16 +20,16 @@ pub struct Hit {
     pub point: Vector,
     /// The direction from the first collider to the second, of unit length.
     pub normal: Vector,
-    /// The velocity of the first collider relative to the second at that point, in m/s in world axes. For a
-    /// [`Collision`](super::Collision) it is that before they hit each other, so it does not depend on the restitution.
-    /// For a [`ContactForce`](super::ContactForce) it is that after the step.
+    /// The velocity of the first collider relative to the second at that point, in m/s in world axes: for a
+    /// [`Collision`](super::Collision) before they hit each other, so it does not depend on the restitution; for a
+    /// [`ContactForce`](super::ContactForce) after the step.
     pub velocity: Vector,
     origin: Origin,
 }
 
 impl Hit {
     /// Returns the speed at which the colliders approached each other along the normal, in m/s, or 0 if they moved
-    /// apart. A sound's volume follows it.
+    /// apart.
     #[must_use]
     pub fn speed(&self) -> Real {
         self.velocity.dot(self.normal).max(0.0)

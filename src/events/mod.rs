@@ -1,4 +1,4 @@
-//! Reports what happened in the steps: collisions, contact forces, tears and quarantined bodies.
+//! Events of the steps: collisions, contact forces, tears, quarantined bodies, and bodies that fell asleep or woke up.
 //!
 //! [`Simulation::events`](crate::Simulation::events) returns the [`Events`] that a frame displays, and
 //! [`Physics::events`](crate::Physics::events) those of the last step.
@@ -26,16 +26,15 @@ pub(crate) use displayed::{DisplayedEvents, StepEvents, StepId};
 pub use hit::Hit;
 pub(crate) use log::EventLog;
 
-/// Reports that two colliders started or stopped touching.
+/// A start or an end of the contact between two colliders.
 ///
 /// Rapier reports it if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
 ///
 /// # Starts and stops alternate
 /// The events of each pair of colliders alternate, and the first one is a start, even if the flag changes during a
 /// contact:
-/// - If you set the flag while the colliders touch, this contact has no events, so set it before. The same holds for a
-///   contact that began before [`Physics::from_rapier`](crate::Physics::from_rapier), or in a step that you ran through
-///   Rapier.
+/// - A contact that began before you set the flag, before [`Physics::from_rapier`](crate::Physics::from_rapier), or in
+///   a step that you ran through Rapier has no events.
 /// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in
 ///   the same step.
 ///
@@ -64,7 +63,7 @@ pub struct Collision {
     pub hit: Option<Hit>,
 }
 
-/// Describes a collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
+/// A collider that touches a body, from [`Physics::touching`](crate::Physics::touching).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
@@ -78,7 +77,7 @@ pub struct Touch {
     pub sensor: bool,
 }
 
-/// Reports that a contact force exceeded its threshold.
+/// A contact force that exceeded its threshold.
 ///
 /// Rapier reports it in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider
 /// has by default.
@@ -99,7 +98,7 @@ pub struct ContactForce {
     pub hit: Option<Hit>,
 }
 
-/// Reports that a soft body tore.
+/// A tear of a soft body.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SoftBodyTear {
@@ -109,9 +108,7 @@ pub struct SoftBodyTear {
     pub event: Box<SoftBodyTearEvent>,
 }
 
-/// Reports that Rapier disabled a body because its state became NaN or infinite.
-///
-/// The body keeps its last finite pose. Rapier's list, `quarantine()`, only has the bodies of the last step.
+/// A body that Rapier disabled because its state became NaN or infinite. It keeps its last finite pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -122,11 +119,11 @@ pub struct Quarantined {
     pub body: BodyKey,
 }
 
-/// Reports that a dynamic body fell asleep or woke up in a step.
+/// A dynamic body that fell asleep or woke up in a step.
 ///
-/// Use it to learn that a shot is over, in pool, dice or golf: all balls that you wait for sleep. A body sleeps once all
-/// bodies that it touches have been slow for half a second. One that rests on a moving platform, or that a force
-/// generator or a hook pushes, rests awake: compare its velocity instead.
+/// Use it to learn that a shot is over, in pool, dice or golf: all balls that you wait for sleep. A body sleeps once
+/// all bodies that it touches have been slow for half a second. One that rests on a moving platform, or that a force
+/// generator or a hook pushes, stays awake: compare its velocity instead.
 ///
 /// A body that is inserted awake does not wake up. One that is disabled, removed, or becomes another type does not fall
 /// asleep. Once it is enabled or dynamic again, and is awake, it wakes up.
@@ -142,7 +139,7 @@ pub struct SleepChange {
     pub is_asleep: bool,
 }
 
-/// Holds an event of a step.
+/// An event of a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -243,9 +240,9 @@ impl Event {
     }
 }
 
-/// Shares the events of a frame, of the last step, or of one tick ([`in_step`](Self::in_step)).
+/// The events of a frame, of the last step, or of one tick ([`in_step`](Self::in_step)).
 ///
-/// It borrows nothing, so a loop over hits can remove the bodies that were hit:
+/// They borrow nothing, so a loop over hits can remove the bodies that were hit:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -268,13 +265,11 @@ impl Event {
 /// ```
 ///
 /// # Order
-/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, quarantined bodies, and
-/// bodies that fell asleep or woke up. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
-/// by the higher one. Events of one pair are in the order in which they happened. Tears are ordered by soft body, and
-/// bodies by key.
-///
-/// So the order is the same in every run of the same steps, on any number of threads, whichever bodies the game
-/// accessed.
+/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, quarantined bodies,
+/// and bodies that fell asleep or woke up. Collisions and contact forces are ordered by their pairs of colliders: by
+/// the lower handle of the two, then by the higher one. Events of one pair are in the order in which they happened.
+/// Tears are ordered by soft body, and bodies by key. So the order is the same in every run of the same steps, on any
+/// number of threads.
 #[derive(Clone)]
 pub struct Events {
     all: SharedEvents,

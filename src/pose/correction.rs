@@ -5,11 +5,12 @@ use std::time::Duration;
 use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
-/// Sets how visual errors decay, for all bodies with [`Simulation::correction`](crate::Simulation::correction), or for
+/// The decay of visual errors, for all bodies with [`Simulation::correction`](crate::Simulation::correction), or for
 /// one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
-/// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays,
-/// so the picture does not jump. The same happens after a change of a body's [`Smoothing`](crate::Smoothing), and after
+/// After a rollback or a [correction](crate::Simulation::correct) of the state, a body may not be where it was
+/// displayed. The difference, its visual error, is added to its displayed pose and decays, so the body does not jump.
+/// The same happens after a change of a body's [`Smoothing`](crate::Smoothing), and after
 /// [`Physics::show_from`](crate::Physics::show_from). Position and rotation decay separately, but if the position's
 /// correction is too large to be smoothed, the rotation jumps too.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +23,7 @@ pub struct Correction {
     pub rotation: ErrorDecay,
 }
 
-/// Sets how the visual error of a position or of a rotation decays.
+/// The decay of the visual error of a position or of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -38,15 +39,13 @@ pub struct ErrorDecay {
     pub max: f32,
 }
 
-/// Sets the curve on which a visual error decays, in real time and at any frame rate. Pauses and times at speed 0 do
-/// not count.
+/// The curve on which a visual error decays, in real time without pauses and times at speed 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum DecayCurve {
-    /// The error halves in each half-life: fast at first, then slowly. With zero, it is gone in the next frame.
-    ///
-    /// Use it for corrections that may follow each other at any time.
+    /// The error halves in each half-life: fast at first, then slowly. Use it for corrections that may follow each
+    /// other at any time. With zero, the error is gone in the next frame.
     HalfLife(Duration),
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///

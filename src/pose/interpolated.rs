@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 /// The number of values that are kept: enough for a thread that is ahead, and for a rollback.
 const KEPT: usize = 64;
 
-/// Interpolates any value of your game between steps, the way bodies are: the light of a lamp, a bone of an animation,
-/// a counter.
+/// A value of your game, interpolated between steps like a body: the light of a lamp, a bone of an animation, a
+/// counter.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -25,15 +25,13 @@ const KEPT: usize = 64;
 /// }
 /// ```
 ///
-/// With a [`Runner`](crate::threads::Runner), whose hooks run on another thread, send each step's tick and value
-/// through a channel, and set all received values before a frame. Values that come early wait here until their step is
-/// displayed.
+/// With a [`Runner`](crate::threads::Runner), send each step's tick and value through a channel, and set all received
+/// values before a frame. Values that come early wait until their step is displayed.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
-/// earlier value of that step and all later ones, with their jumps. A frame in the middle of a rollback repeats the last
-/// picture, so draw the last value again. The values of the last 64 steps that set one are
-/// kept. If you go back further, the first value set there is drawn for its whole step, because the value before it is
-/// no longer known.
+/// earlier value of that step and all later ones. In the middle of a rollback, draw the last value again. The values of
+/// the last 64 steps that set one are kept. If you go back further, the first value set there is drawn for its whole
+/// step.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
@@ -71,12 +69,11 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
-    /// teleport. The whole step displays the value at its end. A body that is [teleported](crate::Physics::teleport) in
-    /// the hook before a step is displayed from where it was put to where the step moves it, so the two differ by up to a
-    /// step's motion in that step. Teleport the body after the step to avoid it.
+    /// teleport. The whole step displays the value at its end. So [teleport](crate::Physics::teleport) its body after
+    /// the step: before it, the body would also move in the step.
     ///
-    /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, `set` cannot be told
-    /// from a second call in that step, so the step keeps its jump.
+    /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, the step keeps its
+    /// jump.
     pub fn jump(&mut self, tick: u64, value: T) {
         self.push(tick, value, true);
     }

@@ -10,13 +10,8 @@ use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 use super::correction::{Correction, difference, with_error};
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
-/// Sets how a frame between two steps displays bodies, for all bodies with
-/// [`Simulation::smoothing`](crate::Simulation::smoothing), or for one body with
-/// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
-///
-/// In a frame without a step, an interpolated body whose centre of mass is at its origin costs 5 ns (`cargo bench -p
-/// evenstep-benches --bench frame -- smoothing`, on an AMD EPYC), because its two poses are enough. Other bodies cost a
-/// multiple of it: 2.3 with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
+/// A way to display bodies between two steps: all bodies with [`Simulation::smoothing`](crate::Simulation::smoothing),
+/// or one with [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -34,30 +29,33 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 /// assert!((displayed(Smoothing::Extrapolate) - 1.5).abs() < 1e-3);
 /// assert!((displayed(Smoothing::Latest) - 1.0).abs() < 1e-3);
 /// ```
+///
+/// An interpolated body whose centre of mass is at its origin takes 5 ns in a frame without a step. Other bodies take a
+/// multiple of it: 2.3 with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Smoothing {
     /// Displays bodies between the last two states, at the frame's [`alpha`](crate::Frame::alpha). This is the default.
     ///
-    /// The centre of mass moves in a straight line, with a corner at each state, and the body turns about it at a
-    /// constant rate along the shorter arc. If a body is kinematic by position, its origin moves in a straight line.
+    /// The centre of mass, or the origin of a body that is kinematic by position, moves in a straight line, with a
+    /// corner at each state. The body turns about it at a constant rate along the shorter arc.
     #[default]
     Interpolate,
     /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
     ///
     /// Use it at low rates, for bodies so fast that corners are visible, and for a body that turns by more than half a
-    /// turn in a step, which the two poses alone do not reveal. It overshoots contacts a little. The position is a
-    /// cubic Hermite spline. The rotation follows the first angular velocity, which fades into the second. The
-    /// remaining difference to the second pose, which must be less than half a turn, is spread smoothly.
+    /// turn in a step. It overshoots contacts a little. The position is a cubic Hermite spline. The rotation follows
+    /// the first angular velocity, which fades into the second. The remaining difference to the second pose, which must
+    /// be less than half a turn, is spread smoothly.
     Hermite,
-    /// Displays bodies beyond the last state, by the time since then, at the velocities of that state.
+    /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
+    /// latency.
     ///
-    /// Frames have no latency. The body is displayed at most |v| · dt from its last state, and turned by at most |ω| ·
-    /// dt. Under an acceleration a, it is off by at most a · dt² from the next state. With Rapier's four substeps that
+    /// Under an acceleration a, a body is off by at most a · dt² from the next state. With Rapier's four substeps that
     /// is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps
-    /// back. A [preview] has the right contacts too. While [`alpha`](crate::Frame::alpha) is 1, the body is displayed at
-    /// its last state, to which it jumps back after a change of the rate, for example.
+    /// back. A [preview] has the right contacts too. While [`alpha`](crate::Frame::alpha) is 1, as after a change of
+    /// the rate, the body is displayed at its last state.
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/recipes-players.md#previewing-the-next-step
     Extrapolate,

@@ -9,9 +9,8 @@ use crate::key::BodyKey;
 use super::{Displayed, Moved, Screen};
 use crate::pose::Movers;
 
-/// Borrows a picture's data for renderers that blend poses on the GPU or draw motion vectors.
-///
-/// Returned by [`Simulation::render_data`](crate::Simulation::render_data) right after a frame, and by
+/// A frame's poses for renderers that blend them on the GPU or draw motion vectors, from
+/// [`Simulation::render_data`](crate::Simulation::render_data) right after a frame, or from
 /// [`View::render_data`](crate::threads::View::render_data). Nothing is computed until you ask for it.
 ///
 /// # Blending on the GPU
@@ -19,19 +18,19 @@ use crate::pose::Movers;
 /// poses once. Then in each frame:
 ///
 /// 1. If [`keys_version`](Self::keys_version) has changed, upload the slots of [`keys`](Self::keys).
-/// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`pairs`](Self::pairs). They change once per step,
-///    and after an edit.
+/// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`pairs`](Self::pairs), once per step and after
+///    edits.
 /// 3. Blend the pairs at [`alpha`](Self::alpha) into the slots, with [`BLEND_WGSL`](crate::render::BLEND_WGSL).
 /// 4. Write the poses of [`overrides`](Self::overrides) into their slots.
 ///
-/// The slots then hold the [`pose`](crate::Simulation::pose) of each body, except for rounding. All other slots keep
-/// their poses. If a frame has no data, write the poses of [`moved`](crate::Simulation::moved) instead. If you skip a
-/// frame, write the poses of the bodies that have [changed since](crate::Simulation::changes_since) as overrides.
+/// The slots then hold the [`pose`](crate::Simulation::pose) of each body, except for rounding. If a frame has no data,
+/// write the poses of [`moved`](crate::Simulation::moved) instead. If you skip a frame, write the poses of the bodies
+/// that have [changed since](crate::Simulation::changes_since) as overrides.
 ///
 /// # Motion vectors
-/// Keep a copy of the previous picture's poses: copy your buffer before you write this picture's poses. For the bodies
-/// that [`jumped`](Self::jumped), overwrite the copies with the new poses, so that their motion vectors are zero. If the
-/// [origin was shifted](crate::Frame::origin_shift), move the copies with it.
+/// Keep a copy of the previous frame's poses. For the bodies that [`jumped`](Self::jumped), overwrite the copies with
+/// the new poses, so that their motion vectors are zero. If the [origin was shifted](crate::Frame::origin_shift), move
+/// the copies with it.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderData<'a> {
     screen: &'a Screen,
@@ -92,7 +91,7 @@ impl<'a> RenderData<'a> {
 
 /// # Motion between two pictures
 impl<'a> RenderData<'a> {
-    /// Returns the bodies in [`moved`](crate::Simulation::moved) that jumped since the previous picture: they are new,
+    /// Returns the bodies in [`moved`](crate::Simulation::moved) that jumped since the previous frame: they are new,
     /// were teleported, went through a portal, or were corrected without [smoothing](crate::Simulation::correction).
     /// After another state was assigned or restored, it returns all of them.
     #[must_use]

@@ -102,9 +102,8 @@ fn wide_turn(angle: AngVector) -> Rotation {
 /// Writes poses as 3 × 3 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
 /// Use it for instance buffers: three attributes of three floats each, 36 bytes, in the layout of glam's `Mat3`: two
-/// columns with the directions of the body's axes, each with a 0, and one with the translation and a 1. `poses` can be
-/// [`Simulation::moved`](crate::Simulation::moved) or any other list. The array has no gaps, so bytemuck's `cast_slice`
-/// can view it as bytes.
+/// columns with the directions of the body's axes, each with a 0, and one with the translation and a 1. The array has
+/// no gaps, so bytemuck's `cast_slice` can view it as bytes.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -149,13 +148,12 @@ fn write<Key, Matrix>(
     }
 }
 
-/// Holds a pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It
-/// has the layout of the struct in [`BLEND_WGSL`], 16 bytes.
+/// A pose as floats for the GPU: the cosine and the sine of its angle, then the translation (x, y) in metres. It has
+/// the layout of the struct in [`BLEND_WGSL`], 16 bytes.
 pub type PoseFloats = [f32; 4];
 
-/// Defines, in WGSL, a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that
-/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
-/// on the GPU.
+/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that interpolates
+/// two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the GPU.
 ///
 /// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
 /// among the [`overrides`](crate::render::RenderData::overrides).

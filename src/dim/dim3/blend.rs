@@ -22,8 +22,8 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 /// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the rotation by slerp along the shorter arc.
 ///
-/// Use it for any two poses. Both are interpolated about their origin. A body turns about its centre of mass instead,
-/// which [`Simulation::pose`](crate::Simulation::pose) takes into account.
+/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
+/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
 ///
 /// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 the result is exactly `previous`, and at 1
 /// exactly `current`. If both are equal, it is exactly that pose.
@@ -50,8 +50,7 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
-/// [`interpolate`]. It is seven times as fast as a loop over Rapier's `Pose3::lerp` (`cargo bench -p evenstep-benches
-/// --bench frame -- batch`).
+/// [`interpolate`]. It is seven times as fast as a loop over Rapier's `Pose3::lerp`.
 ///
 /// # Panics
 /// If the slices differ in length.

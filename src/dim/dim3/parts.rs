@@ -119,9 +119,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 ///
 /// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
 /// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
-/// (p, 1))) in world space. `poses` can be [`Simulation::moved`](crate::Simulation::moved) or any other list. The array
-/// has no gaps, so bytemuck's `cast_slice` can view it as bytes. Writing takes about as long as interpolating the poses
-/// (`cargo bench -p evenstep-benches --bench frame -- matrices`).
+/// (p, 1))) in world space. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -135,8 +133,8 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     });
 }
 
-/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`, like [`write_matrices_3x4`],
-/// whose matrices are a quarter smaller.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`. Those of [`write_matrices_3x4`]
+/// are a quarter smaller.
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
 /// of the body's axes, each with a 0, and one with the translation and a 1.
@@ -202,13 +200,12 @@ fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     ]
 }
 
-/// Holds a pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres,
-/// and a zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
+/// A pose as floats for the GPU: the rotation as a quaternion (x, y, z, w), the translation (x, y, z) in metres, and a
+/// zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
 pub type PoseFloats = [f32; 8];
 
-/// Defines, in WGSL, a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that
-/// interpolates two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData)
-/// on the GPU.
+/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that interpolates
+/// two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the GPU.
 ///
 /// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
 /// among the [`overrides`](crate::render::RenderData::overrides).

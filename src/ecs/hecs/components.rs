@@ -7,7 +7,7 @@ use crate::key::BodyKey;
 use crate::lock::lock;
 use rapier::math::Pose;
 
-/// Marks an entity that owns a body, as a component. Only [`Entities`](super::Entities) creates it.
+/// The component of an entity that owns a body. Only [`Entities`](super::Entities) creates it.
 ///
 /// If it is dropped, in any way and on any thread, the next
 /// [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync) removes
@@ -68,11 +68,10 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Holds the pose at which to draw the entity in this frame, in world space, as a component.
+/// The component with the pose at which to draw the entity in this frame, in world space.
 ///
 /// [`Entities::sync`](super::Entities::sync) writes it when the pose changes, and never reads it. To move the body, use
-/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body, where
-/// `sync` does not change it.
+/// [`Physics::teleport`](crate::Physics::teleport). On entities without a body, it is yours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);

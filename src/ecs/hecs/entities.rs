@@ -17,7 +17,7 @@ use crate::physics::{Colliders, Physics};
 
 use super::components::{Body, Dropped, RenderPose};
 
-/// Records which entity of a hecs world has which body, for each pair of a world and a
+/// A record of which entity of a hecs world has which body, for each pair of a world and a
 /// [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
@@ -35,7 +35,7 @@ pub struct Entities {
     builder: EntityBuilder,
 }
 
-/// Reports why an operation on an entity failed. Nothing was changed.
+/// Why an operation on an entity failed. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntityError {
@@ -87,7 +87,7 @@ impl Entities {
     /// Despawns an entity and removes its body, if it has one: at once or, with a `Runner`, between two steps.
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`] if the entity does not exist. If it was despawned through hecs, the next
+    /// [`EntityError::NoSuchEntity`]. If the entity was despawned through hecs, the next
     /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) removes its body.
     pub fn despawn(
         &mut self,
@@ -157,12 +157,9 @@ impl Entities {
         self.map.entity(key)
     }
 
-    /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
-    /// spawn them.
-    ///
-    /// Call it right after the restore, like [`EntityMap::unmatched`]. The returned entities lose their [`Body`] and
-    /// [`RenderPose`] at once. A [`Body`] that is held outside of the world is not found, so drop it first. The next
-    /// [`sync`](Self::sync) writes every pose.
+    /// Returns entities without a body and bodies without an entity, like [`EntityMap::unmatched`]. The returned
+    /// entities lose their [`Body`] and [`RenderPose`] at once. A [`Body`] that is held outside of the world is not
+    /// found, so drop it first. The next [`sync`](Self::sync) writes every pose.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
         lock(&self.dropped).retain(|key| !is_gone(*key));
@@ -264,7 +261,7 @@ impl Entities {
     /// the new bodies in the order of their insertion.
     ///
     /// `describe` returns a value that orders the bodies, the body and its colliders, or `None` if the entity should
-    /// not have a body.
+    /// not have a body. If it panics, nothing was inserted.
     ///
     /// ```
     /// # use evenstep::Physics;
@@ -291,14 +288,10 @@ impl Entities {
     ///
     /// # When to call it
     /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
-    /// before each frame, too, because a frame may run no step. If you keep states for rollbacks, or record the run,
-    /// call it in steps only, because changes between frames are not repeated.
+    /// before each frame, too, unless you keep states for rollbacks, or record the run.
     ///
     /// An entity whose body was removed by its key has a [`Body`] until the next [`sync`](Self::sync), then it gets
     /// another one. If that should not depend on frames, [`detach`](Self::detach) the body before you remove it.
-    ///
-    /// The cost is proportional to the number of matching entities without a body. If `describe` panics, nothing was
-    /// inserted.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(
         &mut self,

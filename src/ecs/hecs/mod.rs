@@ -1,4 +1,4 @@
-//! Keeps a hecs world and its bodies in sync.
+//! Components for a hecs world whose entities own bodies.
 //!
 //! [`Entities`] spawns entities that own a [`Body`], and writes the poses to draw into their [`RenderPose`]s.
 //!
@@ -35,10 +35,9 @@
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
 //! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
-//! | Two [`Body`]s are swapped between two syncs, or an entity whose [`Body`] you have removed and kept gets another one | **This is not detected**: a sync would take a quarter longer. Call [`detach`](Entities::detach) or [`attach`](Entities::attach) instead of moving a [`Body`]. |
+//! | Two [`Body`]s are swapped between two syncs, or an entity whose [`Body`] you have removed and kept gets another one | **This is not detected**. Call [`detach`](Entities::detach) or [`attach`](Entities::attach) instead of moving a [`Body`]. |
 //!
-//! These are the effects with a simulation, a runner and an overlap alike. With an overlap, the body is removed in the
-//! next hook that calls [`remove_dropped`](Entities::remove_dropped).
+//! With an overlap, the body is removed in the next hook that calls [`remove_dropped`](Entities::remove_dropped).
 //!
 //! The step before which `sync` removes a body depends on the frame rate. For the same run at every frame rate, call
 //! [`despawn`](Entities::despawn) in a hook, or [`remove_dropped`](Entities::remove_dropped) at its end.
@@ -46,12 +45,9 @@
 //! # Physics on a thread
 //! With a [`Runner`], call `runner.frame()` in place of [`Simulation::advance`], then the same
 //! [`sync`](Entities::sync). [`despawn`](Entities::despawn) and [`attach`](Entities::attach) accept a runner too. For
-//! [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full. Entities whose bodies existed
-//! before the thread was started are kept. So spawn a level with thousands of entities while the runner is stopped.
-//! An entity keeps the pose at which its body was inserted until a frame displays the body.
-//!
-//! All pending removals take one place in the queue. If it is full, the next `frame` sends them, and the bodies are
-//! simulated until then, but not displayed.
+//! [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full. So spawn a level with thousands
+//! of entities while the runner is stopped. An entity keeps the pose at which its body was inserted until a frame
+//! displays the body.
 //!
 //! # After a restore
 //! After a saved state was restored, call [`Entities::unmatched`]. Without that call, the next `sync` removes both
@@ -61,9 +57,9 @@
 //! # Several worlds and simulations
 //! Create one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
 //! simulations may share a world, although their keys may be equal. Several worlds may share a simulation and display
-//! the same body: once its entity is despawned in one world, the others lose it in the next frame. If worlds are synced
-//! alternately on one thread, each sync costs a few small allocations. In a world with several [`Entities`], a [`Body`]
-//! at rest that you move by hand may be found only when the body moves, and not if it replaces one of the others.
+//! the same body: once its entity is despawned in one world, the others lose it in the next frame. In a world with
+//! several [`Entities`], a [`Body`] at rest that you move by hand may be found only when the body moves, and not if it
+//! replaces one of the others.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, clear the world and create a new [`Entities`], because
 //! keys may be equal. To keep an entity, [`attach`](Entities::attach) it to a new body.

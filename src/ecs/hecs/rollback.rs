@@ -10,7 +10,7 @@ use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, Ty
 use super::components::{Body, Dropped, RenderPose};
 use super::entities::Entities;
 
-/// Combines a hecs world and its [`Entities`], so that they go back in time with the bodies, with the same entity ids.
+/// A hecs world and its [`Entities`] that go back in time with the bodies, with the same entity ids.
 ///
 /// Insert it as a [resource](crate::Resources) of the simulation. Register your component types once, using
 /// [`with`](Self::with). They have to be `Clone`, so keep a mesh in an `Arc`.
@@ -40,8 +40,7 @@ use super::entities::Entities;
 /// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
 /// which queries iterate over them. Its [`Body`]s are bodies of the copy's simulation. It lacks entities that are
 /// [reserved](World::reserve_entities) but not flushed. A [`Body`] of other [`Entities`] owns nothing in the copy.
-///
-/// The time for a copy is proportional to the number of entities. While states are kept, each step makes one.
+/// While states are kept, each step makes a copy.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,

@@ -37,8 +37,7 @@ impl Entities {
 /// # Once per frame
 impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
-    /// module](super#case-by-case). Call it after [`Simulation::advance`](crate::Simulation::advance), or
-    /// `Runner::frame`, or `Overlap::frame`.
+    /// module](super#case-by-case). Call it once per frame, after `advance` or `frame`.
     ///
     /// The cost is proportional to the changes and to the bodies that moved, in any frame since the last sync. A sync
     /// goes through all entities with a body while steps are resimulated, after an assignment of
@@ -50,7 +49,7 @@ impl Entities {
     ///
     /// # Panics
     /// In builds with debug assertions, if the host displays another simulation than in the last sync, and that one
-    /// exists: see [`EntityMap`](crate::ecs::EntityMap).
+    /// exists.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let dropped = self.update(world, host.picture_for_entities());
         if !host.remove_all_for_entities(&dropped) {
