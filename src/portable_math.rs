@@ -22,13 +22,10 @@
 /// - for angular limits and motors of joints, and for soft bodies;
 /// - for how much of its tree of bounding boxes to rebuild at a time (only `log2f`).
 ///
-/// `saving::fingerprint` tells whether two machines agree.
-///
 /// # How
-/// The standard library calls these functions by their C names, and a program's definition takes precedence over a
-/// library's. The macro defines them with the crate [`libm`](https://docs.rs/libm), which is written in Rust. Other
-/// linked libraries, even those in C, use these definitions too. They are as accurate as the platform's functions, but
-/// some are slower.
+/// The macro defines these functions with the crate [`libm`](https://docs.rs/libm), under their C names, and a
+/// program's definition takes precedence over a library's. Other linked libraries, even those in C, use these
+/// definitions too. They are as accurate as the platform's functions, but some are slower.
 ///
 /// # Limits
 /// - A second use is a linker error, and so is another crate that defines the same names.

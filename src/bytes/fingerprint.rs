@@ -8,19 +8,16 @@ use twox_hash::XxHash3_64;
 
 use rapier::math::{Real, SIMD_WIDTH};
 
-/// Returns a hash of what may differ between two machines that run the same game, to compare before a match.
+/// Returns a hash of what may differ between two machines that run the same game, to compare before a match. Requires
+/// the feature `checksum`.
 ///
 /// If two programs have the same fingerprint, expect their runs to agree bit for bit. It differs between versions of
 /// Rapier, between builds with different features that change bits, and between platforms whose C libraries round
-/// differently. To make it the same on every platform, use [`portable_math`](crate::portable_math). Requires the
-/// feature `checksum`.
+/// differently, unless they use [`portable_math`](crate::portable_math).
 ///
 /// The hash covers the version of Rapier, its features `enhanced-determinism` and `simd8`, and 4,096 values of each
 /// float function that Rapier gets from the C library. No step is run, so equal fingerprints are evidence, not proof.
-/// [Checksums](crate::Physics#checksums) during the match find the remaining differences, such as a Rapier whose
-/// sources were changed.
-///
-/// The headers of saved states and recordings contain the fingerprint.
+/// [Checksums](crate::Physics#checksums) during the match find the remaining differences.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();

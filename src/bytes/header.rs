@@ -102,7 +102,7 @@ const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
 
 const SUM_AT: usize = HEADER_LEN - 8;
 
-/// Reports why a state cannot be written to bytes. You can still clone it.
+/// Why a state cannot be written to bytes. You can still clone it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -114,8 +114,7 @@ pub enum SaveError {
          be resimulated"
     )]
     WithinFrame,
-    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](crate::Simulation::rewind) the
-    /// simulation, or assign [a sound state](crate::Physics#the-state-as-a-value).
+    /// Rapier [panicked](crate::Simulation#after-a-panic-of-rapier) in a step.
     #[error(
         "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
          its `physics`, before you save it"
@@ -123,8 +122,7 @@ pub enum SaveError {
     Panicked,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
     /// shifted. Or the state was created from a world with bodies, and no step has run since. Rapier does not write
-    /// changes of joints and soft bodies before a step has processed them: save right after a step, such as after a
-    /// frame with one.
+    /// changes of joints and soft bodies before a step has processed them: save right after a step.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
     /// Rapier's world contains something that cannot be serialised.
@@ -135,7 +133,7 @@ pub enum SaveError {
     NotWritable,
 }
 
-/// Reports why bytes cannot be loaded as a state.
+/// Why bytes cannot be loaded as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

@@ -1,4 +1,4 @@
-//! Records runs while they are played, and replays them with checks, for crash reports, tests and demos.
+//! Recorded runs, and replays of them with checks, for crash reports, tests and demos.
 //!
 //! A [`Recorder`] writes a run to any `Write`: a file, or memory. A [`Recording`] is read from these bytes, and a
 //! [`Replay`] plays it from any keyframe. [`Recorder`] has a complete program. Requires the feature `serde`.

@@ -9,10 +9,10 @@ use crate::physics::fingerprint_of;
 use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
 
-/// Reads a recording of a [`Recorder`](crate::recording::Recorder) from bytes, to be played by a [`Replay`].
+/// A recording of a [`Recorder`](crate::recording::Recorder), read from bytes, to be played by a [`Replay`].
 ///
-/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If the bytes
-/// were truncated or changed, the recording ends before that point, and [`ending`](Self::ending) reports it.
+/// It takes the bytes of a file, or anything that contains them, such as a memory map. If the bytes were truncated or
+/// changed, the recording ends before that point, and [`ending`](Self::ending) reports it.
 pub struct Recording<B> {
     bytes: B,
     runs: Vec<RecordedRun>,
@@ -22,32 +22,31 @@ pub struct Recording<B> {
     ending: RecordingEnd,
 }
 
-/// Describes a part of a recording that began with a new state: at the beginning, after
+/// A part of a recording that began with a new state: at the beginning, after
 /// [`new_run`](crate::recording::Recorder::new_run), a rollback, or an assignment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordedRun {
     /// The steps of the run. The last one may have been aborted.
     pub ticks: Range<u64>,
-    /// The ticks of the states from which a replay can begin, in the order of the recording. The first one begins the
-    /// run.
+    /// The ticks of the states from which a replay can begin. The first one begins the run.
     pub keyframes: Vec<u64>,
     offsets: Vec<usize>,
 }
 
-/// Reports how a recording ends.
+/// How a recording ends. Everything before its end can be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum RecordingEnd {
     /// The recorder was [finished](crate::recording::Recorder::finish).
     Complete,
     /// The recorder was not finished, or the end is missing, as when the disk is full. A damaged length can look like
-    /// this, too. Everything before is played.
+    /// this, too.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
     },
-    /// Bytes were changed. Everything before them is played.
+    /// Bytes were changed.
     Damaged {
         /// The number of bytes that can be played.
         at: u64,
@@ -59,8 +58,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     ///
     /// # Errors
     /// [`ReplayError::NotARecording`], [`ReplayError::Format`], [`ReplayError::Contents`], or [`ReplayError::State`] if
-    /// this build cannot load the first state. Bytes that are missing or damaged later are not an error: see
-    /// [`ending`](Self::ending).
+    /// this build cannot load the first state. Bytes that are missing or damaged later are not an error.
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
         START.strip(bytes.as_ref()).map_err(|error| match error {
             NoStart::Format(found) => ReplayError::Format { found },

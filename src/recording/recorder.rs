@@ -12,7 +12,7 @@ use crate::time::{Clock, ClockSettings, FrameTime, Step};
 
 use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
-/// Sets how often a [`Recorder`] writes checksums and keyframes.
+/// How often a [`Recorder`] writes checksums and keyframes.
 ///
 /// Sizes at 60 steps and 59 frames per second, with all bodies awake, and without input:
 ///
@@ -24,9 +24,8 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// With the default of one keyframe in ten seconds, a heap of 1,000 bodies takes 0.9 MB per second. Each of its
-/// keyframes takes about 25 ms in one frame. If players would notice, set `keyframe_every` to 0, and call
-/// [`new_run`](Recorder::new_run) when they do not.
+/// A keyframe of a heap of 1,000 bodies takes about 25 ms in one frame. If players would notice, set `keyframe_every`
+/// to 0, and call [`new_run`](Recorder::new_run) when they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
@@ -34,18 +33,14 @@ pub struct RecorderSettings {
     /// first step that differs. With 0 they are written only with the checksums of the bodies.
     pub check_every: u64,
     /// The number of steps between checksums of all awake bodies: 1 by default, which finds the bodies in the first
-    /// step that differs. With more, one difference may have become several by then. With 0 there are none.
+    /// step that differs. With 0 there are none.
     pub check_bodies_every: u64,
     /// The number of steps between keyframes, the states from which a replay can begin: 600 by default. With 0, only
-    /// the start of a run has one.
-    ///
-    /// A keyframe costs as much as [`Simulation::save`], and is postponed if [`SaveError::ChangedSinceStep`] prevents
-    /// it.
+    /// the start of a run has one. A keyframe costs as much as [`Simulation::save`], and is postponed if
+    /// [`SaveError::ChangedSinceStep`] prevents it.
     pub keyframe_every: u64,
     /// The maximum number of bytes for all keyframes, without the states at the start of runs: no limit by default.
-    ///
-    /// Towards the limit, keyframes become rarer: at half of it, their distance is twice `keyframe_every`, and when a
-    /// tenth is left, ten times. Keyframes that do not fit are omitted.
+    /// Towards the limit, keyframes become rarer, and those that do not fit are omitted.
     pub max_keyframe_bytes: u64,
 }
 
@@ -60,7 +55,7 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Reports why something was not recorded. Your game can continue.
+/// Why something was not recorded. Your game can continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -78,7 +73,7 @@ pub enum RecordError {
     Game,
 }
 
-/// Records a run while it is played, for a [`Replay`](crate::recording::Replay).
+/// A writer of a run while it is played, for a [`Replay`](crate::recording::Replay).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -134,11 +129,9 @@ pub enum RecordError {
 /// - For each frame, its time and the settings of the clock, so pause, speed and rate need no input.
 /// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
-/// # Not recorded
-/// - Changes between two frames, except to the clock's settings. A replay reports them as a difference. Make them in a
-///   step, from its input, or call [`new_run`](Self::new_run) after them, as for a new level.
-/// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), a thread pool.
-/// - The events of the last frame before a state.
+/// Other changes between two frames are not recorded, and a replay reports them as a difference. Make them in a step,
+/// from its input, or call [`new_run`](Self::new_run) after them, as for a new level. Neither are [Rapier's
+/// hooks](crate::Hooks::physics_hooks), a thread pool, and the events of the last frame before a state.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,
@@ -181,16 +174,14 @@ impl<W: Write> Recorder<W> {
     ///
     /// Call it after changing the state outside of steps. A new run begins by itself after the state was assigned,
     /// rewound, corrected or renumbered, after a step that did not run, and after a frame that was not recorded. If
-    /// [`SaveError::ChangedSinceStep`] prevents the state, as for joints that no step has seen, frames are omitted
-    /// until it can be written, usually one. The same applies to the beginning of the recording.
+    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written, usually one. The
+    /// same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
 
-    /// Records a frame that is about to begin, and a keyframe if one is due.
-    ///
-    /// `game` is your game's part of the state: everything that your steps depend on besides the simulation and their
-    /// input.
+    /// Records a frame that is about to begin, and a keyframe if one is due. `game` is everything that your steps
+    /// depend on besides the simulation and their input.
     ///
     /// # Errors
     /// [`RecordError`]. If only a keyframe cannot be written, the frame is still recorded.
@@ -260,8 +251,7 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Made, &check)
     }
 
-    /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed, and
-    /// counts as [cut](crate::recording::RecordingEnd::Cut).
+    /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.

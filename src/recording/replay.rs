@@ -13,7 +13,7 @@ use crate::time::{ClockSettings, FrameTime, Requests, Step};
 
 use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk};
 
-/// Reports why a recording cannot be played.
+/// Why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -55,7 +55,7 @@ pub enum ReplayError {
     Contents,
 }
 
-/// Describes a range of steps in which a replay differed from the recording, from [`Replay::differences`].
+/// A range of steps in which a replay differed from the recording, from [`Replay::differences`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Divergence {
@@ -64,15 +64,13 @@ pub struct Divergence {
     pub tick: u64,
     /// The last step whose check failed before a check succeeded, the replay ended, or it continued from another state.
     pub last_tick: u64,
-    /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Bodies that touch
-    /// may differ together after one step.
-    ///
-    /// Empty if there is no such check, or if something else differs: the clock, a body without a key, or a step that
-    /// was run in only one of the two runs.
+    /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Empty if there is
+    /// no such check, or if something else differs: the clock, a body without a key, or a step that was run in only one
+    /// of the two runs.
     pub bodies: Vec<BodyKey>,
 }
 
-/// Plays a recording, from [`Recording::replay`](crate::recording::Recording::replay), and checks the results.
+/// A player of a recording, from [`Recording::replay`](crate::recording::Recording::replay), that checks the results.
 ///
 /// You write the loop, with the same calls as in [`Recorder`](crate::recording::Recorder)'s program, and decide how
 /// fast to play it, and whether to display it.
@@ -80,7 +78,7 @@ pub struct Divergence {
 /// # Guarantees
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
 /// number of threads and from any keyframe. Without that feature, or with some soft bodies, the run may diverge some
-/// time after a state is loaded: see [`Simulation`](crate::Simulation#states-as-bytes).
+/// time after a state is [loaded](crate::saving#guarantees).
 ///
 /// # Differences
 /// If a check fails, the replay records the failure and continues. It is then a different run, which usually differs
@@ -110,9 +108,8 @@ impl<'r> Replay<'r> {
     /// Returns the state that the next run begins with, the simulation and your game's part, or `None` at the end of
     /// the recording.
     ///
-    /// The first run begins where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
-    /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
-    /// call `next_run` before that, it skips to the next keyframe.
+    /// A run is over when [`begin_frame`](Self::begin_frame) returns `None`. If you call `next_run` before that, it
+    /// skips to the next keyframe.
     ///
     /// # Errors
     /// [`ReplayError::State`], [`ReplayError::Game`] or [`ReplayError::Contents`].
@@ -152,10 +149,9 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the input of a step, or `None` if it did not run when it was recorded. End the frame in that case.
-    ///
-    /// A step did not run if its frame ended early, a hook failed, or the recording ends before it. If the recording
-    /// ends within a step, as after a panic, that step's input is the last one.
+    /// Returns the input of a step, or `None` if it did not run when it was recorded: its frame ended early, a hook
+    /// failed, or the recording ends before it. End the frame in that case. If the recording ends within a step, as
+    /// after a panic, that step's input is the last one.
     ///
     /// # Errors
     /// [`ReplayError::Input`] or [`ReplayError::Contents`].
@@ -203,8 +199,7 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the differences from the recording so far: one [`Divergence`] for each series of steps whose checks
-    /// failed.
+    /// Returns the differences from the recording so far, one for each series of steps whose checks failed.
     #[must_use]
     pub fn differences(&self) -> &[Divergence] {
         &self.differences

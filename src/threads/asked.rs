@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::lock::lock;
 
-/// Receives the answer to a question, from [`Runner::ask`](super::Runner::ask).
+/// The answer to a question, from [`Runner::ask`](super::Runner::ask).
 #[derive(Debug)]
 pub struct Asked<T>(Mutex<Receiver<(u64, T)>>);
 
@@ -22,8 +22,7 @@ impl<T> Asked<T> {
         lock(&self.0).try_recv().ok()
     }
 
-    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, or will
-    /// never be one.
+    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         lock(&self.0).recv_timeout(most).ok()

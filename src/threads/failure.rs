@@ -5,12 +5,11 @@ use std::fmt;
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// Reports a failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
+/// A failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. Physics continues. If it was [`after_step`](crate::Hooks::after_step), the step was run. If it
-    /// was [`before_frame`](crate::Hooks::before_frame) or [`before_step`](crate::Hooks::before_step), the step was not
-    /// run, its time is dropped, and the next step has the same tick.
+    /// A hook failed. Physics continues. Unless it was [`after_step`](crate::Hooks::after_step), the step was not run,
+    /// its time is dropped, and the next step has the same tick.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -70,8 +69,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Reports why an order to the physics thread was rejected, with the function of [`Runner::call`](super::Runner::call)
-/// or [`Runner::spawn`](super::Runner::spawn).
+/// Why an order to the physics thread was rejected, with the function of [`Runner::call`](super::Runner::call) or
+/// [`Runner::spawn`](super::Runner::spawn).
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
@@ -83,8 +82,8 @@ pub enum SendError<T> {
     /// The last frame found physics [stopped](super::View::is_stopped) after a panic, so nothing would run.
     #[error("physics has stopped after a panic: call `recover` before you send more, or `stop`")]
     Stopped(T),
-    /// The runner's [`Worker`](super::Worker) was dropped. If it has a thread, the thread has ended, which is a bug in
-    /// this crate, and [`Runner::stop`](super::Runner::stop) panics with the cause.
+    /// The runner's [`Worker`](super::Worker) was dropped. If the runner has a thread, this is a bug in this crate, and
+    /// [`Runner::stop`](super::Runner::stop) panics with the cause.
     #[error(
         "the worker was dropped, or a bug in evenstep has ended the physics thread: `stop` panics with its cause"
     )]
@@ -111,7 +110,7 @@ impl<T> SendError<T> {
     }
 }
 
-/// Reports that the system starts no thread, as in a browser, and contains the unchanged arguments of
+/// The system starts no thread, as in a browser. Contains the unchanged arguments of
 /// [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new).
 #[derive(thiserror::Error)]
 #[error(

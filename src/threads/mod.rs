@@ -1,13 +1,12 @@
-//! Runs physics on a separate thread, for steps that take so long that they cost frames.
+//! Physics on another thread, for steps that take so long that they cost frames.
 //!
 //! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread, and neither side waits for
 //!   the other.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! Both display frames through a [`View`]. The book's chapter on threads compares them. In a browser there are no
-//! threads: both constructors fail with a [`StartError`] that returns the simulation.
-//!
-//! A [`Worker`] runs the steps of a runner without thread and clock, for tests and for your own scheduler.
+//! Both display frames through a [`View`]. In a browser there are no threads: both constructors fail with a
+//! [`StartError`] that returns the simulation. A [`Worker`] runs the steps of a runner without thread and clock, for
+//! tests and for your own scheduler.
 
 // Settings.
 mod settings;

@@ -24,11 +24,10 @@ use super::view::View;
 use super::wall_clock::{WallClock, run};
 use super::worker::{Call, Message, Removals, Worker};
 
-/// Steps a simulation on a separate thread, by the wall clock.
+/// A simulation on a separate thread, stepped by the wall clock.
 ///
 /// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Neither thread
-/// waits for the other. Frames are displayed one step and a [slack](RunnerSettings::slack) in the past. If steps are
-/// short, a [`Simulation`] in your loop is simpler and has less latency.
+/// waits for the other. Frames are displayed one step and a [slack](RunnerSettings::slack) in the past.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -74,15 +73,14 @@ use super::worker::{Call, Message, Removals, Worker};
 ///
 /// # Levels
 /// To load a level with thousands of bodies, [`stop`](Self::stop) the runner, insert them into the simulation, and
-/// create a new runner, because the [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). This only
-/// waits for the current step, and the keys are known at once. Alternatively, one [`call`](Self::call) can insert or
-/// remove any number of bodies, and send their keys through a channel.
+/// create a new runner, because the [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn).
+/// Alternatively, one [`call`](Self::call) can insert or remove any number of bodies, and send their keys through a
+/// channel.
 ///
 /// # Without frames
-/// A game may ask for no frame, as a server does, or while its window is hidden. Memory and the cost of a step then stay
-/// constant. After a hundred steps visual errors end, so the next frame displays the bodies where they are. The events
-/// of [earlier steps](RunnerSettings::events) are dropped and [counted](Self::lost_events), and so are
-/// [removals](Self::lost_removals) of bodies that no frame has displayed.
+/// A server, or a game whose window is hidden, may ask for no frame. Memory and the cost of a step then stay constant.
+/// After a hundred steps visual errors end. The events of [earlier steps](RunnerSettings::events) are dropped and
+/// [counted](Self::lost_events), and so are [removals](Self::lost_removals) of bodies that no frame has displayed.
 ///
 /// # Recording and determinism
 /// A `Recorder` belongs in the hooks. It does not record calls, so send all changes as input, through a channel that
@@ -166,7 +164,7 @@ where
     /// browser without threads, or in a test. No wall clock is read.
     ///
     /// Call [`frame_at`](Self::frame_at) instead of [`frame`](Self::frame) and, at the end, [`Worker::stop`] instead of
-    /// [`stop`](Self::stop). [`step_cost`](Self::step_cost) stays zero. Everything else is the same: see [`Worker`].
+    /// [`stop`](Self::stop). [`step_cost`](Self::step_cost) stays zero.
     #[must_use]
     pub fn without_thread(
         mut simulation: Simulation,
@@ -195,13 +193,13 @@ where
     /// Computes the view to display now. Call it once per frame.
     ///
     /// # Panics
-    /// If the runner was created [without a thread](Self::without_thread): use [`frame_at`](Self::frame_at).
+    /// If the runner was created [without a thread](Self::without_thread).
     pub fn frame(&mut self) -> &View<H::Error> {
         self.frame_at(self.now())
     }
 
-    /// Computes the view to display at `now`, in the simulation's real time: see
-    /// [`without_thread`](Self::without_thread). Call it once per frame, with a time that does not go back.
+    /// Computes the view to display at `now`, in the simulation's real time, for a runner [without a
+    /// thread](Self::without_thread). Call it once per frame, with a time that does not go back.
     pub fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
         if self.has_unsent_removals {
             self.send_removals();
@@ -219,7 +217,7 @@ where
     /// Returns the real time of the simulation's clock, for the stamps of an [`InputQueue`](crate::input::InputQueue).
     ///
     /// # Panics
-    /// If the runner was created [without a thread](Self::without_thread), so your own clock is the clock.
+    /// If the runner was created [without a thread](Self::without_thread).
     #[must_use]
     pub fn now(&self) -> Duration {
         let thread = self.thread.as_ref();
@@ -245,7 +243,8 @@ where
         })
     }
 
-    /// Inserts a body with its [colliders](Colliders), using a [`call`](Self::call). For thousands, see [Levels](Self#levels).
+    /// Inserts a body with its [colliders](Colliders), using a [`call`](Self::call). For thousands, see
+    /// [Levels](Self#levels).
     ///
     /// # Errors
     /// [`SendError`], with the function that inserts the body.
@@ -303,11 +302,9 @@ where
     }
 
     /// Continues after a [panic](Failure::Panic), from the newest [kept](Simulation::keep) state before the step or the
-    /// call that panicked.
+    /// call that panicked. Steps that were still to be resimulated and calls since that state are dropped.
     ///
-    /// If no state is kept, it continues from the present state or, if Rapier panicked, stays stopped. Steps that were
-    /// still to be resimulated and calls since that state are dropped. Bodies whose entities were removed since then
-    /// are removed.
+    /// If no state is kept, it continues from the present state or, if Rapier panicked, stays stopped.
     ///
     /// # Errors
     /// [`SendError`].
@@ -360,8 +357,8 @@ where
         self.view.step_cost()
     }
 
-    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`], or late when a
-    /// call paused it.
+    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`], or late when
+    /// a call paused it.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()
@@ -375,14 +372,12 @@ where
     /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
     ///
     /// The time since that step passes. After a panic, calls do not run unless a [`recover`](Self::recover) was sent
-    /// before them.
-    ///
-    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state: see
-    /// [`View::time`]. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
+    /// before them. A runner or overlap that takes over the simulation continues smoothly from the
+    /// [displayed](View::time) state. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
-    /// If the runner was created [without a thread](Self::without_thread): use [`Worker::stop`]. If the thread panicked
-    /// while no hook and no step was running, which is a bug in this crate.
+    /// If the runner was created [without a thread](Self::without_thread). If the thread panicked while no hook and no
+    /// step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.sender = None;

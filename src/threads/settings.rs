@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-/// Sets a [`Runner`](super::Runner)'s delay, and the limits of its queues.
+/// The delay of a [`Runner`](super::Runner), and the limits of its queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RunnerSettings {
     /// The delay of frames beyond the one step that interpolation needs, in steps: 0.5 by default, at most 60. Negative
-    /// numbers and NaN count as 0. The slack does not adapt automatically.
+    /// numbers and NaN count as 0.
     ///
     /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved):
-    /// they display the newest state. To see how many frames starve on your machine: `cargo run --release
-    /// -p evenstep-benches --all-features --example threads_report -- --seconds 8`.
+    /// they display the newest state.
     // A slack that adapts to the longest wait of the last two seconds was compared with a fixed one of the same mean
     // delay, on recorded runs of 20 s. With steps of 1 ms, it starved 0.00 % of the frames, not 0.04 %. With one step
     // of 30 ms among them every 1.6 s: 0.00 %, not 0.08 %. With steps of 11 ms and some of 30 ms: 3.94 %, not 3.98 %.
@@ -25,8 +24,8 @@ pub struct RunnerSettings {
     /// The number of steps whose [events](super::View::events) are kept until a frame displays them: 1,000 by default.
     /// Older ones are dropped and [counted](super::Runner::lost_events).
     pub events: usize,
-    /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default. In a
-    /// pause it may not be late at all. A new speed also applies to the time by which it is late.
+    /// How late physics may be before that time is dropped and [counted](super::Runner::dropped): 250 ms by default. In
+    /// a pause it may not be late at all.
     pub max_lag: Duration,
 }
 

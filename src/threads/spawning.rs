@@ -16,9 +16,8 @@ impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
     /// The body is inserted between two steps. From the next [`sync`](Self::sync) on, the entity has its
-    /// [`Body`](crate::ecs::hecs::Body). Until a frame displays it, the [`RenderPose`](crate::ecs::hecs::RenderPose) is
-    /// the pose at which it is inserted. If a panic prevents the insertion, the sync removes the `RenderPose`
-    /// ([`Spawned::is_lost`]).
+    /// [`Body`](crate::ecs::hecs::Body), or, if a panic prevented the insertion, loses its
+    /// [`RenderPose`](crate::ecs::hecs::RenderPose).
     ///
     /// # Errors
     /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.

@@ -19,7 +19,7 @@ use crate::ecs::{Picture, StateNumber};
 /// Times are in whole nanoseconds, so two times that are closer count as equal.
 const NANOSECOND: f64 = 1e-9;
 
-/// Displays a simulation on another thread: the picture of a frame, from [`Runner::frame`](super::Runner::frame) or
+/// The displayed frame of a simulation on another thread, from [`Runner::frame`](super::Runner::frame) or
 /// [`Overlap::frame`](super::Overlap::frame).
 #[derive(Debug)]
 pub struct View<E> {
@@ -239,8 +239,8 @@ impl<E> View<E> {
 
     /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed, unless
     /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. A body that lived only in steps that a
-    /// rollback ran again, and that no frame displayed, is not listed: with an
-    /// [`EntityMap`](crate::ecs::EntityMap), call `unmatched` after a rollback.
+    /// rollback ran again, and that no frame displayed, is not listed: with an [`EntityMap`](crate::ecs::EntityMap),
+    /// call `unmatched` after a rollback.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
@@ -254,15 +254,15 @@ impl<E> View<E> {
         self.screen.events.events()
     }
 
-    /// Returns how far the origin was shifted since the previous picture, in metres, to move the camera, like
+    /// Returns how far the origin was shifted since the previous frame, in metres, like
     /// [`Frame::origin_shift`](crate::Frame::origin_shift).
     #[must_use]
     pub fn origin_shift(&self) -> Vector {
         self.screen.origin_shift()
     }
 
-    /// Returns the data of this picture for renderers, like
-    /// [`Simulation::render_data`](crate::Simulation::render_data), or `None` before the first state is displayed.
+    /// Returns the poses of this frame for renderers, like [`Simulation::render_data`](crate::Simulation::render_data),
+    /// or `None` before the first state is displayed.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         let (displayed, _) = self.displayed.as_ref()?;
@@ -291,7 +291,7 @@ impl<E> View<E> {
         self.displayed.as_ref().map_or(0, |(state, _)| state.tick)
     }
 
-    /// Returns how far into the displayed step the frame is, as a fraction of the step, from 0 to 1.
+    /// Returns how far into the displayed step the frame is, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.displayed.as_ref().map_or(0.0, |(_, alpha)| *alpha)
@@ -302,9 +302,8 @@ impl<E> View<E> {
     /// It goes back only if the simulation does. In a pause it runs on to the newest state, and stays there.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
-    /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step if no later
-    /// state is known. If it is earlier, the first frame skips ahead, and bodies that would jump move on from where they
-    /// were displayed, as after a [correction](crate::Simulation::correction).
+    /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step. If it is
+    /// earlier, the first frame skips ahead, and bodies move on smoothly from where they were displayed.
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.screen.time())
@@ -317,9 +316,9 @@ impl<E> View<E> {
         self.is_starved
     }
 
-    /// Returns whether physics has stopped because a hook, a call or Rapier panicked. The picture then stays as it is,
-    /// until [`Runner::recover`](super::Runner::recover). [`Runner::failures`](super::Runner::failures) has the cause.
-    /// An `Overlap` does not stop, because its panics unwind through your call.
+    /// Returns whether physics has stopped because a hook, a call or Rapier panicked. The frames then stay the same,
+    /// until [`Runner::recover`](super::Runner::recover). An `Overlap` does not stop, because its panics unwind through
+    /// your call.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.mail.is_stopped

@@ -31,11 +31,10 @@ const MOST_STEPS_AT_ONCE: u32 = 5;
 /// visual error has decayed by then.
 const MOST_UNREAD: usize = 100;
 
-/// Runs the steps of a [`Runner`] that was created [without a thread](Runner::without_thread), whenever you call it.
+/// The steps of a [`Runner`] that was created [without a thread](Runner::without_thread), run whenever you call it.
 ///
-/// The runner stays with the game, and the worker may move to any thread. [`run_until`](Self::run_until) runs the due
-/// steps and returns when to call it again, so a test can pass any time, and a timer of a browser or of a server can
-/// call it. The result depends only on the passed times and on the order of the calls.
+/// The runner stays with the game, and the worker may move to any thread. The result depends only on the passed times
+/// and on the order of the calls.
 ///
 /// ```
 /// use evenstep::threads::{Runner, RunnerSettings};

@@ -21,7 +21,7 @@ use super::settings::RunnerSettings;
 use super::view::View;
 use frames::{Done, Job, run_steps};
 
-/// Runs each step on another thread while your game draws, with the hooks on the game's thread.
+/// A simulation whose steps run on another thread while your game draws, with the hooks on the game's thread.
 ///
 /// Use it if steps take so long that they cost frames, and your [`Hooks`] need data that cannot leave its thread, such
 /// as an ECS. A step starts when it is due, and has time until the next one is due. If it is not done by then, the game
@@ -47,21 +47,19 @@ use frames::{Done, Job, run_steps};
 /// ```
 ///
 /// # Latency
-/// Results are displayed one step later than by a [`Simulation`] in one thread, or less with
-/// [`set_slack`](Self::set_slack). If steps have uneven lengths, the longest one of the last second counts, so that the
-/// picture keeps its speed. Changes in `after_step` are displayed by the frame that calls it, so shift the origin there,
-/// together with the camera. Changes in `before_step` and between two frames are displayed with the step.
+/// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). If steps have
+/// uneven lengths, the longest one of the last second counts. Changes in `after_step` are displayed by the frame that
+/// calls it, so shift the origin there, together with the camera. Changes in `before_step` and between two frames are
+/// displayed with the step.
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
-/// Rapier](Hooks::physics_hooks). Earlier steps of the frame run on the game's thread, as do steps that are resimulated
-/// after a [rollback](Simulation::roll_back).
+/// Rapier](Hooks::physics_hooks). Earlier steps of the frame and resimulated steps run on the game's thread. All
+/// settings and limits apply, and the same steps run with the same bits as in one thread.
 ///
-/// # Frames
-/// All settings and limits apply, and the same steps run with the same bits as in one thread. A frame without a due
-/// step is displayed at once, and counted after the current step. Set a speed or a pause between frames, through
-/// [`simulation`](Self::simulation): in [`before_frame`](Hooks::before_frame) it would apply to frames that were
-/// already displayed, so the picture would stop and skip ahead.
+/// A frame without a due step is displayed at once, and counted after the current step. Set a speed or a pause between
+/// frames, through [`simulation`](Self::simulation): in [`before_frame`](Hooks::before_frame) it would apply to frames
+/// that were already displayed.
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,
@@ -163,8 +161,7 @@ impl Overlap {
     /// frame took.
     ///
     /// # Errors
-    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The frame's remaining steps are
-    /// dropped. Steps that are to be resimulated stay due.
+    /// The error of a hook, as from [`advance_with`](Simulation::advance_with).
     ///
     /// # Panics
     /// If the hooks or Rapier panic.
@@ -214,10 +211,7 @@ impl Overlap {
     }
 
     /// Returns the simulation between two frames, to save, edit or replace it, after it has waited for the step under
-    /// way.
-    ///
-    /// This calls the step's `after_step`, and runs the frames that wait for it. The simulation is then as in one
-    /// thread.
+    /// way, called its `after_step`, and run the frames that wait for it.
     ///
     /// # Errors
     /// The error of a hook, as from [`frame`](Self::frame). The next call returns the simulation.
@@ -238,7 +232,7 @@ impl Overlap {
     /// and the result of the hooks.
     ///
     /// A runner or overlap that takes over continues smoothly from the displayed state. In one thread the first frame
-    /// skips ahead by the [slack](Self::set_slack), by default a step, 17 ms at 60 Hz.
+    /// skips ahead by the [slack](Self::set_slack).
     ///
     /// # Panics
     /// If the step under way or a hook panics.
