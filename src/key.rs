@@ -10,14 +10,11 @@ use crate::slots::Slots;
 use rapier::dynamics::RigidBodyHandle;
 
 slotmap::new_key_type! {
-    /// The id of one body for the body's lifetime.
+    /// The id of one body for the body's lifetime, in eight bytes, as is an `Option<BodyKey>`.
     ///
-    /// It takes eight bytes, as does an `Option<BodyKey>`. Once its body has been removed, in whatever way, the key is
-    /// dead and never refers to a body again, even if Rapier reuses the body's slot. The methods of
-    /// [`Physics`](crate::Physics) then return `None` or an error.
-    ///
-    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another `Physics` it may
-    /// refer to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
+    /// Once its body has been removed, in whatever way, the key is dead and never refers to a body again. The methods
+    /// of [`Physics`](crate::Physics) then return `None` or an error. A key belongs to the [`Physics`](crate::Physics)
+    /// that created it, and to its copies. In another one it may refer to an unrelated body.
     pub struct BodyKey;
 
     /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the

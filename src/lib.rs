@@ -78,14 +78,12 @@
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
 //!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
-//!   `saving::fingerprint` tells whether machines agree.
 //! - **A frame displays the past:** the moment exactly one step before the simulated time, between the last two states.
 //!   Displayed poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::set_gravity`] and others that change all bodies, an assignment, or going back
-//!   in time. Cloning and [keeping a state](Simulation::keep) copy all bodies. A body's [`time_until_sleep`], 0.5 s by
-//!   default, has to be longer than a step. In debug builds without the README's profile, Rapier's assertions visit all
-//!   bodies.
+//!   in time, and for a copy of the state. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
+//!   step. In debug builds without the README's profile, Rapier's assertions visit all bodies.
 //!
 //! # Features
 //! No feature is on by default.
@@ -107,7 +105,7 @@
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and hecs are part of this API, so a new major version of one of them means a new major
-//! version of this crate. The re-exports always match.
+//! version of this crate.
 //!
 //! [`time_until_sleep`]: rapier::dynamics::RigidBodyActivation::time_until_sleep
 
@@ -188,23 +186,21 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// you choose a method.
 ///
 /// # What is resimulated
-/// evenstep resimulates steps, not frames. A step includes the hooks, and everything from one call of
+/// evenstep resimulates steps, not frames: the hooks, or everything from one call of
 /// [`next_step`](Simulation::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force,
-/// other gravity) are not repeated, so make them in the hooks, based on the input of that tick. Settings of the
-/// simulation do not go back, but the smoothing and correction of a single body do, except in a
-/// [correction](Simulation::correct).
+/// other gravity) are not repeated, so make them in the hooks. Settings of the simulation do not go back, but the
+/// smoothing and correction of a single body do, except in a [correction](Simulation::correct).
 ///
 /// Your game's state goes back too if it is among the [`Resources`]. Restore other state yourself.
 /// [`EntityMap::unmatched`](ecs::EntityMap::unmatched) helps with entities.
 ///
-/// The displayed poses stay the same until the present is reached, and then move to the corrected motion
-/// [smoothly](Simulation::correction). A body that is inserted in a resimulated step gets its earlier key if bodies are
-/// inserted and removed in the same order, and otherwise perhaps the key of another body.
+/// The displayed poses stay the same until the present is reached, and then move [smoothly](Simulation::correction) to
+/// the corrected motion. A body that is inserted in a resimulated step gets its earlier key if bodies are inserted and
+/// removed in the same order.
 ///
 /// # Cost
-/// While states are kept, each step, or with an [`interval`](rewind::Kept::interval) every n-th step, saves one,
-/// including the sleeping bodies. With 200 moving bodies, a frame with a step then takes 1.6 to 1.8 times as long, or
-/// 1.1 times with an interval of 8. Going back costs as much as saving a state.
+/// With 200 moving bodies, a frame with a step takes 1.6 to 1.8 times as long while each state is kept, or 1.1 times
+/// with an [`interval`](rewind::Kept::interval) of 8. Going back costs as much as saving a state.
 pub mod rewind {
     pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
 }
@@ -217,28 +213,24 @@ pub mod rewind {
 /// A saved simulation has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`];
 /// - the events of the last frame and of the last rollback;
-/// - the steps and dropped time of a frame that a panic has left open, which the next frame reports;
+/// - the dropped time of a frame that a panic has left open;
 /// - visual errors and pending calls of [`show_from`](Physics::show_from);
 /// - the [limits of the past](Simulation::keep), which you have to set again.
 ///
 /// # Guarantees
-/// The run continues bit for bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
-/// depends on their history: poses, velocities and keys are still the same, but the run may diverge later, for example
-/// when many joints wake many sleeping bodies at once.
+/// The run continues bit for bit with the feature `enhanced-determinism`. Without it, poses, velocities and keys are
+/// the same, but the run may diverge later, because Rapier has tables whose order depends on their history.
 ///
-/// # Soft bodies
-/// Rapier does not write the complete state of soft bodies, so a loaded run may diverge, whatever the features. Rapier
-/// omits the previous position of a moving [shape-matching
-/// target](rapier::dynamics::SoftBodyCluster::set_shape_matching_target), progress in pushing meshes apart that overlap
-/// or cross, some contact impulses, that a closed mesh is inside out, and that plastic flow has to continue. A clone
-/// has the complete state.
+/// With soft bodies, a loaded run may diverge whatever the features, because Rapier does not write their complete
+/// state. It omits where a moving [shape-matching target](rapier::dynamics::SoftBodyCluster::set_shape_matching_target)
+/// was, progress in pushing meshes apart, some contact impulses, that a closed mesh is inside out, and that plastic
+/// flow has to continue.
 ///
 /// # Untrusted files
-/// Load other people's states only if someone you trust has signed them. Damaged bytes give an error, but the checksum
-/// detects accidents, not malice. evenstep checks its own data, and that bodies, colliders and joints refer to each
-/// other consistently. It trusts data that Rapier neither checks nor exposes, such as trees, islands, contacts and
-/// meshes. With these, a forged state can panic in any call into Rapier, end the process, or take any amount of time
-/// and memory.
+/// Load other people's states only if someone you trust has signed them. The checksum detects accidents, not malice.
+/// evenstep checks its own data, and that bodies, colliders and joints refer to each other consistently, but not
+/// Rapier's trees, islands, contacts and meshes. With these, a forged state can panic in any call into Rapier, end the
+/// process, or take any amount of time and memory.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;

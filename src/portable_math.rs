@@ -3,8 +3,9 @@
 /// Makes the standard library's float functions return the same results on every platform, in the whole program.
 ///
 /// This covers `sin`, `powf` and all other functions whose last bits the standard library leaves to the platform, for
-/// `f32` and `f64`. Use it if runs must agree bit for bit between machines. Invoke it once, in your game's `main.rs`,
-/// and enable the feature `enhanced-determinism`:
+/// `f32` and `f64`. Invoke it once, in your game's `main.rs`, and enable the feature `enhanced-determinism`, with which
+/// Rapier still calls the platform's C library: for principal axes of inertia, angular limits and motors of joints,
+/// soft bodies, and (only `log2f`) its tree of bounding boxes.
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();
@@ -16,16 +17,9 @@
 /// }
 /// ```
 ///
-/// # Why
-/// Even with `enhanced-determinism`, Rapier calls the platform's C library, and different versions round differently:
-/// - for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with several colliders;
-/// - for angular limits and motors of joints, and for soft bodies;
-/// - for how much of its tree of bounding boxes to rebuild at a time (only `log2f`).
-///
-/// # How
 /// The macro defines these functions with the crate [`libm`](https://docs.rs/libm), under their C names, and a
-/// program's definition takes precedence over a library's. Other linked libraries, even those in C, use these
-/// definitions too. They are as accurate as the platform's functions, but some are slower.
+/// program's definition takes precedence over a library's, for all linked libraries. They are as accurate as the
+/// platform's functions, but some are slower.
 ///
 /// # Limits
 /// - A second use is a linker error, and so is another crate that defines the same names.

@@ -11,13 +11,10 @@ use rapier::math::{Real, SIMD_WIDTH};
 /// Returns a hash of what may differ between two machines that run the same game, to compare before a match. Requires
 /// the feature `checksum`.
 ///
-/// If two programs have the same fingerprint, expect their runs to agree bit for bit. It differs between versions of
-/// Rapier, between builds with different features that change bits, and between platforms whose C libraries round
-/// differently, unless they use [`portable_math`](crate::portable_math).
-///
-/// The hash covers the version of Rapier, its features `enhanced-determinism` and `simd8`, and 4,096 values of each
-/// float function that Rapier gets from the C library. No step is run, so equal fingerprints are evidence, not proof.
-/// [Checksums](crate::Physics#checksums) during the match find the remaining differences.
+/// It covers the version of Rapier, its features `enhanced-determinism` and `simd8`, and 4,096 values of each float
+/// function that Rapier gets from the C library, or from [`portable_math`](crate::portable_math). No step is run, so
+/// equal fingerprints are evidence, not proof. [Checksums](crate::Physics#checksums) during the match find the
+/// remaining differences.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();

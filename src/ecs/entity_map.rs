@@ -40,8 +40,7 @@ use super::host::{Bodies, Host, Picture, StateNumber};
 ///
 /// When an entity dies, call [`remove_body`](Self::remove_body) in a step. Once per frame, call
 /// [`take_removed`](Self::take_removed), then [`moved`](Self::moved). If you skip some frames, the next call covers
-/// them too. After an assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies. If the
-/// new value is another level, replace the `EntityMap` too, because its keys may be equal to old ones.
+/// them too. For another level, replace the `EntityMap`, because keys may be equal to old ones.
 ///
 /// # Panics
 /// In builds with debug assertions, [`take_removed`](Self::take_removed) and [`moved`](Self::moved) panic if they get
@@ -120,10 +119,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         (*owned == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity that was despawned or has lost its body component.
-    ///
-    /// Call it at that moment, in a hook with the hook's [`Physics`]. If another entity has the body by now, it is
-    /// kept. A runner removes the body between two steps.
+    /// Removes the body of an entity that was despawned or has lost its body component. Call it at that moment, in a
+    /// hook with the hook's [`Physics`]. If another entity has the body by now, it is kept. A runner removes the body
+    /// between two steps.
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             bodies.remove_for_entities(key);
@@ -169,7 +167,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     ///
     /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
     /// resimulated step. The returned entities have no body from then on. The next [`moved`](Self::moved) returns every
-    /// body's pose. With a runner, ask it for a clone of its physics.
+    /// body's pose.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         self.synced = Synced::default();
         let gone = self.take_if(|key, _| physics.handle(key).is_none());

@@ -23,10 +23,8 @@ pub trait Bodies {
 }
 
 /// A type that displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
-/// [`Overlap`](crate::threads::Overlap), as of its last frame. It cannot be implemented for other types.
-///
-/// Use it for code that draws and plays sounds whatever loop the game runs. The methods are those of the simulation and
-/// of the [view](crate::threads::View).
+/// [`Overlap`](crate::threads::Overlap), as of its last frame. It cannot be implemented for other types. Use it for
+/// code that draws and plays sounds whatever loop the game runs.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -201,8 +199,7 @@ impl Host for Simulation {
 }
 
 /// The future key of a body that was sent to the physics thread with [`Runner::spawn`](crate::threads::Runner::spawn).
-///
-/// It is known once the body is inserted, between two steps, so in every later [`call`](crate::threads::Runner::call).
+/// It is known once the body is inserted, between two steps.
 #[derive(Clone, Debug, Default)]
 pub struct Spawned(Arc<OnceLock<Option<(BodyKey, StateNumber)>>>);
 

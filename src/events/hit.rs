@@ -16,7 +16,7 @@ use rapier::math::{Pose, Real, Vector};
 #[non_exhaustive]
 pub struct Hit {
     /// The point of contact, in metres in world space. Rapier finds it before it moves the bodies of the step, and it
-    /// moves with the dynamic body. Between two dynamic bodies it moves with both, by half of each motion.
+    /// moves with the dynamic body, or by half of the motion of each of two.
     pub point: Vector,
     /// The direction from the first collider to the second, of unit length.
     pub normal: Vector,

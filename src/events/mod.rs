@@ -121,9 +121,9 @@ pub struct Quarantined {
 
 /// A dynamic body that fell asleep or woke up in a step.
 ///
-/// Use it to learn that a shot is over, in pool, dice or golf: all balls that you wait for sleep. A body sleeps once
-/// all bodies that it touches have been slow for half a second. One that rests on a moving platform, or that a force
-/// generator or a hook pushes, stays awake: compare its velocity instead.
+/// Use it to learn that a shot is over, in pool, dice or golf. A body sleeps once all bodies that it touches have been
+/// slow for half a second. One that rests on a moving platform, or that a force generator or a hook pushes, stays
+/// awake: compare its velocity instead.
 ///
 /// A body that is inserted awake does not wake up. One that is disabled, removed, or becomes another type does not fall
 /// asleep. Once it is enabled or dynamic again, and is awake, it wakes up.
@@ -240,9 +240,8 @@ impl Event {
     }
 }
 
-/// The events of a frame, of the last step, or of one tick ([`in_step`](Self::in_step)).
-///
-/// They borrow nothing, so a loop over hits can remove the bodies that were hit:
+/// The events of a frame, of the last step, or of one tick ([`in_step`](Self::in_step)). A loop over hits can remove
+/// the bodies that were hit:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -266,10 +265,9 @@ impl Event {
 ///
 /// # Order
 /// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, quarantined bodies,
-/// and bodies that fell asleep or woke up. Collisions and contact forces are ordered by their pairs of colliders: by
-/// the lower handle of the two, then by the higher one. Events of one pair are in the order in which they happened.
-/// Tears are ordered by soft body, and bodies by key. So the order is the same in every run of the same steps, on any
-/// number of threads.
+/// and bodies that fell asleep or woke up. Collisions and contact forces are ordered by the lower handle of the two
+/// colliders, then by the higher one, tears by soft body, and the others by key. So the order is the same in every run
+/// of the same steps, on any number of threads.
 #[derive(Clone)]
 pub struct Events {
     all: SharedEvents,

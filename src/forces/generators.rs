@@ -25,13 +25,11 @@ impl Wrench {
     }
 }
 
-/// A lasting force on one body: it acts in every step until it is removed.
+/// A lasting force on one body, for [`Physics::insert_force_generator`](crate::Physics::insert_force_generator).
 ///
-/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). The force is computed from
-/// the body's state at the start of each step. It keeps the body awake, unless the force and the torque are exactly
-/// zero. A force that is not finite is ignored and counted in
-/// [`Frame::rejected_forces`](crate::Frame::rejected_forces). For a formula of your own, call
-/// [`add_force`](crate::Physics::add_force) in a hook before each step.
+/// The force is computed from the body's state at the start of each step. It keeps the body awake, unless the force and
+/// the torque are exactly zero. A force that is not finite is ignored and [counted](crate::Frame::rejected_forces). For
+/// a formula of your own, call [`add_force`](crate::Physics::add_force) in a hook before each step.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

@@ -8,11 +8,11 @@ use crate::time::Step;
 /// The largest `f32` below one, so that no fraction is rounded up to a whole step.
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
-/// A queue of time-stamped input samples.
+/// A queue of time-stamped input samples. In each step, [`drain`](Self::drain) returns its samples. Every sample is
+/// delivered once, even if a frame has no step or several.
 ///
 /// Times are [real time](crate::time::Clock::real_time), to which [`FrameTimer::stamp`](crate::time::FrameTimer::stamp)
-/// converts a host's time stamps. In each step, [`drain`](Self::drain) returns its samples. Every sample is delivered
-/// once, even if a frame has no step or several.
+/// converts a host's time stamps.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -31,24 +31,16 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// In a step, count presses with a [`Button`](crate::input::Button), sum motion, and use the newest value of an axis.
 ///
-/// # Hooks that fail
-/// If a hook fails or panics after it has drained the queue, the hook of that step is called again, and the queue has
-/// the samples no longer. Keep them until the step has run.
-///
-/// # Rollback
-/// A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
-/// before the end of the step, with `NextStep` none. If your game rolls back, use a
-/// [`TickQueue`](crate::input::TickQueue).
-///
-/// # Pause
-/// The first step after a pause gets all samples at once. If key presses in a menu are not meant for the game, pass
-/// [`drain_all`](Self::drain_all) to the buttons in each frame, so that a key that is released in the menu is up when
-/// the game resumes.
-///
-/// # Level restarts
-/// With a new [`Simulation`](crate::Simulation), clear the queue, and create a new
-/// [`FrameTimer`](crate::time::FrameTimer). If a state is [assigned](crate::Physics#the-state-as-a-value), both
-/// continue.
+/// # Special cases
+/// - If a hook fails or panics after it has drained the queue, it is called again for that step, and the samples are
+///   gone. Keep them until the step has run.
+/// - A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
+///   before the end of the step, with `NextStep` none. For rollback, use a [`TickQueue`](crate::input::TickQueue).
+/// - The first step after a pause gets all samples at once. To keep them from the game, pass
+///   [`drain_all`](Self::drain_all) to the buttons in each frame, so that a key that is released in a menu is up.
+/// - With a new [`Simulation`](crate::Simulation), clear the queue, and create a new
+///   [`FrameTimer`](crate::time::FrameTimer). If a state is [assigned](crate::Physics#the-state-as-a-value), both
+///   continue.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {
@@ -65,8 +57,7 @@ pub enum Delivery {
     /// Delivers a sample to the step whose interval contains its time stamp.
     ///
     /// The same input goes to the same steps at every frame rate. A sample waits for its step: up to a step, or up to a
-    /// frame if that is longer. An event that is stamped when it is polled would wait for the next frame: use
-    /// `NextStep` for it.
+    /// frame if that is longer. For an event that is stamped when it is polled, use `NextStep`.
     #[default]
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.

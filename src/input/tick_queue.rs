@@ -24,17 +24,13 @@ use crate::time::Step;
 /// # Ok::<(), TickError<&str>>(())
 /// ```
 ///
-/// # Order
-/// Within a tick, samples come in the order of pushes, which differs between machines of a network: use a queue for
-/// each player, or sort the samples of a tick.
-///
-/// # Another match
-/// Create a new queue for a match whose ticks begin again.
-///
-/// # Rollback and hooks that fail
-/// The queue does not keep delivered samples. When a simulation goes back to an earlier tick, call
-/// [`set_tick`](Self::set_tick) and push the samples from that tick on again. If a hook fails or panics after it has
-/// drained the queue, the hook of that step is called again, so keep the samples until the step has run.
+/// # Special cases
+/// - Within a tick, samples come in the order of pushes, which differs between machines of a network: use a queue for
+///   each player, or sort them.
+/// - For a match whose ticks begin again, create a new queue.
+/// - The queue does not keep delivered samples. When a simulation goes back, call [`set_tick`](Self::set_tick) and push
+///   the samples from that tick on again. If a hook fails or panics, it is called again for that step, so keep the
+///   samples until the step has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {

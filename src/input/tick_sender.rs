@@ -4,10 +4,9 @@ use std::{iter, mem};
 
 /// A player's samples, assigned to ticks so that each tick gets exactly one, even if the input delay changes.
 ///
-/// Use it for the local player in lockstep or with rollback. If the delay grows, the sender repeats its last sample. If
-/// the delay shrinks, it drops samples until one is for a tick that has none. Push and send only what
-/// [`schedule`](Self::schedule) returns, so that your [`TickQueue`](crate::input::TickQueue) equals that of every
-/// receiver.
+/// If the delay grows, the sender repeats its last sample. If it shrinks, the sender drops samples until one is for a
+/// tick that has none. Push and send only what [`schedule`](Self::schedule) returns, so that your
+/// [`TickQueue`](crate::input::TickQueue) equals that of every receiver.
 ///
 /// ```
 /// # use evenstep::input::TickSender;
@@ -22,7 +21,7 @@ use std::{iter, mem};
 /// ```
 ///
 /// A sample should say which buttons are down, because a dropped press would be lost and a repeated one would count
-/// twice. The receiver counts presses with a [`Button`](crate::input::Button).
+/// twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickSender<T> {

@@ -112,10 +112,8 @@ impl Physics {
     /// removed since. There are none if the body was removed.
     ///
     /// Use it for a state, such as whether a character stands on something, and [`events`](Self::events) for a moment,
-    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Ask in each step.
-    ///
-    /// The pairs are in the [order](crate::events::Events#order) of collisions. Rapier finds touches before it moves
-    /// the bodies of the step, so a new collider touches nothing before its first step.
+    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Rapier finds touches before
+    /// it moves the bodies of the step. The order is that of [collisions](crate::events::Events#order).
     #[must_use]
     pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
         let PhysicsWorld {
@@ -253,11 +251,11 @@ impl Physics {
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }
 
-    /// Returns Rapier's world, to change joints, parameters, colliders without a body and anything else except bodies.
-    /// No body is checked for changes.
+    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
+    /// changes.
     ///
     /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
-    /// react. For gravity, use [`set_gravity`](Self::set_gravity).
+    /// react.
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.world.has_unwritten_changes = true;
         &mut self.world.rapier
@@ -266,9 +264,8 @@ impl Physics {
     /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders. No other body
     /// is checked for changes.
     ///
-    /// Keys of removed bodies are ignored. A change of another body is displayed once it moves. If you remove another
-    /// one, its key is dead at once, but [`removed`](crate::Simulation::removed) lists it only after
-    /// [`rapier_mut`](Self::rapier_mut) was used.
+    /// A change of another body is displayed once it moves. If you remove another one, its key is dead at once, but
+    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
@@ -276,9 +273,9 @@ impl Physics {
 
     /// Returns Rapier's world, to change anything in it, at the cost of a check of every body.
     ///
-    /// The check reads the mass and the velocity of all moving bodies, in each step in which you call this method, and
-    /// once for all calls between two frames. It costs 57 to 128 ns per body with 10,000 bodies. Do not step the world
-    /// here: the clock does not count such a step. A step length that you set is not used.
+    /// The check costs 57 to 128 ns per body with 10,000 bodies, in each step in which you call this method, and once
+    /// for all calls between two frames. Do not step the world here: the clock does not count such a step. A step
+    /// length that you set is not used.
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
         self.edits.all = true;
         self.rapier_mut_except_bodies()

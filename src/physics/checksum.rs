@@ -14,9 +14,7 @@ use super::Physics;
 /// # Checksums
 ///
 /// Machines that run the same steps exchange a checksum every few ticks. If it differs, compare the checksums of the
-/// bodies to find which ones diverged. Checksums require the feature `checksum`.
-///
-/// The hash is XXH3 with 64 bits, the same on every platform. It does not protect against a machine that cheats.
+/// bodies. They require the feature `checksum`. The hash is XXH3 with 64 bits, the same on every platform.
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key: their handles, types,
     /// poses, velocities, forces and sleep timers, and whether they are enabled and asleep.

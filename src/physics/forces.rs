@@ -15,10 +15,9 @@ use super::{Physics, Stage};
 ///
 /// | added | act in |
 /// | --- | --- |
-/// | in the hook before a step | that step; if the step does not run, they are discarded |
-/// | in the hook after a step | the next step, even if a pause comes before it |
-/// | before a frame, or in it outside of its steps | the next step. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
-/// | in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
+/// | in the hook before a step | that step; if it does not run, they are discarded |
+/// | in the hook after a step, or in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | the next step, even if a pause comes before it |
+/// | between two frames, or in a frame outside of its steps | the next step. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up, so add them in each step and not in each frame:
 ///
@@ -136,13 +135,12 @@ impl Physics {
         self.world.rapier.gravity
     }
 
-    /// Sets the gravity, in m/s² and world axes, and wakes the sleeping bodies that it acts on: dynamic bodies, soft
-    /// bodies and the bodies that touch them, except disabled bodies and bodies with a gravity scale of 0. (Rapier's
-    /// field `gravity` wakes none, even in mid-air.)
+    /// Sets the gravity, in m/s² and world axes, from the next step on, and wakes the sleeping bodies that it acts on:
+    /// dynamic bodies, soft bodies and the bodies that touch them, except disabled bodies and bodies with a gravity
+    /// scale of 0. Rapier's field `gravity` wakes none.
     ///
-    /// The new gravity acts from the next step on, which in the hook before a step is that step. A change reads all
-    /// bodies once. Equal gravity changes nothing, so you can call it in every step. A rollback does not repeat a
-    /// change [between two frames](crate::rewind#what-is-resimulated).
+    /// A change reads all bodies once. Equal gravity changes nothing. A rollback does not repeat a change [between two
+    /// frames](crate::rewind#what-is-resimulated).
     ///
     /// # Errors
     /// [`VectorError`] if `gravity` is not finite.
@@ -161,9 +159,7 @@ impl Physics {
     }
 
     /// Wakes all sleeping bodies and soft bodies, except disabled ones. Use it after you change a parameter of the
-    /// world, because Rapier wakes no body then.
-    ///
-    /// The call reads all bodies once. A rollback does not repeat a call [between two
+    /// world. The call reads all bodies once. A rollback does not repeat a call [between two
     /// frames](crate::rewind#what-is-resimulated).
     pub fn wake_up_all(&mut self) {
         self.wake(|body| !body.is_fixed(), |_| true);

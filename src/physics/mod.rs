@@ -65,33 +65,26 @@ pub(crate) use steps::StepRecord;
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
-/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies), then perhaps [`wake_up_all`](Self::wake_up_all) | none, or a read of every body |
+/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
+/// | wake bodies after a change of a parameter | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |
-///
-/// You may call all methods at any time, even in a rollback, unless they say otherwise. After a [panic of
-/// Rapier](crate::Simulation#after-a-panic-of-rapier), values may be wrong, and Rapier may panic again.
 ///
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
 ///
-/// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
-/// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
-/// last step; and the [`Resources`](crate::Resources). A clone in a hook has no current step, and lacks the forces that
-/// were added for it.
-///
-/// A snapshot lacks what your game keeps outside of it (input queues, components, [`Hooks`](crate::Hooks)), Rapier's
-/// quarantine list of the last step, and the counters of Rapier's pipeline.
+/// A snapshot holds Rapier's world and gravity; tick and time; the last two poses of every body; keys, targets, force
+/// generators, pending forces; the smoothing and correction of single bodies; the events of the last step; and the
+/// [`Resources`](crate::Resources). It lacks what your game keeps outside of it, Rapier's quarantine list, and the
+/// counters of Rapier's pipeline. A clone in a hook has no current step, and lacks the forces that were added for it.
 ///
 /// An assignment does not change clock and settings, except tick and time. It clears the
 /// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next frame's
 /// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of bodies
-/// that were inserted after the snapshot are dead, and the same steps create the same keys again. Taking the value out
-/// with `std::mem::take` and putting it back before any simulation uses it has no effect.
+/// that were inserted after the snapshot are dead, and the same steps create the same keys again.
 ///
 /// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) starts again from there. So a restarted level is the same run at every frame
-/// rate.
+/// [`Frame::steps`](crate::Frame::steps) counts from there. So a restarted level is the same run at every frame rate.
 pub struct Physics {
     tick: u64,
     time: ExactTime,

@@ -78,9 +78,8 @@ impl Physics {
     ///
     /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states and the
     /// [target](Self::set_kinematic_target) are moved too, so seen from the exit the motion continues without a jump.
-    /// The links of a multibody move with its root. For this tick and earlier ones,
-    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) still have the body on the
-    /// entry side.
+    /// The links of a multibody move with its root. [Earlier poses](crate::Simulation::pose_at), up to this tick, stay
+    /// on the entry side.
     ///
     /// # Errors
     /// Like [`teleport`](Self::teleport), and [`BodyError::NotFinite`] if the result is not finite.
@@ -109,27 +108,24 @@ impl Physics {
     /// Makes `origin`, a point in world space, the new origin of the world. Use it in worlds so large that f32 is too
     /// coarse far from the origin.
     ///
-    /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, displayed
-    /// poses, [targets](Self::set_kinematic_target), pending forces and the anchors of
-    /// [`ForceGenerator::Spring`](crate::forces::ForceGenerator::Spring). Joints move with their bodies, and the
-    /// colliders of soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep
-    /// after the next step, soft bodies after the second one. Your game has to move what it keeps in world space
-    /// itself, and the targets of shape matching, which Rapier does not reveal. Move a camera by
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift).
+    /// All positions move by −`origin`, those of bodies, colliders, queries, displayed poses,
+    /// [targets](Self::set_kinematic_target), pending forces and the anchors of
+    /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
+    /// velocity changes, and sleeping bodies stay asleep. Move what your game keeps in world space, a camera by
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
     ///
-    /// If you use rollback, shift the origin in a hook, so that resimulation repeats the shift.
-    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then return earlier ticks
-    /// in the coordinates of those ticks. A shift outside of a hook, or in a step that is then dropped, discards the
-    /// [states and poses](crate::Simulation::keep) of earlier ticks.
+    /// Call it in a hook, so that resimulation repeats the shift. Earlier [poses](crate::Simulation::pose_at) and
+    /// [worlds](crate::Simulation::world_at) keep the coordinates of their ticks. A shift outside of a hook, or in a
+    /// step that is then dropped, discards the [states and poses](crate::Simulation::keep) of earlier ticks.
     ///
     /// # Cost and precision
     /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body once, and in the next
     /// step Rapier finds all contacts again and computes sleeping bodies too, so [`Frame::awake`](crate::Frame::awake)
-    /// counts them.
+    /// counts them. The sleep timer of each awake body starts again.
     ///
     /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
     /// are the same bit for bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
-    /// the larger distance, 0.03 mm at 500 m. The sleep timer of each awake body starts again.
+    /// the larger distance, 0.03 mm at 500 m.
     ///
     /// # Errors
     /// [`VectorError`] if `origin` is not finite.
@@ -167,18 +163,13 @@ impl Physics {
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`, in simulated time. A time in the past
     /// means the next step. The body turns along the shorter arc.
     ///
-    /// Set a target once for a motion of any length, in the hook before a step, so that the run is the same at every
-    /// frame rate. The motion is spread evenly over the steps until `time`, without adding up rounding errors. If you
-    /// know the path only once per frame, set a target before each frame, for
-    /// [`Clock::time_after`](crate::time::Clock::time_after). The motion is even too, but the run depends on the frame
-    /// times.
+    /// Set a target once for a motion of any length, in the hook before a step. The motion is spread evenly over the
+    /// steps until `time`, without adding up rounding errors. If you know the path only once per frame, set a target
+    /// before each frame, for [`Clock::time_after`](crate::time::Clock::time_after).
     ///
     /// A later target replaces an earlier one and starts at the body's current pose. Setting the same target again
-    /// changes nothing. If the body's position is set through Rapier during the motion, the rest of the motion starts
-    /// there. After its last step the body is at rest.
-    ///
-    /// A disabled body stays where it is. If it is enabled before `time`, it still arrives at `time`, so it moves
-    /// faster than before. If it is enabled later, it stays.
+    /// changes nothing. If the body's position is set through Rapier, the rest of the motion starts there. A disabled
+    /// body stays where it is. If it is enabled before `time`, it still arrives at `time`.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`] for

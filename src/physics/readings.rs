@@ -33,15 +33,15 @@ impl Physics {
         }
     }
 
-    /// Pauses the simulation after the current step: no further step of the frame runs, and the frame displays exactly
-    /// this step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
+    /// Pauses the simulation after the current step: the frame displays exactly this step's state. Use it for a
+    /// hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step. Elsewhere it has no effect. If the hook also assigns another state,
-    /// assign first: a call on the new state pauses before its first step. Steps that are still due run in the first
-    /// frame after [`resume`](crate::Simulation::resume), and no limit drops them, so all steps are the same at every
-    /// frame rate. Single steps that are still due in a pause are dropped.
+    /// Call it in the hook before or after a step. Elsewhere it has no effect. Steps that are still due run in the
+    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them. Single steps that are still
+    /// due in a pause are dropped. If the hook also assigns another state, assign first: a call on the new state pauses
+    /// before its first step.
     ///
-    /// A pause is not part of the state: neither a resimulated step nor a copy pauses. To freeze a match on all
+    /// The state does not contain a pause: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.
     #[doc(alias("pause", "hit_stop"))]
     pub fn pause_after_step(&mut self) {

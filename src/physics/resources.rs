@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Physics;
 
-/// Your game's values in a simulation's state, such as scores, a random generator or a whole ECS world. There is at
-/// most one of each type.
+/// Your game's values in a simulation's state, such as scores, a random generator or a whole ECS world, at most one of
+/// each type.
 ///
 /// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
-/// [copy](crate::Physics#the-state-as-a-value), to the physics thread.
+/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. Saved states, recordings and checksums do not
+/// include them.
 ///
 /// ```
 /// # use evenstep::{Physics, Simulation, rewind::Kept};
@@ -34,13 +35,8 @@ use super::Physics;
 /// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope), and
 /// outside of hooks [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
-/// # Cost
 /// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`, and
 /// change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
-///
-/// # Limits
-/// Saved states, recordings and checksums do not include resources: save, record and hash them separately. A loaded
-/// state has none.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 
@@ -174,7 +170,7 @@ impl Physics {
     ///
     /// # Panics
     /// In `f`, cloning the physics panics. If `f` assigns to the physics, or inserts or removes a value of that type,
-    /// that change holds, and the value that was taken out is dropped.
+    /// the value that was taken out is dropped.
     #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

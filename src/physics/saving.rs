@@ -98,12 +98,11 @@ impl<'de> Deserialize<'de> for Physics {
 ///
 /// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
 /// [assign](Physics#the-state-as-a-value) the state. For a saved game, use
-/// [`Simulation::save`](crate::Simulation::save), which adds the clock and its settings. The module
-/// [`saving`](crate::saving) has guarantees and limits.
+/// [`Simulation::save`](crate::Simulation::save), which adds the clock. The module [`saving`](crate::saving) has
+/// guarantees and limits.
 ///
 /// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last
-/// step. So steps that read [`events`](Self::events) of the previous step differ once after a load. `Physics` also
-/// implements serde's traits, for your own format without the header.
+/// step. `Physics` also implements serde's traits, for your own format.
 impl Physics {
     /// Returns the state as bytes, to be read by [`load`](Self::load). In a hook before a step, the bytes hold nothing
     /// of that step, like a clone.
@@ -152,10 +151,8 @@ impl Physics {
 }
 
 /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a
-/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). Requires the feature `serde`.
-///
-/// A state from another machine continues bit for bit. If the fingerprints differ, bodies that are added later may be
-/// rounded differently.
+/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, the state continues bit for bit,
+/// but bodies that are added later may be rounded differently.
 ///
 /// # Errors
 /// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents

@@ -9,10 +9,9 @@ use rapier::math::{Pose, Rotation};
 /// one body with [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback or a [correction](crate::Simulation::correct) of the state, a body may not be where it was
-/// displayed. The difference, its visual error, is added to its displayed pose and decays, so the body does not jump.
-/// The same happens after a change of a body's [`Smoothing`](crate::Smoothing), and after
-/// [`Physics::show_from`](crate::Physics::show_from). Position and rotation decay separately, but if the position's
-/// correction is too large to be smoothed, the rotation jumps too.
+/// displayed. The difference, its visual error, is added to its displayed pose and decays. The same happens after a
+/// change of [`Smoothing`](crate::Smoothing), and after [`Physics::show_from`](crate::Physics::show_from). Position and
+/// rotation decay separately, but if the position's correction is too large to be smoothed, the rotation jumps too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -50,7 +49,7 @@ pub enum DecayCurve {
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///
     /// Use it where the error has to end, such as before the next throw. If another correction comes before the end,
-    /// the errors add up, and the remaining time is the average of both, weighted by their sizes.
+    /// the remaining time is the average of both, weighted by their sizes.
     Linear(Duration),
 }
 

@@ -28,10 +28,9 @@ const KEPT: usize = 64;
 /// With a [`Runner`](crate::threads::Runner), send each step's tick and value through a channel, and set all received
 /// values before a frame. Values that come early wait until their step is displayed.
 ///
-/// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
-/// earlier value of that step and all later ones. In the middle of a rollback, draw the last value again. The values of
-/// the last 64 steps that set one are kept. If you go back further, the first value set there is drawn for its whole
-/// step.
+/// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces that of
+/// the step and all later ones. In the middle of a rollback, draw the last value again. The values of the last 64 steps
+/// that set one are kept.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
@@ -60,10 +59,8 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
-    /// Sets the value at the end of the step with this [`tick`](crate::Step::tick).
-    ///
-    /// If a step sets it twice, the last value counts, and if one of the calls was a [`jump`](Self::jump), the step
-    /// jumps to it. If a step sets nothing, the previous value stays for the whole step.
+    /// Sets the value at the end of the step with this [`tick`](crate::Step::tick). If a step sets it twice, the last
+    /// value counts, and one [`jump`](Self::jump) is enough to jump. If a step sets nothing, the previous value stays.
     pub fn set(&mut self, tick: u64, value: T) {
         self.push(tick, value, false);
     }

@@ -46,16 +46,15 @@ pub enum Smoothing {
     ///
     /// Use it at low rates, for bodies so fast that corners are visible, and for a body that turns by more than half a
     /// turn in a step. It overshoots contacts a little. The position is a cubic Hermite spline. The rotation follows
-    /// the first angular velocity, which fades into the second. The remaining difference to the second pose, which must
-    /// be less than half a turn, is spread smoothly.
+    /// the first angular velocity, which fades into the second, and the remaining difference, which must be less than
+    /// half a turn, is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
     /// latency.
     ///
-    /// Under an acceleration a, a body is off by at most a · dt² from the next state. With Rapier's four substeps that
-    /// is 0.625 · a · dt², or 1.7 mm for free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps
-    /// back. A [preview] has the right contacts too. While [`alpha`](crate::Frame::alpha) is 1, as after a change of
-    /// the rate, the body is displayed at its last state.
+    /// Under an acceleration a, a body is off by at most a · dt² from the next state, or 1.7 mm for free fall at 60 Hz.
+    /// At a contact it is off by up to |v| · dt, and then jumps back. A [preview] has the right contacts too. While
+    /// [`alpha`](crate::Frame::alpha) is 1, as after a change of the rate, the body is displayed at its last state.
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/recipes-players.md#previewing-the-next-step
     Extrapolate,

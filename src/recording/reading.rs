@@ -147,10 +147,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that
-    /// is later.
-    ///
-    /// `run` is an index of [`runs`](Self::runs). After the last run, the replay is at its end. To display it from
-    /// exactly that tick, play frames without displaying them until [`Physics::tick`](crate::Physics::tick) reaches it.
+    /// is later. `run` is an index of [`runs`](Self::runs). To display it from exactly that tick, play frames without
+    /// displaying them until [`Physics::tick`](crate::Physics::tick) reaches it.
     #[must_use]
     pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
         let start = self.runs.get(run).map_or(self.end, |run| {

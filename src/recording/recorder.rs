@@ -124,14 +124,13 @@ pub enum RecordError {
 /// [`after_step`](crate::Hooks::after_step).
 ///
 /// # Contents
-/// - The state at the beginning of the run, and later keyframes: the simulation, as [`Simulation::save`] writes it, and
-///   your game's part.
-/// - For each frame, its time and the settings of the clock, so pause, speed and rate need no input.
+/// - At the beginning and in later keyframes, the state as [`Simulation::save`] writes it, and your game's part.
+/// - For each frame, its time and the settings of the clock.
 /// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
 /// Other changes between two frames are not recorded, and a replay reports them as a difference. Make them in a step,
-/// from its input, or call [`new_run`](Self::new_run) after them, as for a new level. Neither are [Rapier's
-/// hooks](crate::Hooks::physics_hooks), a thread pool, and the events of the last frame before a state.
+/// from its input, or call [`new_run`](Self::new_run) after them. [Rapier's hooks](crate::Hooks::physics_hooks) and
+/// thread pools are not recorded.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,
@@ -173,9 +172,9 @@ impl<W: Write> Recorder<W> {
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
     /// Call it after changing the state outside of steps. A new run begins by itself after the state was assigned,
-    /// rewound, corrected or renumbered, after a step that did not run, and after a frame that was not recorded. If
-    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written, usually one. The
-    /// same applies to the beginning of the recording.
+    /// rewound, corrected or renumbered, and after a step or frame that did not run or was not recorded. If
+    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written, even at the
+    /// beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
@@ -210,8 +209,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Records the input of a step. Call it once in each step, before your game acts on the input, so that it is
-    /// recorded even if the game panics in that step. Resimulated steps are not recorded: the next frame begins a [new
-    /// run](Self::new_run).
+    /// recorded even if the game panics in that step. Resimulated steps are not recorded.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.

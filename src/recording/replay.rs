@@ -70,20 +70,15 @@ pub struct Divergence {
     pub bodies: Vec<BodyKey>,
 }
 
-/// A player of a recording, from [`Recording::replay`](crate::recording::Recording::replay), that checks the results.
+/// A player of a recording that checks the results, from [`Recording::replay`](crate::recording::Recording::replay).
+/// You write the loop, with the same calls as in [`Recorder`](crate::recording::Recorder)'s program.
 ///
-/// You write the loop, with the same calls as in [`Recorder`](crate::recording::Recorder)'s program, and decide how
-/// fast to play it, and whether to display it.
-///
-/// # Guarantees
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
-/// number of threads and from any keyframe. Without that feature, or with some soft bodies, the run may diverge some
-/// time after a state is [loaded](crate::saving#guarantees).
+/// number of threads and from any keyframe. Otherwise, or with some soft bodies, it may diverge some time after a state
+/// is [loaded](crate::saving#guarantees).
 ///
-/// # Differences
-/// If a check fails, the replay records the failure and continues. It is then a different run, which usually differs
-/// until its end. To continue from the recorded state, call [`next_run`](Self::next_run), which returns the next
-/// keyframe.
+/// If a check fails, the replay records the failure and continues. To continue from the recorded state, call
+/// [`next_run`](Self::next_run), which returns the next keyframe.
 pub struct Replay<'r> {
     rest: &'r [u8],
     clock: Option<ClockSettings>,

@@ -9,28 +9,24 @@ use crate::key::BodyKey;
 use super::{Displayed, Moved, Screen};
 use crate::pose::Movers;
 
-/// A frame's poses for renderers that blend them on the GPU or draw motion vectors, from
-/// [`Simulation::render_data`](crate::Simulation::render_data) right after a frame, or from
-/// [`View::render_data`](crate::threads::View::render_data). Nothing is computed until you ask for it.
+/// A frame's poses for renderers that blend them on the GPU or draw motion vectors. Nothing is computed until you ask
+/// for it.
 ///
 /// # Blending on the GPU
-/// Give each body a slot in a buffer of poses on the GPU. If bodies are already displayed when you begin, write their
-/// poses once. Then in each frame:
+/// Give each body a slot in a buffer of poses on the GPU, and write the poses of bodies that are already displayed
+/// once. Then in each frame:
 ///
 /// 1. If [`keys_version`](Self::keys_version) has changed, upload the slots of [`keys`](Self::keys).
-/// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`pairs`](Self::pairs), once per step and after
-///    edits.
+/// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`pairs`](Self::pairs).
 /// 3. Blend the pairs at [`alpha`](Self::alpha) into the slots, with [`BLEND_WGSL`](crate::render::BLEND_WGSL).
 /// 4. Write the poses of [`overrides`](Self::overrides) into their slots.
 ///
-/// The slots then hold the [`pose`](crate::Simulation::pose) of each body, except for rounding. If a frame has no data,
-/// write the poses of [`moved`](crate::Simulation::moved) instead. If you skip a frame, write the poses of the bodies
-/// that have [changed since](crate::Simulation::changes_since) as overrides.
+/// If a frame has no data, write the poses of [`moved`](crate::Simulation::moved) instead. If you skip a frame, write
+/// the poses of the bodies that have [changed since](crate::Simulation::changes_since) as overrides.
 ///
 /// # Motion vectors
 /// Keep a copy of the previous frame's poses. For the bodies that [`jumped`](Self::jumped), overwrite the copies with
-/// the new poses, so that their motion vectors are zero. If the [origin was shifted](crate::Frame::origin_shift), move
-/// the copies with it.
+/// the new poses. If the [origin was shifted](crate::Frame::origin_shift), move the copies with it.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderData<'a> {
     screen: &'a Screen,
@@ -72,11 +68,10 @@ impl<'a> RenderData<'a> {
         self.movers.order()
     }
 
-    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose, each once.
-    ///
-    /// These are bodies with a [`Smoothing`](crate::Smoothing) other than `Interpolate`, with a centre of mass away
-    /// from their origin, with a visual error, or with a turn by more than 45 degrees in the step, and bodies that came
-    /// to rest or whose pose at rest changed. The call compares both poses of every pair.
+    /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose, each once: those with a
+    /// [`Smoothing`](crate::Smoothing) other than `Interpolate`, with a centre of mass away from their origin, with a
+    /// visual error, or with a turn by more than 45 degrees in the step, and those that came to rest or whose pose at
+    /// rest changed. The call compares both poses of every pair.
     pub fn overrides(self) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
         let Self { screen, movers, .. } = self;
         let rows = screen.shown.iter().zip(&screen.marks);
@@ -93,7 +88,7 @@ impl<'a> RenderData<'a> {
 impl<'a> RenderData<'a> {
     /// Returns the bodies in [`moved`](crate::Simulation::moved) that jumped since the previous frame: they are new,
     /// were teleported, went through a portal, or were corrected without [smoothing](crate::Simulation::correction).
-    /// After another state was assigned or restored, it returns all of them.
+    /// After another state was assigned or restored, returns all of them.
     #[must_use]
     pub fn jumped(self) -> &'a [BodyKey] {
         &self.screen.jumped

@@ -16,8 +16,8 @@ impl Simulation {
     /// rate.
     ///
     /// # Panics
-    /// If Rapier panics, or [panicked](Self#after-a-panic-of-rapier) in an earlier step. A panic in `before_step`
-    /// leaves the frame open. The next call drops its due steps and continues the frame.
+    /// If Rapier panics, or [panicked](Self#after-a-panic-of-rapier) earlier. After a panic in `before_step`, the next
+    /// call continues the frame without its due steps.
     #[doc(alias("update", "fixed_update", "step"))]
     pub fn advance(
         &mut self,
@@ -32,9 +32,8 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Due steps are dropped and
-    /// counted in [`Dropped::aborted`](crate::time::Dropped::aborted), and if there were any, the frame displays the
-    /// latest state. Forces for the step that did not run are discarded. Steps to be [resimulated](Self::roll_back)
-    /// stay due. [`frame`](Self::frame) returns the report.
+    /// [counted](crate::time::Dropped::aborted), and if there were any, the frame displays the latest state. Steps to
+    /// be [resimulated](Self::roll_back) stay due. [`frame`](Self::frame) returns the report.
     ///
     /// # Panics
     /// Like [`advance`](Self::advance). After a panic in [`before_frame`](Hooks::before_frame), the frame time is not

@@ -10,9 +10,8 @@ use super::simulation::Simulation;
 
 /// # Your own loop
 ///
-/// If the simulation lives inside the world of an ECS or an engine, your game drives the loop with these calls. Between
-/// two of them, you may move, store or replace the simulation. [Calls out of order](Frame#calls-out-of-order) are
-/// harmless.
+/// If the simulation lives inside the world of an ECS or an engine, your game drives the loop. Between two calls, you
+/// may move, store or replace the simulation. [Calls out of order](Frame#calls-out-of-order) are harmless.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -62,8 +61,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the next step that is due in this frame, or `None` if there is none. Run your game's code for it, then
-    /// call [`run_step`](Self::run_step).
+    /// Returns the next step that is due in this frame, or `None`. Run your game's code for it, then call
+    /// [`run_step`](Self::run_step).
     ///
     /// After a [rollback](Self::roll_back) the steps to be resimulated come first, even outside of a frame.
     ///

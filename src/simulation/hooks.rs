@@ -11,9 +11,8 @@ use super::simulation::Simulation;
 
 /// A game's code for each step, for [`Simulation::advance_with`].
 ///
-/// If you only need [`before_step`](Self::before_step) and it cannot fail, a closure for [`Simulation::advance`] is
-/// shorter, or one in [`BeforeStep`]. Implement this trait for a struct that borrows the game, or for the game itself.
-/// `&mut H` and `Box<H>` are hooks too, even of a `dyn Hooks`.
+/// Implement it for a struct that borrows the game, or for the game itself. `&mut H` and `Box<H>` are hooks too, even
+/// of a `dyn Hooks`, and so is a closure in [`BeforeStep`].
 #[diagnostic::on_unimplemented(
     note = "implement `Hooks` for a type of your game, or wrap a closure for each step in `BeforeStep`"
 )]
@@ -22,8 +21,7 @@ pub trait Hooks {
     type Error;
 
     /// Runs before each frame, with the frame's duration. No frame is open, except after a panic of Rapier, so you may
-    /// pause, change the speed, or roll back. Settings of the clock take effect in this frame. A `Recorder` (with the
-    /// feature `serde`) records last.
+    /// pause, change the speed, or roll back. Settings of the clock take effect in this frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
     /// With an `Overlap`, it runs once the step in progress has ended, so change the speed between two frames instead.
@@ -60,9 +58,8 @@ pub trait Hooks {
     }
 
     /// Returns Rapier's hooks for the next step: none by default. Called after [`before_step`](Self::before_step).
-    ///
-    /// Rapier calls these hooks within the step, with an `Overlap` on another thread. For hooks that borrow the game,
-    /// use [`Simulation::run_step_with`].
+    /// Rapier calls them within the step, with an `Overlap` on another thread. For hooks that borrow the game, use
+    /// [`Simulation::run_step_with`].
     fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
         None
     }

@@ -26,20 +26,18 @@ pub struct FrameChanges<'a> {
 
 /// # Poses
 ///
-/// A displayed pose is the pose of the body's origin, in world space. For physics, use the true state in
+/// A displayed pose is that of the body's origin, in world space. For physics, use the true state in
 /// [`body`](crate::Physics::body).
 ///
-/// The poses of a frame are fixed when it ends. Later changes, such as a teleport or a removed body, appear in the next
-/// frame. To display edits during a pause, call [`advance(Duration::ZERO, …)`](Self::advance).
+/// The poses of a frame are fixed when it ends, and later changes appear in the next frame. To display edits during a
+/// pause, call [`advance(Duration::ZERO, …)`](Self::advance).
 impl Simulation {
     /// Returns the pose at which to draw a body in this frame: between the last two states, at the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says. Returns `None` if there is no such
     /// body.
     ///
     /// A body that was removed since the last frame still has its pose. A body that no frame has displayed yet has its
-    /// current pose.
-    ///
-    /// To convert a point of the body, such as a muzzle, to world space, compute `pose * point`.
+    /// current one. To convert a point of the body to world space, compute `pose * point`.
     #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
@@ -52,8 +50,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the bodies whose pose in this frame differs from the previous frame, with their poses, in no particular
-    /// order.
+    /// Returns the bodies whose pose differs from that in the previous frame, with their poses, in no particular order.
     ///
     /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
     /// scene at rest the list is empty.
@@ -68,9 +65,8 @@ impl Simulation {
         self.screen.removed()
     }
 
-    /// Returns the offset of a body's displayed pose from its own pose, after a [rollback](Self::roll_back) for
-    /// example, or `None` if there is none. The displayed pose has the rotation `error.rotation * rotation`, and
-    /// `error.translation` added, in metres and world axes.
+    /// Returns the offset of a body's displayed pose from its own pose, or `None` if there is none. The displayed pose
+    /// has the rotation `error.rotation * rotation`, and `error.translation` added, in metres and world axes.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.screen.error(key).copied()
@@ -79,9 +75,9 @@ impl Simulation {
     /// Returns the world as this frame displays it, for mouse rays and debug lines that match the models. On a thread,
     /// use [`world_at`](Self::world_at) with the tick and alpha of the view.
     ///
-    /// Unlike `world_at` for the same frame, it includes [visual errors](Self::visual_error) and displayed edits, lacks
-    /// bodies that were removed since, and needs no kept states. It costs as much, plus a read of every body. A new
-    /// body is where the last step left it, and queries find a new collider from its first step on.
+    /// Unlike `world_at`, it includes [visual errors](Self::visual_error) and displayed edits, lacks bodies that were
+    /// removed since, and needs no kept states. It also reads every body. A new collider is found from its first step
+    /// on.
     #[doc(alias("query_pipeline", "cast_ray"))]
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
@@ -93,9 +89,8 @@ impl Simulation {
 
     /// Returns the changes since an earlier frame, for a renderer that skipped frames.
     ///
-    /// Returns `None` if that frame is too long ago or of another simulation, such as the original of a clone or of a
-    /// loaded game, and on a thread. Then read the [`pose`](Self::pose) of every known body. Bodies without one were
-    /// removed.
+    /// Returns `None` if that frame is too long ago or of another simulation, and on a thread. Then read the
+    /// [`pose`](Self::pose) of every known body. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
         let is_of_this = frame.displayed_by.0 == self.screen.own_number();
@@ -111,8 +106,8 @@ impl Simulation {
     /// Returns the poses of this frame in the form that shaders need, to blend them on the GPU or draw motion vectors.
     /// Ask right after the frame.
     ///
-    /// Returns `None` if the state has changed since the frame, in the middle of a [rollback](Self::roll_back), before
-    /// the first frame, and on a thread. Then use the poses of [`moved`](Self::moved).
+    /// Returns `None` if the state has changed since, in the middle of a [rollback](Self::roll_back), before the first
+    /// frame, and on a thread. Then use the poses of [`moved`](Self::moved).
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())

@@ -16,17 +16,15 @@ use super::simulation::Simulation;
 ///
 /// | call | effect |
 /// | --- | --- |
-/// | `begin_frame` or `advance` while a frame is open | The open frame continues as the new one. Its due steps are dropped and counted in [`Dropped::aborted`]. |
-/// | `end_frame` while steps are due | They are dropped and counted in `aborted`, and the frame displays the latest state. |
+/// | `begin_frame` or `advance` while a frame is open | The open frame continues. Its due steps are dropped and counted in [`Dropped::aborted`]. |
+/// | `end_frame` while steps are due | The same, and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They [stay due](crate::Simulation::roll_back). |
-/// | `end_frame` outside of a frame | It returns the last report again. |
-/// | `next_step` twice before `run_step` | It returns the same step again. |
-/// | `run_step` without `next_step`, or after the physics was replaced | It does nothing and returns `false`. |
-/// | any of them after the whole simulation was replaced | The new one has no open frame. |
+/// | `end_frame` outside of a frame | It returns the last report. |
+/// | `next_step` twice | It returns the same step. |
+/// | `run_step` without `next_step`, or after another physics was assigned | It returns `false`. |
 /// | the same call is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
 ///
-/// Forces that were added for a step that then does not run are discarded. All other changes stay. After a panic of
-/// Rapier in `run_step`, `next_step` returns `None` and `end_frame` does nothing.
+/// Forces for a step that does not run are discarded. All other changes stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -60,8 +58,8 @@ pub struct Frame {
     /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
     pub movers: usize,
     /// How far the [origin](crate::Physics::shift_origin) moved since the previous frame, in metres, even back after a
-    /// rollback or a restored state. Subtract it from everything that you keep in world space, such as a camera. It is
-    /// zero in the first frame.
+    /// rollback or a restored state. Subtract it from what you keep in world space, such as a camera. Zero in the first
+    /// frame.
     pub origin_shift: Vector,
     /// The first tick of the new steps, and the tick after the last one.
     pub(crate) new_ticks: [u64; 2],
@@ -90,8 +88,7 @@ impl Frame {
 
 /// # Events and reports
 impl Simulation {
-    /// Returns the report of the last frame. Within a frame, returns that of the frame so far, in which `alpha`,
-    /// `time`, `awake` and `movers` are zero.
+    /// Returns the report of the last frame or, within a frame, of the frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
         let frame = self.open.unwrap_or(self.frame);
@@ -103,21 +100,19 @@ impl Simulation {
     }
 
     /// Returns the clock, with its time, its settings, and the time dropped so far. While steps are resimulated, it
-    /// stays at the present, and [`Physics::tick`](crate::Physics::tick) and [`Physics::time`](crate::Physics::time)
-    /// are behind it.
+    /// stays at the present.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.steps.clock
     }
 
-    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For the rules of your
-    /// game, read [`Physics::events`](crate::Physics::events) after each step.
+    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For rules, read
+    /// [`Physics::events`](crate::Physics::events) after each step.
     ///
-    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step. A
-    /// frame in the middle of a [rollback](Self::roll_back) displays none. An event that a rollback retracts before it
-    /// was displayed is never displayed. If it was displayed, stop its effects with
-    /// [`event_changes`](Self::event_changes). It is not displayed again, even if another rollback brings it back.
-    /// After a [rewind](Self::rewind) or an assignment, steps and their events are new ones.
+    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
+    /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
+    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed. They are not displayed again,
+    /// even if another rollback brings them back.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()

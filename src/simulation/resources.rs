@@ -9,11 +9,11 @@ use super::simulation::Simulation;
 /// # Resources
 impl Simulation {
     /// Calls `f` with the simulation and a [resource](crate::Physics::resources), such as an ECS world. Use it once per
-    /// frame; hooks have [`Physics::resource_scope`](crate::Physics::resource_scope).
+    /// frame, and in hooks [`Physics::resource_scope`](crate::Physics::resource_scope).
     ///
     /// # Panics
     /// In `f`, everything that copies the state panics: a clone, [`next_step`](Self::next_step) while [states are
-    /// kept](Self::keep), going back in time. So don't run the loop in `f`.
+    /// kept](Self::keep), going back in time.
     #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

@@ -25,9 +25,8 @@ use super::simulation::Simulation;
 /// The module [`rewind`](crate::rewind) says what is resimulated, and what it costs.
 impl Simulation {
     /// Keeps states and poses of the past within these limits, from the next step on, and discards those beyond them.
-    /// Saved bytes don't hold the limits.
     ///
-    /// All kept states and poses are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
+    /// All are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
     /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of
     /// other ticks.
@@ -46,12 +45,9 @@ impl Simulation {
     /// Declares that all inputs before `tick` are known, which makes rollbacks faster and frees memory.
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
-    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins,
-    /// whatever the [interval](crate::rewind::Kept::interval) is. The next new step discards older states, but not the
-    /// poses for [`pose_at`](Self::pose_at).
-    ///
-    /// A lower tick than before changes nothing. A [rewind](Self::rewind) takes back what was confirmed beyond its
-    /// tick, and whatever discards all states takes back everything.
+    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins. The
+    /// next new step discards older states, but not the poses for [`pose_at`](Self::pose_at). A lower tick than before
+    /// changes nothing. A [rewind](Self::rewind) to an earlier tick takes it back.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over();
         self.run.past.confirm(tick);
@@ -77,16 +73,16 @@ impl Simulation {
     /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
     ///
     /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Steps that are
-    /// still to be resimulated are dropped. Outside of a frame, going to the present tick succeeds even if its state is
-    /// not kept, unless Rapier has panicked. After a panic of Rapier, the call works even within the frame of that
-    /// step, which then counts as never run.
+    /// still to be resimulated are dropped. Outside of a frame, you can always go to the present tick, unless Rapier
+    /// has panicked. After a panic of Rapier, you can rewind even within the frame of that step, which then counts as
+    /// never run.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
-    /// steps, rewind to tick 4 and set the overstep to half a period. As always, the frame displays the time one step
-    /// earlier. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
+    /// steps, rewind to tick 4 and set the overstep to half a period. The frame displays the time one step earlier, as
+    /// always. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], and [`RewindError::WithinFrame`]. Nothing is changed then.
+    /// [`RewindError`]. Nothing is changed then.
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).
@@ -149,16 +145,12 @@ impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
     ///
-    /// Use it for a shot at what the player saw. Without such a frame, the pose is at `alpha` between the states before
-    /// and after the step that led to `tick`. `alpha` is clamped to [0, 1], and NaN counts as 0.
-    ///
-    /// The pose is relative to the origin at that tick. A later [`shift_origin`](crate::Physics::shift_origin),
-    /// teleport or [portal](crate::Physics::teleport_by) does not change it. A later change of smoothing, before the
-    /// next step, does.
+    /// Without such a frame, the pose is at `alpha` (clamped to [0, 1], or 0 for NaN) between the states before and
+    /// after the step that led to `tick`. It is relative to the origin at that tick. A later shift of the origin,
+    /// teleport or portal does not change it. A later change of smoothing, before the next step, does.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
-    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). For a removed body,
-    /// [`world_at`](Self::world_at) has the colliders.
+    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.physics.handle(key)?;
@@ -175,9 +167,9 @@ impl Simulation {
 
     /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
     ///
-    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). Colliders of bodies that were removed in a
-    /// later step are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right
-    /// after that step.
+    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). Colliders that were removed in a later step
+    /// are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right after that
+    /// step. At others, the call copies all colliders, so use one returned value for all queries at that time.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -199,17 +191,13 @@ impl Simulation {
     /// # Ok::<(), RewindError>(())
     /// ```
     ///
-    /// # Cost
-    /// At `alpha` 1 the call only reads the bodies that moved in that step. Otherwise, it copies all colliders and the
-    /// tree that holds them, so use one returned value for all queries at that time.
-    ///
     /// # Limits
     /// - Shapes, and the positions of colliders in their bodies, change at once. Soft bodies and colliders without a
     ///   body are where the state has them.
-    /// - A collider is found from its first step on. Colliders that are removed between that step and the next one are
-    ///   missing, and those of disabled bodies are never found.
+    /// - A collider is found from its first step on. Those of disabled bodies, and those removed right after the step,
+    ///   are missing.
     /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
-    ///   next step. After a [correction](Self::correct) this may differ from `pose_at`.
+    ///   next step.
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if the state of that tick is not kept.

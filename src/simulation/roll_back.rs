@@ -59,16 +59,13 @@ impl Simulation {
     /// call does nothing if the steps from `tick` on are due already. Before the present is reached, it goes back
     /// further or starts over.
     ///
-    /// You may also call it within a frame, before your game's code for the current step. `next_step` then returns that
-    /// step again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
-    /// Until they have run, frames repeat the last picture, and their new steps are aborted. [`rewind`](Self::rewind)
-    /// to [`Physics::tick`] drops the remaining steps and stays there.
-    ///
-    /// The limits of steps per frame do not apply. Compare `physics.tick() - tick` with the number of steps that a
-    /// frame has time for.
+    /// Within a frame, call it before your game's code for the current step, which `next_step` then returns again. If
+    /// the frame ends before the present is reached, or a hook fails, the remaining steps stay due, frames repeat the
+    /// last picture, and their new steps are aborted. [`rewind`](Self::rewind) to [`Physics::tick`] drops the remaining
+    /// steps. The limits of steps per frame do not apply.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`] if that state is not kept. Nothing is changed then.
+    /// [`RewindError::NotKept`]. Nothing is changed then.
     ///
     /// # Panics
     /// If Rapier [panicked](Self#after-a-panic-of-rapier), and within [`resource_scope`](Self::resource_scope).
@@ -158,8 +155,7 @@ impl Simulation {
         rollback.map_or(0, |rollback| rollback.remaining() as u64)
     }
 
-    /// Returns how the events changed in the last rollback: which are new, which are confirmed, and which did not
-    /// happen after all. The result stays until the next rollback ends.
+    /// Returns how the events changed in the last rollback, until the next one ends.
     #[must_use]
     pub fn event_changes(&self) -> EventChanges {
         EventChanges::of(&self.run.event_changes)
@@ -194,12 +190,9 @@ impl Simulation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// In a frame, `next_step` returns the current step again. Real time, settings and the overstep do not change. The
-    /// state contains all input before its tick, so other [states](Self::keep) are discarded, and no rollback goes back
-    /// to before it.
-    ///
-    /// If this machine has not reached the tick of the state, the simulation goes ahead to it, with its
-    /// [`clock`](Self::clock), and the [past](Self#back-in-time) ends.
+    /// Other kept states are discarded, and no rollback goes back to before this one. If this machine has not reached
+    /// the tick of the state, the simulation goes ahead to it, with its [`clock`](Self::clock). Otherwise, real time
+    /// and overstep do not change.
     ///
     /// What another machine does not know stays: the [smoothing](Physics::set_body_smoothing) and the
     /// [correction](Physics::set_body_correction) of bodies that exist here and in the new state, and

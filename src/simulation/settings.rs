@@ -10,8 +10,7 @@ use super::simulation::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each setting takes effect in the next frame, even if you change it within a frame, and rate and stepping in the next
-/// frame that is not paused. Read the settings from [`clock`](Self::clock).
+/// They take effect in the next frame, even if you change them within a frame. Read them from [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {

@@ -41,29 +41,26 @@ use super::take_over::Run;
 /// | --- | --- |
 /// | in a variable next to your game's data | [`advance`](Self::advance) with a closure |
 /// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
-/// | inside your world, as a resource of an ECS with schedules | [your own loop](Self#your-own-loop) |
-/// | on another thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner) |
-/// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
+/// | inside your world, as a resource of an ECS | [your own loop](Self#your-own-loop) |
+/// | on another thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner), or [`Overlap`](crate::threads::Overlap) for hooks that stay on the game's thread |
 ///
 /// # The order of a step
 /// 1. Kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the `next_position()` of a moving
 ///    platform is where it will be after this step.
-/// 2. Your hook runs: input, forces, spawn, despawn. A target that it sets is applied at once.
+/// 2. Your hook runs: input, forces, spawn, despawn.
 /// 3. Forces and [force generators](crate::forces::ForceGenerator) are applied, and Rapier's step runs.
 /// 4. Your game reacts to the step's [`events`](crate::Physics::events).
 ///
 /// # After a panic of Rapier
-/// If Rapier panics in a step, its world is in an unknown state. From then on, no step runs, and beginning a frame or
-/// going back to resimulate panics. [Rewind](Self::rewind) the simulation, assign a
+/// If Rapier panics in a step, its world is in an unknown state. No further step runs, and beginning a frame or going
+/// back to resimulate panics. [Rewind](Self::rewind) the simulation, assign a
 /// [snapshot](crate::Physics#the-state-as-a-value), or drop it.
 ///
 /// # A copy
-/// To copy only the state, clone [`physics`](Self::physics). A clone of the simulation also holds the clock, the frame,
-/// if one is open, the displayed poses, and steps to be resimulated. It lacks the [states and poses](Self::keep) of
-/// earlier ticks, but has the same limits for later ones.
-///
-/// After you assign a whole simulation, frames report changes since the *clone*, so a renderer has to write all poses
-/// once, as [`EntityMap`](crate::ecs::EntityMap) and `ecs::hecs` do.
+/// A clone of [`physics`](Self::physics) is the whole state. A clone of the simulation also holds the clock, an open
+/// frame, the displayed poses, and steps to be resimulated. It lacks the [states and poses](Self::keep) of earlier
+/// ticks, but has the same limits for later ones. After you assign a simulation, frames report changes since the
+/// *clone*, so a renderer has to write all poses once.
 pub struct Simulation {
     /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that you can copy
     /// and assign.
@@ -79,17 +76,14 @@ pub struct Simulation {
     pub(super) left_out: LeftOut,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
-    /// How frames between two steps display bodies that have no [smoothing](Physics::set_body_smoothing) themselves:
-    /// [`Smoothing::Interpolate`] by default. With every [`Stepping`](crate::Stepping) except `Fixed`, frames display
-    /// the last state.
+    /// How frames display bodies between two steps, unless a body has its own [smoothing](Physics::set_body_smoothing).
+    /// Only [`Stepping::Fixed`](crate::Stepping::Fixed) uses it. With the others, frames display the last state.
     ///
-    /// A change takes effect in the next frame, and between `Interpolate` and `Hermite` with the next step. Nothing
-    /// jumps: if the new smoothing displays another time, the difference decays by the [correction](Self::correction),
-    /// whatever its size.
+    /// A change takes effect in the next frame, and between `Interpolate` and `Hermite` with the next step. If the new
+    /// smoothing displays another time, the difference decays by the [correction](Self::correction), whatever its size.
     pub smoothing: Smoothing,
-    /// How the visual errors of bodies decay that have no [correction](Physics::set_body_correction) themselves.
-    ///
-    /// A change takes effect in the next frame, even for errors that are already displayed.
+    /// How visual errors decay, unless a body has its own [correction](Physics::set_body_correction). A change takes
+    /// effect in the next frame, even for errors that are already displayed.
     pub correction: Correction,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,

@@ -64,31 +64,24 @@ use super::worker::{Call, Message, Removals, Worker};
 /// ```
 ///
 /// # What runs where
-/// The [`Hooks`] run on the physics thread, before and after each step. [Calls](Self::call) from your thread run
-/// between two steps in the order sent, as soon as the physics thread is free. [Questions](Self::ask) see the effect of
-/// every earlier call.
-///
-/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`]
-/// replaces the maximum frame time, the step limit and the budget.
+/// The [`Hooks`] run on the physics thread. [Calls](Self::call) from your thread run between two steps in the order
+/// sent. [Questions](Self::ask) see the effect of every earlier call. Each step is a frame of the simulation, whatever
+/// [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`] replaces the maximum frame time, the step limit
+/// and the budget.
 ///
 /// # Levels
-/// To load a level with thousands of bodies, [`stop`](Self::stop) the runner, insert them into the simulation, and
-/// create a new runner, because the [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn).
-/// Alternatively, one [`call`](Self::call) can insert or remove any number of bodies, and send their keys through a
-/// channel.
+/// The [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). To load a level with thousands of bodies,
+/// [`stop`](Self::stop) the runner, and create a new one, or use one [`call`](Self::call).
 ///
 /// # Without frames
 /// A server, or a game whose window is hidden, may ask for no frame. Memory and the cost of a step then stay constant.
-/// After a hundred steps visual errors end. The events of [earlier steps](RunnerSettings::events) are dropped and
-/// [counted](Self::lost_events), and so are [removals](Self::lost_removals) of bodies that no frame has displayed.
+/// After a hundred steps visual errors end. [Events](RunnerSettings::events) and [removals](Self::lost_removals) of
+/// bodies that no frame has displayed are dropped and counted.
 ///
 /// # Recording and determinism
-/// A `Recorder` belongs in the hooks. It does not record calls, so send all changes as input, through a channel that
-/// the hooks read.
-///
-/// The same calls before the same steps give the same bits as a simulation in one thread. However, timing decides
-/// before which step a call runs. If runs must be equal, send input with its tick, and let the hooks read it from a
-/// [`TickQueue`](crate::input::TickQueue).
+/// Timing decides before which step a call runs. If runs must be equal, or are recorded, send input with its tick, and
+/// let the hooks read it from a [`TickQueue`](crate::input::TickQueue). The steps then have the same bits as in one
+/// thread. A `Recorder` belongs in the hooks, and does not record calls.
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
@@ -370,10 +363,10 @@ where
     }
 
     /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
+    /// After a panic, calls do not run unless a [`recover`](Self::recover) was sent before them.
     ///
-    /// The time since that step passes. After a panic, calls do not run unless a [`recover`](Self::recover) was sent
-    /// before them. A runner or overlap that takes over the simulation continues smoothly from the
-    /// [displayed](View::time) state. In one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
+    /// A runner or overlap that takes over the simulation continues smoothly from the [displayed](View::time) state. In
+    /// one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
     /// If the runner was created [without a thread](Self::without_thread). If the thread panicked while no hook and no

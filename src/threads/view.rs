@@ -237,7 +237,7 @@ impl<E> View<E> {
         self.screen.moved()
     }
 
-    /// Returns the bodies that were removed since the previous frame, even bodies that were never displayed, unless
+    /// Returns the bodies that were removed since the previous frame, even those never displayed, unless
     /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. A body that lived only in steps that a
     /// rollback ran again, and that no frame displayed, is not listed: with an [`EntityMap`](crate::ecs::EntityMap),
     /// call `unmatched` after a rollback.
@@ -246,7 +246,7 @@ impl<E> View<E> {
         self.screen.removed()
     }
 
-    /// Returns the events of the steps that this picture is the first to display, like
+    /// Returns the events of the steps that this frame is the first to display, like
     /// [`Simulation::events`](crate::Simulation::events). [`Runner::lost_events`](super::Runner::lost_events) counts
     /// events that no frame displayed in time.
     #[must_use]
@@ -297,13 +297,12 @@ impl<E> View<E> {
         self.displayed.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Returns the simulated time that this frame displays, rounded to a nanosecond.
+    /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the
+    /// simulation does. In a pause it runs on to the newest state.
     ///
-    /// It goes back only if the simulation does. In a pause it runs on to the newest state, and stays there.
-    ///
-    /// A `Runner` or an `Overlap` begins with the time that its simulation displayed last. If that is later than the
-    /// delay allows, time runs at half speed until the delay is reached, and may stop for part of a step. If it is
-    /// earlier, the first frame skips ahead, and bodies move on smoothly from where they were displayed.
+    /// The first frame continues from the time that the simulation displayed last. If that is later than the delay
+    /// allows, time runs at half speed until the delay is reached. If it is earlier, time skips ahead, and bodies move
+    /// on smoothly.
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.screen.time())

@@ -145,7 +145,7 @@ impl<H: Hooks> Worker<H> {
     /// simulation's [real time](crate::time::Clock::real_time), and must not go back.
     ///
     /// Returns when to call it again if the runner sends nothing before, which may be a time that has passed, or `None`
-    /// if it need not be called until the runner sends something, as in a pause or after a panic.
+    /// in a pause or after a panic.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.fetch();
         self.now = now;

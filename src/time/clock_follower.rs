@@ -4,9 +4,8 @@
 /// music, a video, a server or a headset.
 ///
 /// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance decays to a third within 1 /
-/// `gain` seconds. With the default gain of 1 per second, a song whose position advances in buffers of 23 ms is
-/// followed within 5 ms of its mean, at speeds that differ from 1 by 1.2 % at most. A higher gain follows faster, and
-/// lets the noise through.
+/// `gain` seconds. With the default gain, a song whose position advances in buffers of 23 ms is followed within 5 ms of
+/// its mean. A higher gain follows faster, and lets the noise through.
 ///
 /// ```
 /// # use evenstep::Simulation;

@@ -9,8 +9,7 @@ use std::time::Duration;
 const SET_BACK: Duration = Duration::from_millis(250);
 
 /// Converts the time stamps of a host's clock to frame times for [`Simulation::advance`](crate::Simulation::advance),
-/// and to the [real time](crate::time::Clock::real_time) of [input](crate::input::InputQueue). Use it for the stamps of
-/// an event loop, a recording or a network clock.
+/// and to the [real time](crate::time::Clock::real_time) of [input](crate::input::InputQueue).
 ///
 /// ```
 /// use evenstep::{Simulation, time::FrameTimer};
@@ -26,14 +25,12 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// assert_eq!(timer.frame(ms(516)), ms(16));
 /// ```
 ///
-/// # The time of display
 /// If your engine or graphics API reports when an earlier frame was displayed, pass the time at which this one will be:
 /// that of the report, plus a refresh period for each frame since then. Stamp input with its own time.
 ///
 /// # Clocks that go back
-/// In some virtual machines, or if you read two clocks, a stamp may be earlier than the previous one. Such a frame
-/// takes no time. A stamp more than 0.25 s before the latest one means that the clock was set back: the next frame
-/// continues from there.
+/// A frame whose stamp is earlier than the previous one takes no time. A stamp more than 0.25 s before the latest one
+/// means that the clock was set back: the next frame continues from there.
 ///
 /// # Real time
 /// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. Create a new
@@ -72,9 +69,7 @@ impl FrameTimer {
     ///
     /// Call it before the next frame after time that you do not want to simulate: a hidden browser tab, a suspended
     /// phone, a laptop that slept. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts
-    /// as the present. Without this call, the clock adds
-    /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time) and drops the rest, and real time advances by
-    /// all of it.
+    /// as the present.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {

@@ -29,9 +29,9 @@ pub enum Stepping {
     /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
     /// interpolation. The difference is discarded.
     ///
-    /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz then has four steps of 240
-    /// Hz, even if the timer is 2 ms off. A frame has at least one step, and at most as many as a display at 30 Hz
-    /// needs (8 at 240 Hz). At 75 or 144 Hz the game runs slightly too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz has four steps of 240 Hz,
+    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as a display at 30 Hz needs.
+    /// At 75 or 144 Hz the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

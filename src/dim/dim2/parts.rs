@@ -152,11 +152,10 @@ fn write<Key, Matrix>(
 /// the layout of the struct in [`BLEND_WGSL`], 16 bytes.
 pub type PoseFloats = [f32; 4];
 
-/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that interpolates
-/// two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the GPU.
-///
-/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
-/// among the [`overrides`](crate::render::RenderData::overrides).
+/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)`, to be put before a
+/// shader that blends [`RenderData`](crate::render::RenderData) on the GPU. It is as exact as
+/// [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among the
+/// [`overrides`](crate::render::RenderData::overrides).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

@@ -119,7 +119,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 ///
 /// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
 /// and z and then the translation, so a point p of the body is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2,
-/// (p, 1))) in world space. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
+/// (p, 1))) in world space. The array has no gaps for bytemuck's `cast_slice`.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -136,8 +136,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 /// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`. Those of [`write_matrices_3x4`]
 /// are a quarter smaller.
 ///
-/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
-/// of the body's axes, each with a 0, and one with the translation and a 1.
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -204,11 +203,10 @@ fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
 /// zero. It has the layout of the struct in [`BLEND_WGSL`], 32 bytes.
 pub type PoseFloats = [f32; 8];
 
-/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)` that interpolates
-/// two of them. Put it before the source of a shader that blends [`RenderData`](crate::render::RenderData) on the GPU.
-///
-/// It is as exact as [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are
-/// among the [`overrides`](crate::render::RenderData::overrides).
+/// WGSL source of a struct `EvenstepPose` and a function `evenstep_blend(previous, current, alpha)`, to be put before a
+/// shader that blends [`RenderData`](crate::render::RenderData) on the GPU. It is as exact as
+/// [`interpolate`](crate::render::interpolate) for rotations up to 45 degrees apart. Wider turns are among the
+/// [`overrides`](crate::render::RenderData::overrides).
 pub const BLEND_WGSL: &str = include_str!("blend.wgsl");
 
 /// Converts a pose to floats for the GPU.

@@ -106,12 +106,9 @@ impl Entities {
     /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and an entity
     /// that had this body before is [detached](Self::detach) from it.
     ///
-    /// With a [`Physics`], the [`RenderPose`] is the body's position until the next [`sync`](Self::sync). Otherwise, it
-    /// is the displayed pose at once.
-    ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`], also for a body that a `Runner` has not displayed yet
-    /// and that no entity has.
+    /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`], also for a body that a `Runner` has not displayed
+    /// yet and that no entity has.
     #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
     pub fn attach(
         &mut self,
@@ -140,8 +137,8 @@ impl Entities {
         Ok(())
     }
 
-    /// Detaches the body from an entity and leaves it in the simulation, to attach it in another world or to stop
-    /// displaying it. Returns its key, or `None` if the entity has no body of this [`Entities`] or was despawned.
+    /// Detaches the body from an entity and leaves it in the simulation. Returns its key, or `None` if the entity has
+    /// no body of this [`Entities`] or was despawned.
     pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let key = self.release(world, entity)?;
         // Components are removed one by one, because the game may have removed some of them.
@@ -282,16 +279,15 @@ impl Entities {
     /// ```
     ///
     /// # Order
-    /// Bodies are inserted in ascending order. Rapier's results depend on it, so it must not depend on the frame rate,
-    /// as the order of a query does, and the ids of entities if frames spawn entities too. So number the entities in
-    /// the step that spawns them. Entities with the same value come in the order of their ids.
+    /// Rapier's results depend on the order of insertions, so the value must not depend on the frame rate, as the order
+    /// of a query does, and the ids of entities if frames spawn entities too. Number the entities in the step that
+    /// spawns them.
     ///
     /// # When to call it
-    /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
-    /// before each frame, too, unless you keep states for rollbacks, or record the run.
-    ///
-    /// An entity whose body was removed by its key has a [`Body`] until the next [`sync`](Self::sync), then it gets
-    /// another one. If that should not depend on frames, [`detach`](Self::detach) the body before you remove it.
+    /// Call it in each step, after your rules have spawned entities, and before each frame if entities are spawned
+    /// between frames, unless you keep states for rollbacks, or record the run. An entity whose body was removed by its
+    /// key gets another one after the next [`sync`](Self::sync). If that should not depend on frames,
+    /// [`detach`](Self::detach) the body before you remove it.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(
         &mut self,

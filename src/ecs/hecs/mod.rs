@@ -22,8 +22,7 @@
 //! ```
 //!
 //! # Case by case
-//! A [`Body`] owns its body, as a `Box` owns its contents. Once per frame, [`sync`](Entities::sync) detects changes
-//! that you make without [`Entities`]:
+//! Once per frame, [`sync`](Entities::sync) detects changes that you make without [`Entities`]:
 //!
 //! | change | effect of the next sync |
 //! | --- | --- |
@@ -43,26 +42,22 @@
 //! [`despawn`](Entities::despawn) in a hook, or [`remove_dropped`](Entities::remove_dropped) at its end.
 //!
 //! # Physics on a thread
-//! With a [`Runner`], call `runner.frame()` in place of [`Simulation::advance`], then the same
-//! [`sync`](Entities::sync). [`despawn`](Entities::despawn) and [`attach`](Entities::attach) accept a runner too. For
-//! [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full. So spawn a level with thousands
-//! of entities while the runner is stopped. An entity keeps the pose at which its body was inserted until a frame
-//! displays the body.
+//! With a [`Runner`], call `runner.frame()` in place of [`Simulation::advance`], and `try_spawn` in place of
+//! [`spawn`](Entities::spawn), because the queue of calls may be full. Spawn a level with thousands of entities while
+//! the runner is stopped. An entity keeps the pose at which its body was inserted until a frame displays the body.
 //!
 //! # After a restore
-//! After a saved state was restored, call [`Entities::unmatched`]. Without that call, the next `sync` removes both
-//! components from the entities whose body is not in the restored value. For a rollback, make the world a
-//! [`RollbackWorld`], which goes back in time with the bodies.
+//! After a saved state was restored, call [`Entities::unmatched`]. Otherwise, the next `sync` removes both components
+//! from the entities whose body is not in the restored value. For a rollback, use a [`RollbackWorld`].
 //!
 //! # Several worlds and simulations
-//! Create one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
-//! simulations may share a world, although their keys may be equal. Several worlds may share a simulation and display
-//! the same body: once its entity is despawned in one world, the others lose it in the next frame. In a world with
-//! several [`Entities`], a [`Body`] at rest that you move by hand may be found only when the body moves, and not if it
-//! replaces one of the others.
+//! Create one [`Entities`] for each pair of a world and a simulation. Several simulations may share a world, and
+//! several worlds a simulation and a body: once its entity is despawned in one world, the others lose it in the next
+//! frame. In a world with several [`Entities`], a [`Body`] at rest that you move by hand may be found only when the
+//! body moves, and not if it replaces one of the others.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, clear the world and create a new [`Entities`], because
-//! keys may be equal. To keep an entity, [`attach`](Entities::attach) it to a new body.
+//! keys may be equal.
 //!
 //! [`Simulation`]: crate::Simulation
 //! [`Simulation::advance`]: crate::Simulation::advance

@@ -33,14 +33,12 @@ use super::entities::Entities;
 /// });
 /// ```
 ///
-/// Borrow it with [`Physics::resource_scope`](crate::Physics::resource_scope) in hooks and, once per frame, with
-/// [`Simulation::resource_scope`](crate::Simulation::resource_scope) for [`Entities::sync`].
+/// For [`Entities::sync`], borrow it once per frame with
+/// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
-/// # Contents of a copy
 /// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
-/// which queries iterate over them. Its [`Body`]s are bodies of the copy's simulation. It lacks entities that are
-/// [reserved](World::reserve_entities) but not flushed. A [`Body`] of other [`Entities`] owns nothing in the copy.
-/// While states are kept, each step makes a copy.
+/// which queries iterate over them. It lacks entities that are [reserved](World::reserve_entities) but not flushed. A
+/// [`Body`] of other [`Entities`] owns nothing in the copy.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,

@@ -23,10 +23,7 @@ thread_local! {
 /// # In each step
 impl Entities {
     /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
-    /// keys.
-    ///
-    /// Call this at the end of a hook that may do that, so that the bodies are removed in the same step at every frame
-    /// rate.
+    /// keys. Call this at the end of a hook that may do that, so that it happens in the same step at every frame rate.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         for key in self.take_dropped(world, physics.bodies_for_entities()) {
             physics.remove(key);
@@ -39,13 +36,13 @@ impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
     /// module](super#case-by-case). Call it once per frame, after `advance` or `frame`.
     ///
-    /// The cost is proportional to the changes and to the bodies that moved, in any frame since the last sync. A sync
-    /// goes through all entities with a body while steps are resimulated, after an assignment of
-    /// [`Simulation::physics`](crate::Simulation::physics), after you have moved a [`Body`] or removed a [`RenderPose`]
-    /// yourself, while you keep a [`Body`] outside of the world, and sometimes after many frames without a sync.
+    /// The cost is proportional to the changes and to the bodies that moved. A sync goes through all entities with a
+    /// body while steps are resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics),
+    /// after you have moved a [`Body`] or removed a [`RenderPose`] yourself, while you keep a [`Body`] outside of the
+    /// world, and sometimes after many frames without a sync.
     ///
-    /// With an [`Overlap`](crate::threads::Overlap), only hooks have the bodies. Call [`spawn`](Self::spawn),
-    /// [`despawn`](Self::despawn) and [`remove_dropped`](Self::remove_dropped) there.
+    /// With an [`Overlap`](crate::threads::Overlap), call [`spawn`](Self::spawn), [`despawn`](Self::despawn) and
+    /// [`remove_dropped`](Self::remove_dropped) in hooks.
     ///
     /// # Panics
     /// In builds with debug assertions, if the host displays another simulation than in the last sync, and that one

@@ -58,7 +58,7 @@ pub struct Kept {
     /// An interval divides the memory, and the time that saving adds to a step. A rollback to a tick between two states
     /// resimulates from the earlier one, so repeat in these steps what your game did the first time. It also keeps the
     /// state at its own tick. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
-    /// accept only the ticks of kept states.
+    /// accept only kept ticks.
     pub interval: u64,
     /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
     /// size is an estimate without the heap memory of [resources](crate::Physics::resources).

@@ -24,8 +24,7 @@ use frames::{Done, Job, run_steps};
 /// A simulation whose steps run on another thread while your game draws, with the hooks on the game's thread.
 ///
 /// Use it if steps take so long that they cost frames, and your [`Hooks`] need data that cannot leave its thread, such
-/// as an ECS. A step starts when it is due, and has time until the next one is due. If it is not done by then, the game
-/// waits for it.
+/// as an ECS. A step starts when it is due. If it is not done when the next one is due, the game waits for it.
 ///
 /// ```
 /// use evenstep::threads::Overlap;
@@ -47,19 +46,17 @@ use frames::{Done, Job, run_steps};
 /// ```
 ///
 /// # Latency
-/// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). If steps have
-/// uneven lengths, the longest one of the last second counts. Changes in `after_step` are displayed by the frame that
-/// calls it, so shift the origin there, together with the camera. Changes in `before_step` and between two frames are
-/// displayed with the step.
+/// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). Changes in
+/// `after_step` are displayed by the frame that calls it, so shift the origin there, together with the camera. Other
+/// changes are displayed with the step.
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
 /// Rapier](Hooks::physics_hooks). Earlier steps of the frame and resimulated steps run on the game's thread. All
 /// settings and limits apply, and the same steps run with the same bits as in one thread.
 ///
-/// A frame without a due step is displayed at once, and counted after the current step. Set a speed or a pause between
-/// frames, through [`simulation`](Self::simulation): in [`before_frame`](Hooks::before_frame) it would apply to frames
-/// that were already displayed.
+/// Set a speed or a pause between frames, through [`simulation`](Self::simulation): in
+/// [`before_frame`](Hooks::before_frame) it would apply to frames that were already displayed.
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,
@@ -214,12 +211,11 @@ impl Overlap {
     /// way, called its `after_step`, and run the frames that wait for it.
     ///
     /// # Errors
-    /// The error of a hook, as from [`frame`](Self::frame). The next call returns the simulation.
+    /// The error of a hook. The next call returns the simulation.
     ///
     /// # Panics
     /// If the step under way or a hook panics. The next call returns the simulation, so that you can
-    /// [rewind](Simulation::rewind) it or assign a sound state. Frames that waited for the step then run in the next
-    /// [`frame`](Self::frame), as they do after an error.
+    /// [rewind](Simulation::rewind) it or assign a sound state.
     pub fn simulation<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,

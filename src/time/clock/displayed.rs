@@ -18,9 +18,9 @@ impl Clock {
     /// Returns the displayed position between the last two states, from 0 to 1.
     ///
     /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
-    /// less than 1. With every other stepping it is 1. It is also 1 until the next step after steps were
-    /// [aborted](Self::abort_frame) or [postponed](crate::Physics::pause_after_step), and after a change of the rate or
-    /// the stepping. Between two steps it never falls.
+    /// less than 1. Otherwise, it is 1, as it is until the next step after steps were [aborted](Self::abort_frame) or
+    /// [postponed](crate::Physics::pause_after_step), and after a change of the rate or the stepping. Between two steps
+    /// it never falls.
     #[doc(alias = "overstep_fraction")]
     #[must_use]
     pub fn alpha(&self) -> f32 {

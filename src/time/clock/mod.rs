@@ -24,9 +24,9 @@ pub use units::SpeedError;
 /// A converter of frame times to whole steps: the accumulator of [Fix Your
 /// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
 ///
-/// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. The clock counts exactly,
-/// however the time is split into frames: after durations that sum to T, exactly floor(T · rate) steps have been due,
-/// with [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
+/// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. The clock counts exactly:
+/// after durations that sum to T, exactly floor(T · rate) steps have been due, with
+/// [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
 /// # use evenstep::{Rate, time::Clock};
@@ -45,11 +45,10 @@ pub use units::SpeedError;
 /// pause, runs slower in slow motion, and excludes dropped time.
 ///
 /// # Long frames
-/// If a step takes longer than the time it simulates, each frame would be longer than the previous one: the spiral of
-/// death. Three limits prevent it, and report what they [dropped](Dropped). Only time is dropped, never a tick:
-/// - [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time.
-/// - [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
-///   (both off by default) drop whole steps and keep the fraction.
+/// If a step takes longer than the time it simulates, each frame would be longer than the previous one.
+/// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default),
+/// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
+/// (both off by default) prevent it. Only time is dropped, never a tick, and [counted](Dropped).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -234,11 +233,9 @@ impl Clock {
         self.requests.tick = Some(tick);
     }
 
-    /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A larger value is
-    /// reduced to just under a step. The time of steps that a pause has held is dropped.
-    ///
-    /// Use zero to start in sync with another clock. In a pause the overstep chooses the displayed moment between the
-    /// last two states, as in [`Simulation::rewind`](crate::Simulation::rewind).
+    /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time, reduced to just under a
+    /// step. The time of steps that a pause has held is dropped. In a pause the overstep chooses the displayed moment
+    /// between the last two states, as in [`Simulation::rewind`](crate::Simulation::rewind).
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.requests.overstep = Some(overstep);
     }

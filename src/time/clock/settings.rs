@@ -49,11 +49,8 @@ impl ClockSettings {
         self.rate
     }
 
-    /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
-    ///
-    /// Another rate is another run, so for slow motion use [`set_speed`](Self::set_speed). Until the next step the last
-    /// state is displayed, so the displayed time leaps ahead to it, and [extrapolated](crate::Smoothing::Extrapolate)
-    /// bodies go back to it.
+    /// Sets the number of steps per second. Ticks continue, and the overstep is kept. Another rate is another run, so
+    /// for slow motion use [`set_speed`](Self::set_speed). Until the next step the last state is displayed.
     #[doc(alias("set_timestep", "fixed_timestep"))]
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
@@ -95,8 +92,7 @@ impl ClockSettings {
     /// no step changes its length, so a run in slow motion is the same run.
     ///
     /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact.
-    /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame: at speed 100 and 60 Hz, the
-    /// default [`max_frame_time`](Self::set_max_frame_time) allows 1,500.
+    /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame.
     ///
     /// # Errors
     /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.

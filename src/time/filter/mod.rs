@@ -11,11 +11,11 @@ use crate::time::rate::duration_from_nanos;
 use automatic::Automatic;
 use averaging::{Averaging, Snapping};
 
-/// A filter that smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), if
-/// the timer is noisier than the display.
+/// A filter of frame times for [`Simulation::advance`](crate::Simulation::advance), for a timer that is noisier than
+/// the display.
 ///
-/// A filter returns steadier times and carries the difference over, so that no time is lost or added in the long run.
-/// Use it where you see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
+/// It returns steadier times and carries the difference over, so that no time is lost or added in the long run. Use it
+/// where you see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
 ///
 /// ```
 /// use evenstep::time::FrameFilter;
@@ -30,15 +30,9 @@ use averaging::{Averaging, Snapping};
 /// # Ok::<(), evenstep::time::FilterError>(())
 /// ```
 ///
-/// # When to take the time
-/// Take it right after the call that presents a frame has returned. With vertical sync, that call waits for the
-/// display, and a later time also varies with your work.
-///
-/// # Browsers
-/// Every browser rounds the time stamps of frames, and [`automatic`](Self::automatic) adapts to that. If they are
-/// rounded to at most 1 ms, snapping reduces the unevenness (root mean square) from up to 0.5 ms to 0.02 ms, or 0.24 ms
-/// at 144 Hz. If they are rounded to 100 ms, averaging reduces it from 37 ms to 2 ms, and delays frames by at most 77
-/// ms. The README of `examples/demos/browser` has all measurements.
+/// Take the time right after the call that presents a frame has returned: with vertical sync, that call waits for the
+/// display. Every browser rounds the time stamps of frames, and [`automatic`](Self::automatic) adapts to that. The
+/// README of `examples/demos/browser` has measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
@@ -85,9 +79,8 @@ impl FrameFilter {
     /// | between one and two periods, after frames that fit | one period, timed late |
     /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// If two periods are short by more than a twelfth of one, they count as one, timed late. If no shorter frame
-    /// follows, the time over the tolerance is returned within two frames. The carried time is always less than a
-    /// period. If it is over a twentieth of one, a part of it is added in each frame.
+    /// If two periods are short by more than a twelfth of one, they count as one, timed late. The carried time is
+    /// always less than a period. If it is over a twentieth of one, a part of it is added in each frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -109,24 +102,20 @@ impl FrameFilter {
     ///
     /// | the last 64 frames are | the filter |
     /// | --- | --- |
-    /// | nearly all whole periods of one display | [snaps](Self::snapping) to that period, with a tolerance of 2 ms or, if that is less, a quarter of the period |
+    /// | nearly all whole periods of one display | [snaps](Self::snapping), with a tolerance of 2 ms or a quarter of the period |
     /// | zero for more than one in twenty: the timer is coarser than the display | [averages](Self::averaging) over 64 frames |
-    /// | neither (as with a variable refresh rate), or fewer than 32 | returns the measured times |
-    ///
-    /// It can run ahead or behind as much as [`averaging`](Self::averaging) over 64 frames.
+    /// | neither, or fewer than 32 | returns the measured times |
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))
     }
 
-    /// Creates a filter that averages over the last `frames` frames, at 32 bytes each. Each frame also gets a part of
-    /// the carried time.
+    /// Creates a filter that averages over the last `frames` frames, at 32 bytes each.
     ///
-    /// # Bounds
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two, so most of a hitch is returned at once. A typical frame is the median of the last `frames` frames
-    /// that took any time. If frames suddenly become much shorter, filtered times are zero until the sum is within
-    /// these bounds again.
+    /// at most two, so most of a hitch is returned at once. A typical frame is the median of the frames that took any
+    /// time. If frames suddenly become much shorter, filtered times are zero until the sum is within these bounds
+    /// again.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
