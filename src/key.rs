@@ -47,8 +47,8 @@ pub enum BodyError {
          build it with `kinematic_position_based`, or use `teleport`"
     )]
     NotKinematic(BodyKey),
-    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from other
-    /// bodies, so Rapier would undo the change in the next step.
+    /// The body is a link of a multibody other than its root, or the frame of a soft body. Rapier would undo the change
+    /// in the next step.
     #[error(
         "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
          bodies: move the multibody's root, or the soft body's particles"

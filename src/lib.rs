@@ -191,12 +191,11 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// other gravity) are not repeated, so make them in the hooks. Settings of the simulation do not go back, but the
 /// smoothing and correction of a single body do, except in a [correction](Simulation::correct).
 ///
-/// Your game's state goes back too if it is among the [`Resources`]. Restore other state yourself.
-/// [`EntityMap::unmatched`](ecs::EntityMap::unmatched) helps with entities.
+/// Your game's state goes back too if it is among the [`Resources`]. Restore other state yourself, entities with
+/// [`EntityMap::unmatched`](ecs::EntityMap::unmatched).
 ///
 /// The displayed poses stay the same until the present is reached, and then move [smoothly](Simulation::correction) to
-/// the corrected motion. A body that is inserted in a resimulated step gets its earlier key if bodies are inserted and
-/// removed in the same order.
+/// the corrected motion. Inserted bodies get their earlier keys if the order of insertions and removals is the same.
 ///
 /// # Cost
 /// With 200 moving bodies, a frame with a step takes 1.6 to 1.8 times as long while each state is kept, or 1.1 times
@@ -222,15 +221,12 @@ pub mod rewind {
 /// the same, but the run may diverge later, because Rapier has tables whose order depends on their history.
 ///
 /// With soft bodies, a loaded run may diverge whatever the features, because Rapier does not write their complete
-/// state. It omits where a moving [shape-matching target](rapier::dynamics::SoftBodyCluster::set_shape_matching_target)
-/// was, progress in pushing meshes apart, some contact impulses, that a closed mesh is inside out, and that plastic
-/// flow has to continue.
+/// state, such as moving shape-matching targets, contact impulses and plastic flow.
 ///
 /// # Untrusted files
 /// Load other people's states only if someone you trust has signed them. The checksum detects accidents, not malice.
-/// evenstep checks its own data, and that bodies, colliders and joints refer to each other consistently, but not
-/// Rapier's trees, islands, contacts and meshes. With these, a forged state can panic in any call into Rapier, end the
-/// process, or take any amount of time and memory.
+/// evenstep does not check Rapier's trees, islands, contacts and meshes. With these, a forged state can panic in any
+/// call into Rapier, end the process, or take any amount of time and memory.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;

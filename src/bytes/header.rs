@@ -121,8 +121,8 @@ pub enum SaveError {
     )]
     Panicked,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
-    /// shifted. Or the state was created from a world with bodies, and no step has run since. Rapier does not write
-    /// changes of joints and soft bodies before a step has processed them: save right after a step.
+    /// shifted, or no step has run since the state was created from a world with bodies. Save right after a step,
+    /// because Rapier does not write changes that no step has processed.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
     /// Rapier's world contains something that cannot be serialised.

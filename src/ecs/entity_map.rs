@@ -13,8 +13,8 @@ use rapier::math::Pose;
 
 use super::host::{Bodies, Host, Picture, StateNumber};
 
-/// A record of which entity of an ECS has which body. You need one for each pair of an ECS and a
-/// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
+/// A record of which entity of an ECS has which body, for each pair of an ECS and a [`Simulation`](crate::Simulation)
+/// or [`Runner`](crate::threads::Runner).
 ///
 /// `E` is the entity type of the ECS. The package `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a
 /// hand-made ECS.
@@ -119,9 +119,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         (*owned == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity that was despawned or has lost its body component. Call it at that moment, in a
-    /// hook with the hook's [`Physics`]. If another entity has the body by now, it is kept. A runner removes the body
-    /// between two steps.
+    /// Removes the body of an entity, unless another entity has it by now. Call it when the entity is despawned or
+    /// loses its body component, in a hook with the hook's [`Physics`]. A runner removes the body between two steps.
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             bodies.remove_for_entities(key);
@@ -130,7 +129,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Removes the bodies of all entities for which `body_of` returns another body, or none, in the order of keys. Use
-    /// it with an ECS that does not report despawned entities. It goes through all bodies.
+    /// it with an ECS that does not report despawned entities.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -142,8 +141,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Forgets the entities whose body was removed, and returns them, so that you can remove their components. Call it
-    /// once per frame.
+    /// Forgets and returns the entities whose body was removed. Call it once per frame.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
         let gone = self.removed(host.picture_for_entities());
         let mut removed = self.take_replaced();
@@ -166,8 +164,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// spawn them.
     ///
     /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
-    /// resimulated step. The returned entities have no body from then on. The next [`moved`](Self::moved) returns every
-    /// body's pose.
+    /// resimulated step. The next [`moved`](Self::moved) returns every body's pose.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         self.synced = Synced::default();
         let gone = self.take_if(|key, _| physics.handle(key).is_none());

@@ -8,8 +8,7 @@ use super::{Event, Events, SharedEvents};
 /// [`Simulation::event_changes`](crate::Simulation::event_changes). Start the effects of new events, and stop those of
 /// retracted events.
 ///
-/// An event is the same in both runs if it has the same tick, kind and pair. If it comes a tick later, it counts as one
-/// retracted and one new event.
+/// An event is the same in both runs if it has the same tick, kind and pair.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {

@@ -9,8 +9,8 @@ use rapier::math::{Pose, Real, Vector};
 
 /// A contact of two colliders: where they touch, and how fast they move relative to each other.
 ///
-/// Use it for sparks, decals, sounds and damage. The world space is that of the frame that displays the event and, in
-/// [`Physics::events`](crate::Physics::events), of the end of the step.
+/// Its world space is that of the frame that displays the event and, in [`Physics::events`](crate::Physics::events), of
+/// the end of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -121,12 +121,11 @@ pub struct Quarantined {
 
 /// A dynamic body that fell asleep or woke up in a step.
 ///
-/// Use it to learn that a shot is over, in pool, dice or golf. A body sleeps once all bodies that it touches have been
-/// slow for half a second. One that rests on a moving platform, or that a force generator or a hook pushes, stays
-/// awake: compare its velocity instead.
+/// A body sleeps once all bodies that it touches have been slow for half a second. One that rests on a moving platform,
+/// or that a force pushes, stays awake.
 ///
-/// A body that is inserted awake does not wake up. One that is disabled, removed, or becomes another type does not fall
-/// asleep. Once it is enabled or dynamic again, and is awake, it wakes up.
+/// Insertion, removal, disabling and a change of the type are no such events. A body that is enabled or dynamic again,
+/// and awake, wakes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -264,10 +263,9 @@ impl Event {
 /// ```
 ///
 /// # Order
-/// Events are ordered by step. Within a step, collisions come first, then contact forces, tears, quarantined bodies,
-/// and bodies that fell asleep or woke up. Collisions and contact forces are ordered by the lower handle of the two
-/// colliders, then by the higher one, tears by soft body, and the others by key. So the order is the same in every run
-/// of the same steps, on any number of threads.
+/// The order is the same in every run of the same steps, on any number of threads: by step, then collisions, contact
+/// forces, tears, quarantined bodies, and sleep changes. Collisions and contact forces are ordered by the lower handle
+/// of the two colliders, then by the higher one, tears by soft body, and the others by key.
 #[derive(Clone)]
 pub struct Events {
     all: SharedEvents,

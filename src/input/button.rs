@@ -2,8 +2,7 @@
 
 /// A button during one step: whether it is down, and how often it was pressed and released.
 ///
-/// Call [`start_step`](Self::start_step) before each step, then [`set`](Self::set) for each sample of an
-/// [`InputQueue`](crate::input::InputQueue). A press and its release within one step are both counted:
+/// A press and its release within one step are both counted:
 ///
 /// ```
 /// use evenstep::input::Button;

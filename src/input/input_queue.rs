@@ -9,7 +9,7 @@ use crate::time::Step;
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
 /// A queue of time-stamped input samples. In each step, [`drain`](Self::drain) returns its samples. Every sample is
-/// delivered once, even if a frame has no step or several.
+/// delivered once.
 ///
 /// Times are [real time](crate::time::Clock::real_time), to which [`FrameTimer::stamp`](crate::time::FrameTimer::stamp)
 /// converts a host's time stamps.
@@ -37,10 +37,9 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// - A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
 ///   before the end of the step, with `NextStep` none. For rollback, use a [`TickQueue`](crate::input::TickQueue).
 /// - The first step after a pause gets all samples at once. To keep them from the game, pass
-///   [`drain_all`](Self::drain_all) to the buttons in each frame, so that a key that is released in a menu is up.
+///   [`drain_all`](Self::drain_all) to the buttons in each frame.
 /// - With a new [`Simulation`](crate::Simulation), clear the queue, and create a new
-///   [`FrameTimer`](crate::time::FrameTimer). If a state is [assigned](crate::Physics#the-state-as-a-value), both
-///   continue.
+///   [`FrameTimer`](crate::time::FrameTimer).
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {
@@ -56,8 +55,8 @@ pub struct InputQueue<T> {
 pub enum Delivery {
     /// Delivers a sample to the step whose interval contains its time stamp.
     ///
-    /// The same input goes to the same steps at every frame rate. A sample waits for its step: up to a step, or up to a
-    /// frame if that is longer. For an event that is stamped when it is polled, use `NextStep`.
+    /// The same input goes to the same steps at every frame rate. For an event that is stamped when it is polled, use
+    /// `NextStep`.
     #[default]
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.

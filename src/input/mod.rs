@@ -8,8 +8,8 @@
 //! | for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`], and [`TickSender`] on the sender |
 //! | whether a button is down, was pressed or was released in a step | [`Button`] |
 //!
-//! A networked game needs two: in each step, take this machine's samples from the `InputQueue`, and push the result to
-//! the `TickQueue` for a later tick.
+//! A networked game needs two: in each step, it moves its samples from the `InputQueue` to the `TickQueue`, for a later
+//! tick.
 
 // A button's edges.
 mod button;

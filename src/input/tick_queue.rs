@@ -131,11 +131,10 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
-    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it for a player whose packets
-    /// repeat the last ticks, so that a lost packet does no harm.
+    /// Adds a sample like [`push`](Self::push), but only if this tick had none yet. Use it if packets repeat the last
+    /// ticks, so that a lost packet does no harm.
     ///
-    /// The queue remembers which of the last 64 steps got a sample. Samples that are repeated for longer, or missed
-    /// their step, count as late each time.
+    /// Samples that are repeated for more than 64 steps, or missed their step, count as late each time.
     ///
     /// # Errors
     /// The errors of [`push`](Self::push).

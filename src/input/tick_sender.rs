@@ -33,7 +33,7 @@ pub struct TickSender<T> {
 
 impl<T: Clone> TickSender<T> {
     /// Creates a sender whose first sample is for `tick`. If the first call of [`schedule`](Self::schedule) is for a
-    /// later tick, the ticks before get `input`, for example no buttons. Create a new sender if your simulation
+    /// later tick, the ticks before get `input`. Create a new sender if your simulation
     /// [skips](crate::time::Clock::set_tick) to another tick.
     pub const fn new(tick: u64, input: T) -> Self {
         Self {
@@ -42,9 +42,8 @@ impl<T: Clone> TickSender<T> {
         }
     }
 
-    /// Takes the sample for `tick`, which is the tick of the present step plus the input delay. Returns the samples to
-    /// push and send, each with its tick: the last one again for each tick that was left out, then the sample, or
-    /// nothing if `tick` already has a sample. Those that you do not take from the iterator are lost.
+    /// Takes the sample for `tick`, the tick of the present step plus the input delay, and returns all samples to push
+    /// and send, each with its tick. Those that you do not take from the iterator are lost.
     ///
     /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {

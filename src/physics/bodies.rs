@@ -32,16 +32,16 @@ impl Physics {
 
     /// Returns a mutable reference to the body with this key, or `None` if it was removed.
     ///
-    /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
-    /// the rotation or only the translation, the other is still interpolated.
+    /// A new position is a teleport, which the next frame does not blend with the old one. If you set only the rotation
+    /// or only the translation, the other is still interpolated.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
         let body = self.world.get_mut(key)?;
         self.edits.bodies.push(key);
         Some(body)
     }
 
-    /// Removes a body with its colliders, joints and force generators, and returns it, or returns `None` if it was
-    /// removed already. The next step reports that it stopped touching others.
+    /// Removes a body with its colliders, joints and force generators, and returns it, or `None` if it was removed
+    /// already. The next step reports that it stopped touching others.
     #[doc(alias = "despawn")]
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
@@ -95,8 +95,7 @@ impl Physics {
         self.world.rapier.colliders.get_mut(handle)
     }
 
-    /// Removes a collider, with or without a body, and returns it, or returns `None` if it was removed already. The
-    /// next step reports that it stopped touching others.
+    /// Removes and returns a collider, with or without a body, like [`remove`](Self::remove).
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let key = self.key_of_collider(handle);
         let body = key.and_then(|key| self.handle(key));
@@ -108,12 +107,11 @@ impl Physics {
         self.world.rapier.remove_collider(handle)
     }
 
-    /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except those that were
-    /// removed since. There are none if the body was removed.
+    /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except removed ones.
     ///
     /// Use it for a state, such as whether a character stands on something, and [`events`](Self::events) for a moment,
-    /// such as a hit. It needs no [`ActiveEvents`](crate::rapier::pipeline::ActiveEvents). Rapier finds touches before
-    /// it moves the bodies of the step. The order is that of [collisions](crate::events::Events#order).
+    /// such as a hit. It needs no active events. Rapier finds touches before it moves the bodies of the step. The order
+    /// is that of [collisions](crate::events::Events#order).
     #[must_use]
     pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
         let PhysicsWorld {
@@ -169,8 +167,8 @@ impl Physics {
         self.world.key_of_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier's API, unless it has one, and returns its key, or `None`
-    /// if there is no such body.
+    /// Gives a key to a body that was inserted through Rapier, unless it has one, and returns it, or `None` if there is
+    /// no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.world.rapier.bodies.contains(handle) {
             return None;
@@ -185,8 +183,7 @@ impl Physics {
         Some(key)
     }
 
-    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier),
-    /// and [`track`](Self::track) for single bodies, because this call reads all bodies.
+    /// Gives a key to every body that has none yet, in Rapier's order. It reads all bodies.
     pub fn track_all(&mut self) {
         let World { rapier, keys, .. } = &self.world;
         let handles = rapier.bodies.iter().map(|(handle, _)| handle);
@@ -217,8 +214,8 @@ impl Physics {
 /// # Rapier's world
 ///
 /// # When queries find a change
-/// Ray casts and other queries search a tree of bounding boxes that Rapier updates in each step. In the hook before a
-/// step, 'the next step' is that step.
+/// Queries search a tree of bounding boxes that Rapier updates in each step. In the hook before a step, that is 'the
+/// next step'.
 ///
 /// | change | queries find it |
 /// | --- | --- |
@@ -274,8 +271,7 @@ impl Physics {
     /// Returns Rapier's world, to change anything in it, at the cost of a check of every body.
     ///
     /// The check costs 57 to 128 ns per body with 10,000 bodies, in each step in which you call this method, and once
-    /// for all calls between two frames. Do not step the world here: the clock does not count such a step. A step
-    /// length that you set is not used.
+    /// for all calls between two frames. Do not step the world here. A step length that you set is not used.
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
         self.edits.all = true;
         self.rapier_mut_except_bodies()

@@ -13,14 +13,14 @@ use super::Physics;
 
 /// # Checksums
 ///
-/// Machines that run the same steps exchange a checksum every few ticks. If it differs, compare the checksums of the
-/// bodies. They require the feature `checksum`. The hash is XXH3 with 64 bits, the same on every platform.
+/// Machines that run the same steps exchange a checksum every few ticks. The hash is XXH3 with 64 bits. Requires the
+/// feature `checksum`.
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key: their handles, types,
     /// poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
-    /// It does not include colliders, joints, contacts, damping or mass, which change the checksum once they change a
-    /// motion. The call costs about 15 ns per body, sleeping or not.
+    /// Colliders, joints, contacts, damping and mass change it once they change a motion. The call costs about 15 ns
+    /// per body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);

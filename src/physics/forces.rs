@@ -10,14 +10,14 @@ use super::{Physics, Stage};
 
 /// # Forces
 ///
-/// Forces, torques and impulses act in the next step only, and wake the body unless they are zero. They have no effect
-/// on bodies that are not dynamic. Forces that were set through Rapier's API are left as they are.
+/// Forces, torques and impulses act on dynamic bodies in the next step only, and wake the body unless they are zero.
+/// Forces that were set through Rapier stay.
 ///
 /// | added | act in |
 /// | --- | --- |
 /// | in the hook before a step | that step; if it does not run, they are discarded |
 /// | in the hook after a step, or in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | the next step, even if a pause comes before it |
-/// | between two frames, or in a frame outside of its steps | the next step. If no time passes in the frame (pause, speed 0) and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
+/// | between two frames, or in a frame outside of its steps | the next step. If no time passes in the frame and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up, so add them in each step and not in each frame:
 ///
@@ -36,10 +36,8 @@ use super::{Physics, Stage};
 /// # Ok::<(), evenstep::BodyError>(())
 /// ```
 ///
-/// An impulse acts before the step, so it moves a body further in that step than a force of the same momentum.
-///
-/// Methods that return a result fail with [`BodyError::Gone`] if there is no such body and, except for
-/// [`insert_force_generator`](Self::insert_force_generator), with [`BodyError::NotFinite`] if a value is not finite.
+/// Methods that return a result fail with [`BodyError::Gone`] and, except for
+/// [`insert_force_generator`](Self::insert_force_generator), [`BodyError::NotFinite`].
 #[expect(clippy::missing_errors_doc, reason = "above, once for all")]
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.

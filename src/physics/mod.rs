@@ -52,8 +52,7 @@ pub(crate) use steps::StepRecord;
 
 /// The state of a simulation: Rapier's world, and everything else that the next step depends on.
 ///
-/// The field [`Simulation::physics`](crate::Simulation::physics) holds it, and hooks get it for each step. To draw a
-/// body, use the simulation's [`pose`](crate::Simulation::pose).
+/// A [`Simulation`](crate::Simulation) holds it in its field `physics`, and hooks get it for each step.
 ///
 /// # Choosing access
 /// | to | use | cost |
@@ -73,18 +72,18 @@ pub(crate) use steps::StepRecord;
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
 ///
-/// A snapshot holds Rapier's world and gravity; tick and time; the last two poses of every body; keys, targets, force
-/// generators, pending forces; the smoothing and correction of single bodies; the events of the last step; and the
-/// [`Resources`](crate::Resources). It lacks what your game keeps outside of it, Rapier's quarantine list, and the
-/// counters of Rapier's pipeline. A clone in a hook has no current step, and lacks the forces that were added for it.
+/// A snapshot holds Rapier's world, tick and time, all that you have set through these methods, the events of the last
+/// step, and the [`Resources`](crate::Resources). It lacks what your game keeps outside of it, Rapier's quarantine
+/// list, and the counters of Rapier's pipeline. A clone in a hook has no current step, and lacks the forces that were
+/// added for it.
 ///
 /// An assignment does not change clock and settings, except tick and time. It clears the
 /// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next frame's
 /// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of bodies
 /// that were inserted after the snapshot are dead, and the same steps create the same keys again.
 ///
-/// An assignment in a hook aborts the current step. The other due steps of the frame continue with the new value, and
-/// [`Frame::steps`](crate::Frame::steps) counts from there. So a restarted level is the same run at every frame rate.
+/// An assignment in a hook aborts the current step, and the other due steps of the frame continue with the new value.
+/// So a restarted level is the same run at every frame rate.
 pub struct Physics {
     tick: u64,
     time: ExactTime,

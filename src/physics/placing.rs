@@ -76,10 +76,10 @@ impl Physics {
     /// Moves a body through a portal, or across the edge of a world that wraps around: its pose and its motion by the
     /// same isometry. Wakes it.
     ///
-    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states and the
-    /// [target](Self::set_kinematic_target) are moved too, so seen from the exit the motion continues without a jump.
-    /// The links of a multibody move with its root. [Earlier poses](crate::Simulation::pose_at), up to this tick, stay
-    /// on the entry side.
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states, the
+    /// [target](Self::set_kinematic_target) and the links of a multibody are moved too, so seen from the exit the
+    /// motion continues without a jump. [Earlier poses](crate::Simulation::pose_at), up to this tick, stay on the entry
+    /// side.
     ///
     /// # Errors
     /// Like [`teleport`](Self::teleport), and [`BodyError::NotFinite`] if the result is not finite.
@@ -108,10 +108,9 @@ impl Physics {
     /// Makes `origin`, a point in world space, the new origin of the world. Use it in worlds so large that f32 is too
     /// coarse far from the origin.
     ///
-    /// All positions move by −`origin`, those of bodies, colliders, queries, displayed poses,
-    /// [targets](Self::set_kinematic_target), pending forces and the anchors of
-    /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
-    /// velocity changes, and sleeping bodies stay asleep. Move what your game keeps in world space, a camera by
+    /// All positions move by −`origin`, even those of queries, displayed poses, [targets](Self::set_kinematic_target),
+    /// pending forces and the anchors of [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies
+    /// follow in the next step. Sleeping bodies stay asleep. Move what your game keeps in world space by
     /// [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
     ///
     /// Call it in a hook, so that resimulation repeats the shift. Earlier [poses](crate::Simulation::pose_at) and
@@ -120,12 +119,11 @@ impl Physics {
     ///
     /// # Cost and precision
     /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body once, and in the next
-    /// step Rapier finds all contacts again and computes sleeping bodies too, so [`Frame::awake`](crate::Frame::awake)
-    /// counts them. The sleep timer of each awake body starts again.
+    /// step Rapier finds all contacts again and computes sleeping bodies too. The sleep timer of each awake body starts
+    /// again.
     ///
-    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
-    /// are the same bit for bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
-    /// the larger distance, 0.03 mm at 500 m.
+    /// Positions that are shifted from far out to near the origin are not rounded. Other shifts round to the spacing of
+    /// f32 at the larger distance, 0.03 mm at 500 m.
     ///
     /// # Errors
     /// [`VectorError`] if `origin` is not finite.
@@ -163,13 +161,13 @@ impl Physics {
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`, in simulated time. A time in the past
     /// means the next step. The body turns along the shorter arc.
     ///
-    /// Set a target once for a motion of any length, in the hook before a step. The motion is spread evenly over the
-    /// steps until `time`, without adding up rounding errors. If you know the path only once per frame, set a target
-    /// before each frame, for [`Clock::time_after`](crate::time::Clock::time_after).
+    /// The motion is spread evenly over the steps until `time`, so set a target once, in the hook before a step. If you
+    /// know the path only once per frame, set a target before each frame, for
+    /// [`Clock::time_after`](crate::time::Clock::time_after).
     ///
-    /// A later target replaces an earlier one and starts at the body's current pose. Setting the same target again
-    /// changes nothing. If the body's position is set through Rapier, the rest of the motion starts there. A disabled
-    /// body stays where it is. If it is enabled before `time`, it still arrives at `time`.
+    /// A later target replaces an earlier one. Setting the same target again changes nothing. If the body's position is
+    /// set through Rapier, the rest of the motion starts there. A disabled body stays where it is. If it is enabled
+    /// before `time`, it still arrives in time.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`] for

@@ -35,8 +35,7 @@ use super::Physics;
 /// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope), and
 /// outside of hooks [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
-/// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`, and
-/// change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
+/// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 

@@ -96,16 +96,14 @@ impl<'de> Deserialize<'de> for Physics {
 
 /// # States as bytes
 ///
-/// A server sends these bytes to its clients, which [adopt](crate::Simulation::correct) or
-/// [assign](Physics#the-state-as-a-value) the state. For a saved game, use
-/// [`Simulation::save`](crate::Simulation::save), which adds the clock. The module [`saving`](crate::saving) has
-/// guarantees and limits.
+/// A client can [adopt](crate::Simulation::correct) or [assign](Physics#the-state-as-a-value) the state of a server.
+/// For a saved game, use [`Simulation::save`](crate::Simulation::save), which adds the clock. The module
+/// [`saving`](crate::saving) has guarantees and limits.
 ///
 /// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last
 /// step. `Physics` also implements serde's traits, for your own format.
 impl Physics {
-    /// Returns the state as bytes, to be read by [`load`](Self::load). In a hook before a step, the bytes hold nothing
-    /// of that step, like a clone.
+    /// Returns the state as bytes, to be read by [`load`](Self::load).
     ///
     /// # Errors
     /// [`SaveError`] if the state cannot be written now, or at all.

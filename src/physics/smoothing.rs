@@ -67,16 +67,15 @@ impl Physics {
     /// Displays a body at `pose` in the next frame, from where it moves to its own pose as its visual error
     /// [decays](Self::set_body_correction). The state does not change.
     ///
-    /// Use it for a body that you have drawn at another pose until now, such as one that was in the player's hand and
-    /// is thrown. Call it after the edits of the body.
+    /// Use it for a body that you have drawn at another pose until now, such as one that is thrown from the player's
+    /// hand. Call it after the edits of the body.
     ///
     /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error, at any distance.
-    /// With [`Correction::OFF`] the call has no effect. Bodies at rest and fixed bodies move, too. A later teleport
-    /// cancels the call, and a portal or shift of the origin moves `pose` with it.
+    /// With [`Correction::OFF`] the call has no effect. A later teleport cancels the call, and a portal or shift of the
+    /// origin moves `pose` with it.
     ///
     /// A resimulated step ignores the call, and a clone of the `Physics` does not hold it. During an unfinished
-    /// rollback it waits for the next new picture. On threads it acts in the first picture that displays this state, so
-    /// give the pose at which you will draw the body by then.
+    /// rollback it waits for its end. On threads it acts in the first frame that displays this state.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`] and [`BodyError::NotARotation`].

@@ -11,7 +11,7 @@ use rapier::math::{Pose, Rotation};
 /// After a rollback or a [correction](crate::Simulation::correct) of the state, a body may not be where it was
 /// displayed. The difference, its visual error, is added to its displayed pose and decays. The same happens after a
 /// change of [`Smoothing`](crate::Smoothing), and after [`Physics::show_from`](crate::Physics::show_from). Position and
-/// rotation decay separately, but if the position's correction is too large to be smoothed, the rotation jumps too.
+/// rotation decay separately, but if the position jumps, the rotation jumps too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -32,9 +32,8 @@ pub struct ErrorDecay {
     /// Errors below this limit are not displayed: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
     /// The size, 2 m or a quarter turn by default, above which a correction makes the body jump. Smaller corrections
-    /// add up to at most this limit. `f32::MAX` is no limit. With zero, or if `min` or `max` is NaN, no error is
-    /// displayed. [`Physics::show_from`](crate::Physics::show_from) and another [`Smoothing`](crate::Smoothing) begin
-    /// with an error of any size.
+    /// add up to at most this limit. With zero, or if `min` or `max` is NaN, no error is displayed.
+    /// [`Physics::show_from`](crate::Physics::show_from) and another [`Smoothing`](crate::Smoothing) ignore the limit.
     pub max: f32,
 }
 
@@ -48,8 +47,7 @@ pub enum DecayCurve {
     HalfLife(Duration),
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///
-    /// Use it where the error has to end, such as before the next throw. If another correction comes before the end,
-    /// the remaining time is the average of both, weighted by their sizes.
+    /// If another correction comes before the end, the remaining time is the average of both, weighted by their sizes.
     Linear(Duration),
 }
 

@@ -26,7 +26,7 @@ const KEPT: usize = 64;
 /// ```
 ///
 /// With a [`Runner`](crate::threads::Runner), send each step's tick and value through a channel, and set all received
-/// values before a frame. Values that come early wait until their step is displayed.
+/// values before a frame.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces that of
 /// the step and all later ones. In the middle of a rollback, draw the last value again. The values of the last 64 steps

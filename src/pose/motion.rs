@@ -30,8 +30,8 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 /// assert!((displayed(Smoothing::Latest) - 1.0).abs() < 1e-3);
 /// ```
 ///
-/// An interpolated body whose centre of mass is at its origin takes 5 ns in a frame without a step. Other bodies take a
-/// multiple of it: 2.3 with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
+/// An interpolated body whose centre of mass is at its origin takes 5 ns in a frame without a step. Other bodies take
+/// 2.3 times as long with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -44,17 +44,15 @@ pub enum Smoothing {
     Interpolate,
     /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
     ///
-    /// Use it at low rates, for bodies so fast that corners are visible, and for a body that turns by more than half a
-    /// turn in a step. It overshoots contacts a little. The position is a cubic Hermite spline. The rotation follows
-    /// the first angular velocity, which fades into the second, and the remaining difference, which must be less than
-    /// half a turn, is spread smoothly.
+    /// Use it at low rates, if corners are visible, and for a body that turns by more than half a turn in a step. It
+    /// overshoots contacts a little. The position is a cubic Hermite spline. The rotation follows the first angular
+    /// velocity, which fades into the second, and the remaining difference is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
     /// latency.
     ///
     /// Under an acceleration a, a body is off by at most a · dt² from the next state, or 1.7 mm for free fall at 60 Hz.
-    /// At a contact it is off by up to |v| · dt, and then jumps back. A [preview] has the right contacts too. While
-    /// [`alpha`](crate::Frame::alpha) is 1, as after a change of the rate, the body is displayed at its last state.
+    /// At a contact it is off by up to |v| · dt, and then jumps back. A [preview] has the right contacts too.
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/recipes-players.md#previewing-the-next-step
     Extrapolate,

@@ -11,8 +11,8 @@ use super::replay::{Replay, ReplayError};
 
 /// A recording of a [`Recorder`](crate::recording::Recorder), read from bytes, to be played by a [`Replay`].
 ///
-/// It takes the bytes of a file, or anything that contains them, such as a memory map. If the bytes were truncated or
-/// changed, the recording ends before that point, and [`ending`](Self::ending) reports it.
+/// If the bytes were truncated or changed, the recording ends before that point, and [`ending`](Self::ending) reports
+/// it.
 pub struct Recording<B> {
     bytes: B,
     runs: Vec<RecordedRun>,
@@ -134,7 +134,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine on which it was recorded, or `None` if
-    /// it has no state. On a machine with another fingerprint, a replay may differ even though the game is the same.
+    /// it has no state. On a machine with another one, a replay may differ.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
@@ -147,8 +147,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that
-    /// is later. `run` is an index of [`runs`](Self::runs). To display it from exactly that tick, play frames without
-    /// displaying them until [`Physics::tick`](crate::Physics::tick) reaches it.
+    /// is later. `run` is an index of [`runs`](Self::runs).
     #[must_use]
     pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
         let start = self.runs.get(run).map_or(self.end, |run| {

@@ -24,8 +24,8 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// A keyframe of a heap of 1,000 bodies takes about 25 ms in one frame. If players would notice, set `keyframe_every`
-/// to 0, and call [`new_run`](Recorder::new_run) when they do not.
+/// A keyframe of a heap of 1,000 bodies takes about 25 ms in one frame. To choose the moment, set `keyframe_every` to
+/// 0, and call [`new_run`](Recorder::new_run).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
@@ -171,10 +171,9 @@ impl<W: Write> Recorder<W> {
 
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
-    /// Call it after changing the state outside of steps. A new run begins by itself after the state was assigned,
-    /// rewound, corrected or renumbered, and after a step or frame that did not run or was not recorded. If
-    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written, even at the
-    /// beginning of the recording.
+    /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, and a step or
+    /// frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`] prevents the state,
+    /// frames are omitted until it can be written.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
@@ -208,8 +207,8 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step. Call it once in each step, before your game acts on the input, so that it is
-    /// recorded even if the game panics in that step. Resimulated steps are not recorded.
+    /// Records the input of a step. Call it once in each step, before your game acts on the input. Resimulated steps
+    /// are not recorded.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.

@@ -77,8 +77,7 @@ pub struct Divergence {
 /// number of threads and from any keyframe. Otherwise, or with some soft bodies, it may diverge some time after a state
 /// is [loaded](crate::saving#guarantees).
 ///
-/// If a check fails, the replay records the failure and continues. To continue from the recorded state, call
-/// [`next_run`](Self::next_run), which returns the next keyframe.
+/// If a check fails, the replay continues. To continue from the recorded state, call [`next_run`](Self::next_run).
 pub struct Replay<'r> {
     rest: &'r [u8],
     clock: Option<ClockSettings>,

@@ -21,8 +21,8 @@ use crate::pose::Movers;
 /// 3. Blend the pairs at [`alpha`](Self::alpha) into the slots, with [`BLEND_WGSL`](crate::render::BLEND_WGSL).
 /// 4. Write the poses of [`overrides`](Self::overrides) into their slots.
 ///
-/// If a frame has no data, write the poses of [`moved`](crate::Simulation::moved) instead. If you skip a frame, write
-/// the poses of the bodies that have [changed since](crate::Simulation::changes_since) as overrides.
+/// If a frame has no data, write the poses of [`moved`](crate::Simulation::moved) instead. After skipped frames, write
+/// those [changed since](crate::Simulation::changes_since).
 ///
 /// # Motion vectors
 /// Keep a copy of the previous frame's poses. For the bodies that [`jumped`](Self::jumped), overwrite the copies with
@@ -43,7 +43,7 @@ impl<'a> RenderData<'a> {
     }
 
     /// Returns the poses before and after the displayed step of each body in [`keys`](Self::keys), in the same order
-    /// and in world space. The arrays have no gaps, so bytemuck's `cast_slice` can view a list of them as bytes.
+    /// and in world space.
     #[must_use]
     pub fn pairs(self) -> impl ExactSizeIterator<Item = [PoseFloats; 2]> + 'a {
         let pairs = self.movers.all_poses();

@@ -24,7 +24,7 @@ pub trait Hooks {
     /// pause, change the speed, or roll back. Settings of the clock take effect in this frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
-    /// With an `Overlap`, it runs once the step in progress has ended, so change the speed between two frames instead.
+    /// With an `Overlap`, change the speed between two frames instead.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].

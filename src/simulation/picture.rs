@@ -37,7 +37,7 @@ impl Simulation {
     /// body.
     ///
     /// A body that was removed since the last frame still has its pose. A body that no frame has displayed yet has its
-    /// current one. To convert a point of the body to world space, compute `pose * point`.
+    /// current one.
     #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
@@ -76,8 +76,7 @@ impl Simulation {
     /// use [`world_at`](Self::world_at) with the tick and alpha of the view.
     ///
     /// Unlike `world_at`, it includes [visual errors](Self::visual_error) and displayed edits, lacks bodies that were
-    /// removed since, and needs no kept states. It also reads every body. A new collider is found from its first step
-    /// on.
+    /// removed since, and needs no kept states. It also reads every body.
     #[doc(alias("query_pipeline", "cast_ray"))]
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {

@@ -111,8 +111,7 @@ impl Simulation {
     ///
     /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
     /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
-    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed. They are not displayed again,
-    /// even if another rollback brings them back.
+    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()

@@ -45,9 +45,9 @@ impl Simulation {
     /// Declares that all inputs before `tick` are known, which makes rollbacks faster and frees memory.
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
-    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins. The
-    /// next new step discards older states, but not the poses for [`pose_at`](Self::pose_at). A lower tick than before
-    /// changes nothing. A [rewind](Self::rewind) to an earlier tick takes it back.
+    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins, and
+    /// the next new step discards older states. A lower tick than before changes nothing. A [rewind](Self::rewind) to
+    /// an earlier tick takes it back.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over();
         self.run.past.confirm(tick);
@@ -73,13 +73,12 @@ impl Simulation {
     /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
     ///
     /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Steps that are
-    /// still to be resimulated are dropped. Outside of a frame, you can always go to the present tick, unless Rapier
-    /// has panicked. After a panic of Rapier, you can rewind even within the frame of that step, which then counts as
-    /// never run.
+    /// still to be resimulated are dropped. Outside of a frame, you can always go to the present tick. After a panic of
+    /// Rapier, you can go back even within the frame.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
-    /// steps, rewind to tick 4 and set the overstep to half a period. The frame displays the time one step earlier, as
-    /// always. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
+    /// steps, rewind to tick 4 and set the overstep to half a period. This needs
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
     ///
     /// # Errors
     /// [`RewindError`]. Nothing is changed then.
@@ -146,8 +145,8 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
     ///
     /// Without such a frame, the pose is at `alpha` (clamped to [0, 1], or 0 for NaN) between the states before and
-    /// after the step that led to `tick`. It is relative to the origin at that tick. A later shift of the origin,
-    /// teleport or portal does not change it. A later change of smoothing, before the next step, does.
+    /// after the step that led to `tick`. A later shift of the origin, teleport or portal does not change it. A later
+    /// change of smoothing, before the next step, does.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).
@@ -192,8 +191,8 @@ impl Simulation {
     /// ```
     ///
     /// # Limits
-    /// - Shapes, and the positions of colliders in their bodies, change at once. Soft bodies and colliders without a
-    ///   body are where the state has them.
+    /// - Shapes, soft bodies, colliders without a body, and the positions of colliders in their bodies are those of the
+    ///   state.
     /// - A collider is found from its first step on. Those of disabled bodies, and those removed right after the step,
     ///   are missing.
     /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the

@@ -52,15 +52,14 @@ use super::take_over::Run;
 /// 4. Your game reacts to the step's [`events`](crate::Physics::events).
 ///
 /// # After a panic of Rapier
-/// If Rapier panics in a step, its world is in an unknown state. No further step runs, and beginning a frame or going
-/// back to resimulate panics. [Rewind](Self::rewind) the simulation, assign a
-/// [snapshot](crate::Physics#the-state-as-a-value), or drop it.
+/// If Rapier panics in a step, its world is in an unknown state. Beginning a frame or going back to resimulate then
+/// panics. [Rewind](Self::rewind) the simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
 ///
 /// # A copy
 /// A clone of [`physics`](Self::physics) is the whole state. A clone of the simulation also holds the clock, an open
 /// frame, the displayed poses, and steps to be resimulated. It lacks the [states and poses](Self::keep) of earlier
-/// ticks, but has the same limits for later ones. After you assign a simulation, frames report changes since the
-/// *clone*, so a renderer has to write all poses once.
+/// ticks. After you assign a simulation, frames report changes since the *clone*, so a renderer has to write all poses
+/// once.
 pub struct Simulation {
     /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that you can copy
     /// and assign.

@@ -26,8 +26,8 @@ use super::worker::{Call, Message, Removals, Worker};
 
 /// A simulation on a separate thread, stepped by the wall clock.
 ///
-/// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Neither thread
-/// waits for the other. Frames are displayed one step and a [slack](RunnerSettings::slack) in the past.
+/// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Frames are
+/// displayed one step and a [slack](RunnerSettings::slack) in the past.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -74,9 +74,8 @@ use super::worker::{Call, Message, Removals, Worker};
 /// [`stop`](Self::stop) the runner, and create a new one, or use one [`call`](Self::call).
 ///
 /// # Without frames
-/// A server, or a game whose window is hidden, may ask for no frame. Memory and the cost of a step then stay constant.
-/// After a hundred steps visual errors end. [Events](RunnerSettings::events) and [removals](Self::lost_removals) of
-/// bodies that no frame has displayed are dropped and counted.
+/// If you ask for no frame, as a server does, memory and the cost of a step stay constant. Older
+/// [events](RunnerSettings::events) and [removals](Self::lost_removals) are dropped and counted.
 ///
 /// # Recording and determinism
 /// Timing decides before which step a call runs. If runs must be equal, or are recorded, send input with its tick, and
@@ -153,8 +152,8 @@ where
         Ok(runner)
     }
 
-    /// Creates a runner whose steps a [`Worker`] runs: on a thread of yours, in a job of your engine's pool, in a
-    /// browser without threads, or in a test. No wall clock is read.
+    /// Creates a runner whose steps a [`Worker`] runs: on a thread of yours, in a browser without threads, or in a
+    /// test. No wall clock is read.
     ///
     /// Call [`frame_at`](Self::frame_at) instead of [`frame`](Self::frame) and, at the end, [`Worker::stop`] instead of
     /// [`stop`](Self::stop). [`step_cost`](Self::step_cost) stays zero.
@@ -365,8 +364,7 @@ where
     /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
     /// After a panic, calls do not run unless a [`recover`](Self::recover) was sent before them.
     ///
-    /// A runner or overlap that takes over the simulation continues smoothly from the [displayed](View::time) state. In
-    /// one thread the first frame skips ahead by the [slack](RunnerSettings::slack).
+    /// In one thread the first frame then skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
     /// If the runner was created [without a thread](Self::without_thread). If the thread panicked while no hook and no

@@ -10,8 +10,7 @@ pub struct RunnerSettings {
     /// The delay of frames beyond the one step that interpolation needs, in steps: 0.5 by default, at most 60. Negative
     /// numbers and NaN count as 0.
     ///
-    /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved):
-    /// they display the newest state.
+    /// Frames [starve](super::View::is_starved) while a step takes longer than this.
     // A slack that adapts to the longest wait of the last two seconds was compared with a fixed one of the same mean
     // delay, on recorded runs of 20 s. With steps of 1 ms, it starved 0.00 % of the frames, not 0.04 %. With one step
     // of 30 ms among them every 1.6 s: 0.00 %, not 0.08 %. With steps of 11 ms and some of 30 ms: 3.94 %, not 3.98 %.

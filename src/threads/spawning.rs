@@ -16,8 +16,7 @@ impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
     /// The body is inserted between two steps. From the next [`sync`](Self::sync) on, the entity has its
-    /// [`Body`](crate::ecs::hecs::Body), or, if a panic prevented the insertion, loses its
-    /// [`RenderPose`](crate::ecs::hecs::RenderPose).
+    /// [`Body`](crate::ecs::hecs::Body).
     ///
     /// # Errors
     /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.

@@ -239,8 +239,7 @@ impl<E> View<E> {
 
     /// Returns the bodies that were removed since the previous frame, even those never displayed, unless
     /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. A body that lived only in steps that a
-    /// rollback ran again, and that no frame displayed, is not listed: with an [`EntityMap`](crate::ecs::EntityMap),
-    /// call `unmatched` after a rollback.
+    /// rollback ran again, and that no frame displayed, is not listed.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
@@ -301,8 +300,7 @@ impl<E> View<E> {
     /// simulation does. In a pause it runs on to the newest state.
     ///
     /// The first frame continues from the time that the simulation displayed last. If that is later than the delay
-    /// allows, time runs at half speed until the delay is reached. If it is earlier, time skips ahead, and bodies move
-    /// on smoothly.
+    /// allows, time runs at half speed for a while.
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_secs_f64(self.screen.time())

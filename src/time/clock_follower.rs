@@ -1,11 +1,11 @@
 //! The speed at which a clock follows another one.
 
-/// Computes the [speed](crate::time::ClockSettings::set_speed) at which a clock follows another one, such as that of
-/// music, a video, a server or a headset.
+/// A follower of another clock, such as that of music, a video, a server or a headset, through the
+/// [speed](crate::time::ClockSettings::set_speed).
 ///
 /// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance decays to a third within 1 /
 /// `gain` seconds. With the default gain, a song whose position advances in buffers of 23 ms is followed within 5 ms of
-/// its mean. A higher gain follows faster, and lets the noise through.
+/// its mean.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -43,7 +43,7 @@ impl Default for ClockFollower {
 
 impl ClockFollower {
     /// Returns the speed for a clock that is `behind` the other one by this many seconds, or ahead of it if the number
-    /// is negative. Call it in each frame, or whenever the other clock is known.
+    /// is negative.
     ///
     /// Returns `None` if the distance is above [`max_distance`](Self::max_distance) or not finite. A gain or a limit
     /// that is NaN or negative counts as 0.

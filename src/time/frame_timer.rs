@@ -8,8 +8,8 @@ use std::time::Duration;
 /// twice.
 const SET_BACK: Duration = Duration::from_millis(250);
 
-/// Converts the time stamps of a host's clock to frame times for [`Simulation::advance`](crate::Simulation::advance),
-/// and to the [real time](crate::time::Clock::real_time) of [input](crate::input::InputQueue).
+/// A converter of a host's time stamps to frame times for [`Simulation::advance`](crate::Simulation::advance), and to
+/// the [real time](crate::time::Clock::real_time) of [input](crate::input::InputQueue).
 ///
 /// ```
 /// use evenstep::{Simulation, time::FrameTimer};
@@ -25,8 +25,8 @@ const SET_BACK: Duration = Duration::from_millis(250);
 /// assert_eq!(timer.frame(ms(516)), ms(16));
 /// ```
 ///
-/// If your engine or graphics API reports when an earlier frame was displayed, pass the time at which this one will be:
-/// that of the report, plus a refresh period for each frame since then. Stamp input with its own time.
+/// If your graphics API reports when frames are displayed, pass the time at which this one will be: that of the last
+/// report, plus a refresh period for each frame since then.
 ///
 /// # Clocks that go back
 /// A frame whose stamp is earlier than the previous one takes no time. A stamp more than 0.25 s before the latest one
@@ -67,9 +67,9 @@ impl FrameTimer {
 
     /// Leaves out the host's time since the last frame, and counts the next frame from `host`.
     ///
-    /// Call it before the next frame after time that you do not want to simulate: a hidden browser tab, a suspended
-    /// phone, a laptop that slept. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts
-    /// as the present.
+    /// Call it before the next frame after time that you do not want to simulate, such as that of a hidden browser tab
+    /// or a suspended phone. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts as the
+    /// present.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {

@@ -1,4 +1,4 @@
-//! Time: elapsed time in, steps due out. This module reads no wall clock and knows nothing of Rapier.
+//! Time: elapsed time in, steps due out. This module reads no wall clock.
 //!
 //! [`Simulation::clock`](crate::Simulation::clock) returns the [`Clock`], and
 //! [`Simulation::clock_settings_mut`](crate::Simulation::clock_settings_mut) its [settings](ClockSettings): rate,

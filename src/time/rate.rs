@@ -49,7 +49,7 @@ impl Rate {
     ///
     /// # Panics
     /// If `step` is zero, or if the rate as a fraction in lowest terms does not fit into two `u32`, as for most steps
-    /// longer than four seconds that are not a round number.
+    /// longer than four seconds.
     #[must_use]
     pub const fn from_step(step: Duration) -> Self {
         Self::reduced(NANOS_PER_SECOND, step.as_nanos())

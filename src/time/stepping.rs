@@ -5,8 +5,8 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping). Games
 /// use [`Fixed`](Self::Fixed).
 ///
-/// If steps vary in length, a run cannot be repeated, springs and stacks change their stiffness with the frame rate,
-/// and a pile may collapse after a long frame. `benches/reports/stepping` compares all strategies.
+/// If steps vary in length, a run cannot be repeated, stiffness changes with the frame rate, and a pile may collapse
+/// after a long frame. `benches/reports/stepping` compares all strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -30,8 +30,8 @@ pub enum Stepping {
     /// interpolation. The difference is discarded.
     ///
     /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz has four steps of 240 Hz,
-    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as a display at 30 Hz needs.
-    /// At 75 or 144 Hz the game runs slightly too fast or too slow.
+    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as at 30 Hz. At 75 or 144 Hz
+    /// the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

@@ -21,12 +21,10 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 /// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the angle along the shorter arc.
 ///
-/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
-/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
+/// Unlike [`Simulation::pose`](crate::Simulation::pose), it turns poses about their origin, not about a centre of mass.
 ///
-/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 the result is exactly `previous`, and at 1
-/// exactly `current`. If both are equal, it is exactly that pose. Rotations that are half a turn apart follow the same
-/// arc on every platform.
+/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 and 1, and for equal poses, the result is exact.
+/// Rotations that are half a turn apart follow the same arc on every platform.
 ///
 /// The angle differs from an exact interpolation by less than 3e-7 rad, and the rotation from unit length by less than
 /// 4e-7. No platform float function is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and sin(αθ)/sin θ,

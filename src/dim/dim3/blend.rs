@@ -22,11 +22,9 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 /// Returns the pose between `previous` and `current` at the fraction `alpha`: the translation interpolated linearly,
 /// and the rotation by slerp along the shorter arc.
 ///
-/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
-/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
+/// Unlike [`Simulation::pose`](crate::Simulation::pose), it turns poses about their origin, not about a centre of mass.
 ///
-/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 the result is exactly `previous`, and at 1
-/// exactly `current`. If both are equal, it is exactly that pose.
+/// Both rotations must be of unit length, and `alpha` in [0, 1]. At 0 and 1, and for equal poses, the result is exact.
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit length by less than
 /// 4e-7. No platform float function is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ

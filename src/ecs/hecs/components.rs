@@ -11,7 +11,7 @@ use rapier::math::Pose;
 ///
 /// If it is dropped, in any way and on any thread, the next
 /// [`Entities::remove_dropped`](super::Entities::remove_dropped) or [`Entities::sync`](super::Entities::sync) removes
-/// the body. You may move it to another entity of its world: see [the module](super#case-by-case).
+/// the body. [The module](super#case-by-case) lists all cases.
 pub struct Body {
     key: BodyKey,
     /// The list of its [`Entities`](super::Entities), because keys of two simulations may be equal, or of nobody once

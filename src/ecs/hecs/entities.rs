@@ -155,8 +155,8 @@ impl Entities {
     }
 
     /// Returns entities without a body and bodies without an entity, like [`EntityMap::unmatched`]. The returned
-    /// entities lose their [`Body`] and [`RenderPose`] at once. A [`Body`] that is held outside of the world is not
-    /// found, so drop it first. The next [`sync`](Self::sync) writes every pose.
+    /// entities lose their [`Body`] and [`RenderPose`] at once. Drop any [`Body`] that is held outside of the world
+    /// before the call.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
         lock(&self.dropped).retain(|key| !is_gone(*key));
@@ -280,14 +280,13 @@ impl Entities {
     ///
     /// # Order
     /// Rapier's results depend on the order of insertions, so the value must not depend on the frame rate, as the order
-    /// of a query does, and the ids of entities if frames spawn entities too. Number the entities in the step that
-    /// spawns them.
+    /// of a query may. Number the entities in the step that spawns them.
     ///
     /// # When to call it
-    /// Call it in each step, after your rules have spawned entities, and before each frame if entities are spawned
-    /// between frames, unless you keep states for rollbacks, or record the run. An entity whose body was removed by its
-    /// key gets another one after the next [`sync`](Self::sync). If that should not depend on frames,
-    /// [`detach`](Self::detach) the body before you remove it.
+    /// Call it in each step, after your rules have spawned entities, and also before each frame if entities are spawned
+    /// between frames. An entity whose body was removed by its key gets another one after the next
+    /// [`sync`](Self::sync). If that should not depend on frames, [`detach`](Self::detach) the body before you remove
+    /// it.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(
         &mut self,

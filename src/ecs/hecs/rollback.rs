@@ -37,8 +37,7 @@ use super::entities::Entities;
 /// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
 /// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
-/// which queries iterate over them. It lacks entities that are [reserved](World::reserve_entities) but not flushed. A
-/// [`Body`] of other [`Entities`] owns nothing in the copy.
+/// which queries iterate over them. It lacks entities that are [reserved](World::reserve_entities) but not flushed.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,

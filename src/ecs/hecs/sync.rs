@@ -36,10 +36,9 @@ impl Entities {
     /// Writes the [`RenderPose`]s that changed, and handles your changes since the last sync as in the table in [the
     /// module](super#case-by-case). Call it once per frame, after `advance` or `frame`.
     ///
-    /// The cost is proportional to the changes and to the bodies that moved. A sync goes through all entities with a
-    /// body while steps are resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics),
-    /// after you have moved a [`Body`] or removed a [`RenderPose`] yourself, while you keep a [`Body`] outside of the
-    /// world, and sometimes after many frames without a sync.
+    /// The cost is proportional to the changes and to the bodies that moved, or to all bodies while steps are
+    /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), and after you have
+    /// moved a component yourself.
     ///
     /// With an [`Overlap`](crate::threads::Overlap), call [`spawn`](Self::spawn), [`despawn`](Self::despawn) and
     /// [`remove_dropped`](Self::remove_dropped) in hooks.

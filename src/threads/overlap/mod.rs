@@ -47,8 +47,8 @@ use frames::{Done, Job, run_steps};
 ///
 /// # Latency
 /// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). Changes in
-/// `after_step` are displayed by the frame that calls it, so shift the origin there, together with the camera. Other
-/// changes are displayed with the step.
+/// `after_step` are displayed by the frame that calls it, other changes with the step. So shift the origin there,
+/// together with the camera.
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
@@ -227,8 +227,7 @@ impl Overlap {
     /// Ends the thread after the step under way, as [`simulation`](Self::simulation) does, and returns the simulation
     /// and the result of the hooks.
     ///
-    /// A runner or overlap that takes over continues smoothly from the displayed state. In one thread the first frame
-    /// skips ahead by the [slack](Self::set_slack).
+    /// In one thread the first frame then skips ahead by the [slack](Self::set_slack).
     ///
     /// # Panics
     /// If the step under way or a hook panics.

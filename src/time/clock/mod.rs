@@ -45,7 +45,7 @@ pub use units::SpeedError;
 /// pause, runs slower in slow motion, and excludes dropped time.
 ///
 /// # Long frames
-/// If a step takes longer than the time it simulates, each frame would be longer than the previous one.
+/// If steps take longer than the time they simulate, each frame would be longer than the previous one.
 /// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default),
 /// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
 /// (both off by default) prevent it. Only time is dropped, never a tick, and [counted](Dropped).

@@ -109,8 +109,7 @@ impl ClockSettings {
     }
 
     /// Sets the maximum elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped.
-    /// Values above 584 years are reduced to 584 years. [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`]
-    /// ignore this limit.
+    /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] ignore this limit.
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }

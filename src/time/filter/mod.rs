@@ -14,8 +14,8 @@ use averaging::{Averaging, Snapping};
 /// A filter of frame times for [`Simulation::advance`](crate::Simulation::advance), for a timer that is noisier than
 /// the display.
 ///
-/// It returns steadier times and carries the difference over, so that no time is lost or added in the long run. Use it
-/// where you see jitter, not by default, because it adapts to a change of the frame rate a few frames late.
+/// It carries the difference over, so that no time is lost or added in the long run. Use it where you see jitter, not
+/// by default, because it adapts to a change of the frame rate a few frames late.
 ///
 /// ```
 /// use evenstep::time::FrameFilter;
@@ -79,8 +79,8 @@ impl FrameFilter {
     /// | between one and two periods, after frames that fit | one period, timed late |
     /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
     ///
-    /// If two periods are short by more than a twelfth of one, they count as one, timed late. The carried time is
-    /// always less than a period. If it is over a twentieth of one, a part of it is added in each frame.
+    /// The carried time is always less than a period. If it is over a twentieth of one, a part of it is added in each
+    /// frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -114,8 +114,7 @@ impl FrameFilter {
     ///
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
     /// at most two, so most of a hitch is returned at once. A typical frame is the median of the frames that took any
-    /// time. If frames suddenly become much shorter, filtered times are zero until the sum is within these bounds
-    /// again.
+    /// time.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
