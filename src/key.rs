@@ -54,7 +54,7 @@ pub enum BodyError {
          bodies: move the multibody's root, or the soft body's particles"
     )]
     Dependent(BodyKey),
-    /// The body is the root of a multibody, and another link is not dynamic. Rapier would panic in the next step.
+    /// The body is the root of a multibody with another link that is not dynamic.
     #[error(
         "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
          make the link dynamic, or remove its joint"

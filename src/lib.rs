@@ -12,7 +12,6 @@
 //! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
 #![doc = include_str!("poses.txt")]
-//!
 //! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
 //! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
 //! took. It runs the steps that are due, if any, and computes the poses to draw.
@@ -53,10 +52,9 @@
 //! | --- | --- |
 //! | the loop | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | rate, pause, speed, long frames | [`Rate`], [`Stepping`], [`time`] |
-//! | bodies | [`Physics`] |
+//! | bodies, and their state for game logic | [`Physics`], [`Physics::body`] |
 //! | a pose to draw | [`Simulation::pose`], [`Simulation::moved`], [`Smoothing`], [`render`] |
-//! | a body's state, for game logic | [`Physics::body`] |
-//! | input | [which queue?](input#which-queue) |
+//! | input | [`mod@input`] |
 //! | forces | [`Physics::add_force`] for one step, [`forces`] for lasting ones |
 //! | lifts, teleports, portals, large worlds | [Placing](Physics#placing) |
 //! | collisions and other events | [`events`] |
@@ -83,7 +81,7 @@
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::set_gravity`] and others that change all bodies, an assignment, or going back
 //!   in time, and for a copy of the state. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
-//!   step. In debug builds without the README's profile, Rapier's assertions visit all bodies.
+//!   step.
 //!
 //! # Features
 //! No feature is on by default.

@@ -2,10 +2,9 @@
 
 /// Makes the standard library's float functions return the same results on every platform, in the whole program.
 ///
-/// This covers `sin`, `powf` and all other functions whose last bits the standard library leaves to the platform, for
-/// `f32` and `f64`. Invoke it once, in your game's `main.rs`, and enable the feature `enhanced-determinism`. Even with
-/// it, Rapier calls the platform's C library for principal axes of inertia, joints, soft bodies and its tree of
-/// bounding boxes.
+/// This covers all functions whose last bits the standard library leaves to the platform, such as `sin` and `powf`.
+/// Invoke it once, in your game's `main.rs`, and enable the feature `enhanced-determinism`. Even with it, Rapier calls
+/// the platform's C library for principal axes of inertia, joints, soft bodies and its tree of bounding boxes.
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();
@@ -23,11 +22,10 @@
 ///
 /// # Limits
 /// - A second use is a linker error, and so is another crate that defines the same names.
-/// - It works in executables and in WebAssembly. In a shared library on Linux, such as a game that an engine loads,
-///   also tell the linker to prefer the library's functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
-/// - The compiler may evaluate a function of a constant, such as `2.0_f32.sin()`, at build time. Rapier's step has no
-///   such call.
-/// - Float functions that other crates implement themselves, such as SIMD versions, stay as they are.
+/// - It works in executables and in WebAssembly. In a shared library on Linux, also tell the linker to prefer the
+///   library's functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
+/// - The compiler may evaluate functions of constants at build time. Rapier's step has no such call.
+/// - Functions that other crates implement themselves stay as they are.
 #[macro_export]
 macro_rules! portable_math {
     () => {

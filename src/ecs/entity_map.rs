@@ -16,8 +16,7 @@ use super::host::{Bodies, Host, Picture, StateNumber};
 /// A record of which entity of an ECS has which body, for each pair of an ECS and a [`Simulation`](crate::Simulation)
 /// or [`Runner`](crate::threads::Runner).
 ///
-/// `E` is the entity type of the ECS. The package `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a
-/// hand-made ECS.
+/// `E` is the entity type of the ECS. The package `examples/ecs` has examples with four ECSs.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

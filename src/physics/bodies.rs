@@ -12,8 +12,7 @@ use super::{Colliders, Physics};
 
 /// # Bodies
 impl Physics {
-    /// Inserts a body with its [colliders](Colliders): one, or several in an array or a `Vec`. The body starts to move
-    /// in the next step.
+    /// Inserts a body with its [colliders](Colliders): one, or several in an array or a `Vec`.
     #[doc(alias("spawn", "add_body"))]
     pub fn insert(&mut self, body: impl Into<RigidBody>, colliders: impl Colliders) -> BodyKey {
         let world = &mut self.world.rapier;
@@ -251,8 +250,7 @@ impl Physics {
     /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
     /// changes.
     ///
-    /// Rapier wakes no body when a parameter changes: call [`wake_up_all`](Self::wake_up_all) if sleeping bodies should
-    /// react.
+    /// Rapier wakes no body when a parameter changes: see [`wake_up_all`](Self::wake_up_all).
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.world.has_unwritten_changes = true;
         &mut self.world.rapier

@@ -7,8 +7,14 @@ use crate::time::Step;
 
 use super::{Physics, Stage, StepAtHand};
 
-/// # Readings
+/// # Events and steps
 impl Physics {
+    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        Events::new(&self.events)
+    }
+
     /// Returns the tick of the next step: the number of steps so far, unless [`set_tick`](crate::Simulation::set_tick)
     /// has renumbered them.
     #[doc(alias = "frame_number")]
@@ -23,8 +29,7 @@ impl Physics {
         self.time.duration()
     }
 
-    /// Returns the current step, which has not run yet, for ECS systems that cannot get it as an argument, or `None`
-    /// between two steps.
+    /// Returns the current step, which has not run yet, or `None` between two steps.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.running.stage {
@@ -49,12 +54,5 @@ impl Physics {
             // A hook may have assigned this state.
             None => self.running.run.is_none(),
         };
-    }
-
-    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it. In a hook after
-    /// the step, this is that step.
-    #[must_use]
-    pub fn events(&self) -> Events {
-        Events::new(&self.events)
     }
 }

@@ -149,8 +149,8 @@ impl Physics {
 }
 
 /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a
-/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, the state continues bit for bit,
-/// but bodies that are added later may be rounded differently.
+/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, bodies that are added later may
+/// be rounded differently.
 ///
 /// # Errors
 /// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents

@@ -87,7 +87,7 @@ impl Physics {
     /// ghost of a player.
     ///
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
-    /// rate, they are bit for bit those of the loop. `before_step` is called before each of them, with real times of
+    /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of
     /// zero: pass your game's hook. Rapier's own hooks are not called. In a hook, the copy lacks the forces that the
     /// hook has added.
     ///

@@ -29,8 +29,7 @@ const KEPT: usize = 64;
 /// values before a frame.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces that of
-/// the step and all later ones. In the middle of a rollback, draw the last value again. The values of the last 64 steps
-/// that set one are kept.
+/// the step and all later ones. The values of the last 64 steps that set one are kept.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
@@ -67,7 +66,7 @@ impl<T: Clone> Interpolated<T> {
 
     /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
     /// teleport. The whole step displays the value at its end. So [teleport](crate::Physics::teleport) its body after
-    /// the step: before it, the body would also move in the step.
+    /// the step.
     ///
     /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, the step keeps its
     /// jump.

@@ -14,13 +14,12 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
 /// How often a [`Recorder`] writes checksums and keyframes.
 ///
-/// Sizes at 60 steps and 59 frames per second, with all bodies awake, and without input:
+/// Sizes at 60 Hz, with all bodies awake, and without input:
 ///
 /// | | 100 bodies | 1,000 bodies |
 /// | --- | --- | --- |
-/// | frames and steps, per second | 2.2 kB | 2.2 kB |
-/// | with the checksum of each step | 2.7 kB | 2.7 kB |
-/// | with the checksums of the bodies too | 15 kB | 123 kB |
+/// | without checksums of bodies, per second | 2.7 kB | 2.7 kB |
+/// | with them | 15 kB | 123 kB |
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///

@@ -144,8 +144,7 @@ impl<'r> Replay<'r> {
     }
 
     /// Returns the input of a step, or `None` if it did not run when it was recorded: its frame ended early, a hook
-    /// failed, or the recording ends before it. End the frame in that case. If the recording ends within a step, as
-    /// after a panic, that step's input is the last one.
+    /// failed, or the recording ends before it. End the frame in that case.
     ///
     /// # Errors
     /// [`ReplayError::Input`] or [`ReplayError::Contents`].

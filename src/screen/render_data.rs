@@ -71,7 +71,7 @@ impl<'a> RenderData<'a> {
     /// Returns the bodies whose displayed pose is not the blend of their pair, with that pose, each once: those with a
     /// [`Smoothing`](crate::Smoothing) other than `Interpolate`, with a centre of mass away from their origin, with a
     /// visual error, or with a turn by more than 45 degrees in the step, and those that came to rest or whose pose at
-    /// rest changed. The call compares both poses of every pair.
+    /// rest changed.
     pub fn overrides(self) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
         let Self { screen, movers, .. } = self;
         let rows = screen.shown.iter().zip(&screen.marks);

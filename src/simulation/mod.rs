@@ -25,10 +25,12 @@ mod steps;
 mod take_over;
 // The last steps: snapshots, records and poses.
 mod past;
-// Going back in time to stay there, and earlier poses.
+// Going back in time to stay there.
 mod rewind;
 // Going back in time to resimulate the steps since then.
 mod roll_back;
+// Poses and worlds of earlier ticks.
+mod earlier;
 // Serialisation with serde.
 #[cfg(feature = "serde")]
 mod saving;

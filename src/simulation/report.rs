@@ -19,9 +19,7 @@ use super::simulation::Simulation;
 /// | `begin_frame` or `advance` while a frame is open | The open frame continues. Its due steps are dropped and counted in [`Dropped::aborted`]. |
 /// | `end_frame` while steps are due | The same, and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They [stay due](crate::Simulation::roll_back). |
-/// | `end_frame` outside of a frame | It returns the last report. |
-/// | `next_step` twice | It returns the same step. |
-/// | `run_step` without `next_step`, or after another physics was assigned | It returns `false`. |
+/// | `run_step` without `next_step`, or after another physics was assigned | It returns `false`. Likewise, `next_step` returns the same step again, and `end_frame` the last report. |
 /// | the same call is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
 ///
 /// Forces for a step that does not run are discarded. All other changes stay.
@@ -58,8 +56,7 @@ pub struct Frame {
     /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
     pub movers: usize,
     /// How far the [origin](crate::Physics::shift_origin) moved since the previous frame, in metres, even back after a
-    /// rollback or a restored state. Subtract it from what you keep in world space, such as a camera. Zero in the first
-    /// frame.
+    /// rollback or a restored state. Subtract it from what you keep in world space, such as a camera.
     pub origin_shift: Vector,
     /// The first tick of the new steps, and the tick after the last one.
     pub(crate) new_ticks: [u64; 2],
@@ -88,6 +85,17 @@ impl Frame {
 
 /// # Events and reports
 impl Simulation {
+    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For rules, read
+    /// [`Physics::events`](crate::Physics::events) after each step.
+    ///
+    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
+    /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
+    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.screen.events.events()
+    }
+
     /// Returns the report of the last frame or, within a frame, of the frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
@@ -104,16 +112,5 @@ impl Simulation {
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.steps.clock
-    }
-
-    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For rules, read
-    /// [`Physics::events`](crate::Physics::events) after each step.
-    ///
-    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
-    /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
-    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed.
-    #[must_use]
-    pub fn events(&self) -> Events {
-        self.screen.events.events()
     }
 }

@@ -2,13 +2,9 @@
 
 use std::ops::Range;
 
-use crate::key::BodyKey;
-use crate::pose::Pair;
 use crate::simulation::Kept;
-use rapier::math::Pose;
 
 use super::past::{Past, RewindError};
-use super::picture::DisplayedWorld;
 use super::simulation::Simulation;
 
 /// # Back in time
@@ -137,89 +133,4 @@ impl Simulation {
         ask(&copy);
         self.run.past = copy.run.past;
     }
-}
-
-/// # Earlier poses
-impl Simulation {
-    /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
-    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
-    ///
-    /// Without such a frame, the pose is at `alpha` (clamped to [0, 1], or 0 for NaN) between the states before and
-    /// after the step that led to `tick`. A later shift of the origin, teleport or portal does not change it. A later
-    /// change of smoothing, before the next step, does.
-    ///
-    /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
-    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).
-    #[must_use]
-    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
-        self.physics.handle(key)?;
-        let alpha = clamp_alpha(alpha);
-        let pair = match self.known_past() {
-            Some(past) => past.pair(&self.physics, key, tick)?,
-            None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
-            None => return None,
-        };
-        Some(pair)
-            .filter(Pair::is_finite)
-            .map(|pair| pair.at(alpha))
-    }
-
-    /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
-    ///
-    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). Colliders that were removed in a later step
-    /// are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right after that
-    /// step. At others, the call copies all colliders, so use one returned value for all queries at that time.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Simulation, rewind::{Kept, RewindError}};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.physics.set_gravity(Vector::ZERO).unwrap();
-    /// simulation.keep(Kept { ticks: 30, ..Kept::default() });
-    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
-    /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
-    /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ()); // displays x = 3.5
-    /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the shot has arrived
-    /// simulation.physics.remove(target);
-    ///
-    /// let past = simulation.world_at(frame.tick, frame.alpha)?;
-    /// let ray = Ray::new(Vector::X * 3.5 + Vector::Y * 5.0, Vector::NEG_Y);
-    /// let shot = past.query_pipeline(QueryFilter::default()).cast_ray(&ray, 100.0, true);
-    /// assert_eq!(past.key_of_collider(shot.unwrap().0), Some(target));
-    /// # Ok::<(), RewindError>(())
-    /// ```
-    ///
-    /// # Limits
-    /// - Shapes, soft bodies, colliders without a body, and the positions of colliders in their bodies are those of the
-    ///   state.
-    /// - A collider is found from its first step on. Those of disabled bodies, and those removed right after the step,
-    ///   are missing.
-    /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
-    ///   next step.
-    ///
-    /// # Errors
-    /// [`RewindError::NotKept`] if the state of that tick is not kept.
-    pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
-        let kept = self.known_past().and_then(|past| past.snapshot(tick));
-        let state = kept.unwrap_or(&self.physics);
-        // The state before a shift of the origin in the current step is gone.
-        let is_shifted = kept.is_none()
-            && self.physics.current_step().is_some()
-            && self.physics.running.past_edits.replaced.is_some();
-        if state.tick() != tick || is_shifted {
-            let kept = self.rewindable();
-            return Err(RewindError::NotKept { tick, kept });
-        }
-        let alpha = clamp_alpha(alpha);
-        let moved = state.pairs.moved();
-        let poses = moved.iter();
-        let poses =
-            poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
-        Ok(DisplayedWorld::new(&state.world, poses))
-    }
-}
-
-fn clamp_alpha(alpha: f32) -> f32 {
-    if alpha > 0.0 { alpha.min(1.0) } else { 0.0 }
 }

@@ -23,8 +23,8 @@ pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The simulation stays before that step, or after it if `after_step` failed, and the remaining
-    /// steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
+    /// A hook failed. The remaining steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that
+    /// [`Physics::tick`] returns.
     #[error(
         "a hook failed in a resimulated step: the remaining steps are still due; call `rewind` to drop them"
     )]

@@ -17,7 +17,7 @@ pub enum Failure<E> {
         error: E,
     },
     /// A hook, a call or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
-    /// [`stop`](super::Runner::stop). Frames keep displaying the last picture.
+    /// [`stop`](super::Runner::stop).
     Panic {
         /// The tick of the step.
         tick: u64,

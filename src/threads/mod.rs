@@ -1,7 +1,6 @@
 //! Physics on another thread, for steps that take so long that they cost frames.
 //!
-//! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread, and neither side waits for
-//!   the other.
+//! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
 //! Both display frames through a [`View`]. In a browser there are no threads: both constructors fail with a

@@ -65,9 +65,8 @@ use super::worker::{Call, Message, Removals, Worker};
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics thread. [Calls](Self::call) from your thread run between two steps in the order
-/// sent. [Questions](Self::ask) see the effect of every earlier call. Each step is a frame of the simulation, whatever
-/// [`Stepping`](crate::Stepping) is set. [`RunnerSettings::max_lag`] replaces the maximum frame time, the step limit
-/// and the budget.
+/// sent. [Questions](Self::ask) see the effect of every earlier call. [`Stepping`](crate::Stepping) is ignored, and
+/// [`RunnerSettings::max_lag`] replaces the maximum frame time, the step limit and the budget.
 ///
 /// # Levels
 /// The [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). To load a level with thousands of bodies,
@@ -190,8 +189,8 @@ where
         self.frame_at(self.now())
     }
 
-    /// Computes the view to display at `now`, in the simulation's real time, for a runner [without a
-    /// thread](Self::without_thread). Call it once per frame, with a time that does not go back.
+    /// Computes the view to display at `now`, in the simulation's real time, which must not go back, for a runner
+    /// [without a thread](Self::without_thread).
     pub fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
         if self.has_unsent_removals {
             self.send_removals();
@@ -330,7 +329,7 @@ where
     }
 
     /// Returns how many bodies are missing from [`View::removed`] because no frame was computed for more than a hundred
-    /// steps. The newest 1,000 are listed, and all that were displayed.
+    /// steps.
     #[must_use]
     pub fn lost_removals(&self) -> u64 {
         self.view.lost_removals()

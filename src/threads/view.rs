@@ -314,8 +314,7 @@ impl<E> View<E> {
     }
 
     /// Returns whether physics has stopped because a hook, a call or Rapier panicked. The frames then stay the same,
-    /// until [`Runner::recover`](super::Runner::recover). An `Overlap` does not stop, because its panics unwind through
-    /// your call.
+    /// until [`Runner::recover`](super::Runner::recover).
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.mail.is_stopped

@@ -33,8 +33,7 @@ const MOST_UNREAD: usize = 100;
 
 /// The steps of a [`Runner`] that was created [without a thread](Runner::without_thread), run whenever you call it.
 ///
-/// The runner stays with the game, and the worker may move to any thread. The result depends only on the passed times
-/// and on the order of the calls.
+/// The worker may move to any thread. The result depends only on the passed times and on the order of the calls.
 ///
 /// ```
 /// use evenstep::threads::{Runner, RunnerSettings};

@@ -25,7 +25,7 @@
 pub struct ClockFollower {
     /// The change of speed per second of distance, in 1/s: 1 by default.
     pub gain: f64,
-    /// The largest change of speed: 0.05 by default, which hardly anyone notices. Values above 1 count as 1.
+    /// The largest change of speed, at most 1: 0.05 by default, which hardly anyone notices.
     pub max_change: f64,
     /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default.
     pub max_distance: f64,

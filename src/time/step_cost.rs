@@ -20,8 +20,8 @@ pub struct StepCost {
 }
 
 impl StepCost {
-    /// Records a frame: the real time since the last record, the wall time that physics took in it, and the number of
-    /// its steps, including resimulated ones.
+    /// Records the real time since the last record, the wall time that physics took in it, and the number of steps,
+    /// including resimulated ones.
     pub fn record(&mut self, elapsed: Duration, busy: Duration, steps: u64) {
         let elapsed = elapsed.as_secs_f64();
         let rest = libm::exp2(-elapsed / HALF_LIFE);

@@ -16,22 +16,21 @@ pub enum Stepping {
     #[default]
     Fixed,
     /// Runs one step of the rate's length in each frame, however long the frame took: for recorded video, tests,
-    /// consoles at a locked rate. At a lower [speed](crate::time::ClockSettings::set_speed), a step takes several
-    /// frames.
+    /// consoles at a locked rate.
     FrameLocked,
     /// Runs one step as long as the frame, for comparisons only. Lower the cap,
     /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), to 1/15 s or less, or Rapier loses contacts.
     Variable,
     /// Runs whole steps of the rate's length, and a shorter one for the rest of the frame, for tools that must display
-    /// the present. A rest of less than a quarter of a step waits for the next frame, or joints and stacks would become
-    /// unstable.
+    /// the present. A rest of less than a quarter of a step waits for the next frame, because short steps make joints
+    /// and stacks unstable.
     SemiFixed,
     /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
     /// interpolation. The difference is discarded.
     ///
     /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz has four steps of 240 Hz,
-    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as at 30 Hz. At 75 or 144 Hz
-    /// the game runs slightly too fast or too slow.
+    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as at 30 Hz. On other displays
+    /// the game runs too fast or too slow.
     DisplayCounted,
 }
 

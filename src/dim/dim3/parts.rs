@@ -118,8 +118,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 /// Writes poses as matrices of three rows by four columns in row-major order, from `poses[i]` to `out[i]`.
 ///
 /// Use it for instance buffers: three attributes of four floats each, 48 bytes. Each row has the coefficients of x, y
-/// and z and then the translation, so row i gives the coordinate dot(row i, (p, 1)) of a point p in world space. The
-/// array has no gaps for bytemuck's `cast_slice`.
+/// and z and then the translation, so its dot product with (p, 1) is a coordinate of the point p in world space.
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -283,8 +283,8 @@ impl Entities {
     /// of a query may. Number the entities in the step that spawns them.
     ///
     /// # When to call it
-    /// Call it in each step, after your rules have spawned entities, and also before each frame if entities are spawned
-    /// between frames. An entity whose body was removed by its key gets another one after the next
+    /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
+    /// before each frame, too. An entity whose body was removed by its key gets another one after the next
     /// [`sync`](Self::sync). If that should not depend on frames, [`detach`](Self::detach) the body before you remove
     /// it.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]

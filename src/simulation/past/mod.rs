@@ -60,7 +60,7 @@ pub struct Kept {
     /// [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at) accept only kept ticks.
     pub interval: u64,
     /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
-    /// size is an estimate without the heap memory of [resources](crate::Physics::resources).
+    /// size is an estimate without [resources](crate::Physics::resources).
     pub bytes: usize,
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
     /// states: two by default and at least. Each further state costs 200 bytes per moving body.

@@ -89,8 +89,7 @@ impl Clock {
         self.now
     }
 
-    /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now, for objects that your game
-    /// animates before it advances the simulation.
+    /// Returns the [`time`](Self::time) at the end of a frame of `elapsed` that begins now.
     #[must_use]
     pub fn time_after(&self, elapsed: Duration) -> Duration {
         let mut clock = self.clone();

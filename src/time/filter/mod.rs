@@ -98,7 +98,7 @@ impl FrameFilter {
     }
 
     /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
-    /// display: in a browser, or on a phone that changes its refresh rate.
+    /// display, as in a browser.
     ///
     /// | the last 64 frames are | the filter |
     /// | --- | --- |
