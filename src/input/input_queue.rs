@@ -31,15 +31,12 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// In a step, count presses with a [`Button`](crate::input::Button), sum motion, and use the newest value of an axis.
 ///
-/// # Special cases
 /// - If a hook fails or panics after it has drained the queue, it is called again for that step, and the samples are
-///   gone. Keep them until the step has run.
+///   gone.
 /// - A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
 ///   before the end of the step, with `NextStep` none. For rollback, use a [`TickQueue`](crate::input::TickQueue).
-/// - The first step after a pause gets all samples at once. To keep them from the game, pass
-///   [`drain_all`](Self::drain_all) to the buttons in each frame.
-/// - With a new [`Simulation`](crate::Simulation), clear the queue, and create a new
-///   [`FrameTimer`](crate::time::FrameTimer).
+/// - The first step after a pause gets all samples at once, unless you [take](Self::drain_all) them before.
+/// - For a new [`Simulation`](crate::Simulation), clear the queue.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {

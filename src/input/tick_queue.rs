@@ -24,13 +24,11 @@ use crate::time::Step;
 /// # Ok::<(), TickError<&str>>(())
 /// ```
 ///
-/// # Special cases
-/// - Within a tick, samples come in the order of pushes, which differs between machines of a network: use a queue for
-///   each player, or sort them.
+/// - Within a tick, samples come in the order of pushes, which differs between machines: use a queue for each player.
 /// - For a match whose ticks begin again, create a new queue.
 /// - The queue does not keep delivered samples. When a simulation goes back, call [`set_tick`](Self::set_tick) and push
-///   the samples from that tick on again. If a hook fails or panics, it is called again for that step, so keep the
-///   samples until the step has run.
+///   the samples from that tick on again. If a hook fails or panics, it is called again for that step, and the samples
+///   are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
@@ -156,7 +154,7 @@ impl<T> TickQueue<T> {
     }
 
     /// Removes the samples for `step`, even those that you do not take, and returns them in the order of pushes. Call
-    /// it once before each step. Samples for earlier ticks are discarded, and counted as missed.
+    /// it once before each step. Samples for earlier ticks are missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);

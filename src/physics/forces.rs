@@ -60,8 +60,8 @@ impl Physics {
         self.push(key, Push::Torque(torque))
     }
 
-    /// Applies an impulse at the centre of mass, in newton seconds and world axes. Unlike Rapier's method, it changes
-    /// the velocity in the next step, not at once.
+    /// Applies an impulse at the centre of mass, in newton seconds and world axes. The velocity changes in the next
+    /// step, not at once.
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
         self.push(key, Push::Impulse(impulse))
     }
@@ -137,8 +137,7 @@ impl Physics {
     /// dynamic bodies, soft bodies and the bodies that touch them, except disabled bodies and bodies with a gravity
     /// scale of 0. Rapier's field `gravity` wakes none.
     ///
-    /// A change reads all bodies once. Equal gravity changes nothing. A rollback does not repeat a change [between two
-    /// frames](crate::rewind#what-is-resimulated).
+    /// A change reads all bodies once. Equal gravity changes nothing.
     ///
     /// # Errors
     /// [`VectorError`] if `gravity` is not finite.
@@ -157,8 +156,7 @@ impl Physics {
     }
 
     /// Wakes all sleeping bodies and soft bodies, except disabled ones. Use it after you change a parameter of the
-    /// world. The call reads all bodies once. A rollback does not repeat a call [between two
-    /// frames](crate::rewind#what-is-resimulated).
+    /// world. The call reads all bodies once.
     pub fn wake_up_all(&mut self) {
         self.wake(|body| !body.is_fixed(), |_| true);
     }

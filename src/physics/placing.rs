@@ -73,8 +73,7 @@ impl Physics {
         }
     }
 
-    /// Moves a body through a portal, or across the edge of a world that wraps around: its pose and its motion by the
-    /// same isometry. Wakes it.
+    /// Moves a body through a portal: its pose and its motion by the same isometry. Wakes it.
     ///
     /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states, the
     /// [target](Self::set_kinematic_target) and the links of a multibody are moved too, so seen from the exit the
@@ -105,13 +104,13 @@ impl Physics {
         Ok(())
     }
 
-    /// Makes `origin`, a point in world space, the new origin of the world. Use it in worlds so large that f32 is too
-    /// coarse far from the origin.
+    /// Makes `origin`, a point in world space, the new origin of a world so large that f32 is too coarse far from the
+    /// origin.
     ///
     /// All positions move by −`origin`, even those of queries, displayed poses, [targets](Self::set_kinematic_target),
     /// pending forces and the anchors of [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies
-    /// follow in the next step. Sleeping bodies stay asleep. Move what your game keeps in world space by
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
+    /// follow in the next step. No velocity changes, and sleeping bodies stay asleep. Move what your game keeps in
+    /// world space by [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
     ///
     /// Call it in a hook, so that resimulation repeats the shift. Earlier [poses](crate::Simulation::pose_at) and
     /// [worlds](crate::Simulation::world_at) keep the coordinates of their ticks. A shift outside of a hook, or in a
@@ -122,8 +121,9 @@ impl Physics {
     /// step Rapier finds all contacts again and computes sleeping bodies too. The sleep timer of each awake body starts
     /// again.
     ///
-    /// Positions that are shifted from far out to near the origin are not rounded. Other shifts round to the spacing of
-    /// f32 at the larger distance, 0.03 mm at 500 m.
+    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
+    /// are the same bit for bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
+    /// the larger distance, 0.03 mm at 500 m.
     ///
     /// # Errors
     /// [`VectorError`] if `origin` is not finite.
@@ -158,8 +158,8 @@ impl Physics {
         Ok(())
     }
 
-    /// Moves a body that is kinematic by position to `pose`, to arrive at `time`, in simulated time. A time in the past
-    /// means the next step. The body turns along the shorter arc.
+    /// Moves a body that is kinematic by position to `pose`, to arrive at `time`, in simulated time, or in the next
+    /// step if that has passed. The body turns along the shorter arc.
     ///
     /// The motion is spread evenly over the steps until `time`, so set a target once, in the hook before a step. If you
     /// know the path only once per frame, set a target before each frame, for

@@ -42,8 +42,8 @@ impl Physics {
     /// hit-stop, a breakpoint, or a rule that ends the game.
     ///
     /// Call it in the hook before or after a step. Elsewhere it has no effect. Steps that are still due run in the
-    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them. Single steps that are still
-    /// due in a pause are dropped. On a state that the hook has assigned, a call pauses before its first step.
+    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a state that the hook has
+    /// assigned, a call pauses before its first step.
     ///
     /// The state does not contain a pause: neither a resimulated step nor a copy pauses. To freeze a match on all
     /// machines, count frozen ticks in its state.

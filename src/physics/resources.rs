@@ -32,8 +32,7 @@ use super::Physics;
 /// # Ok::<(), evenstep::rewind::RewindError>(())
 /// ```
 ///
-/// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope), and
-/// outside of hooks [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+/// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope).
 ///
 /// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`.
 #[derive(Clone, Default)]
@@ -153,7 +152,7 @@ impl fmt::Debug for Resources {
 
 /// # Resources
 impl Physics {
-    /// Returns the values that your game has put into the state.
+    /// Returns your game's values in the state.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources

@@ -106,7 +106,7 @@ impl Physics {
     /// Returns the state as bytes, to be read by [`load`](Self::load).
     ///
     /// # Errors
-    /// [`SaveError`] if the state cannot be written now, or at all.
+    /// [`SaveError`]
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         write(StateType::Physics, Self::layout(), self)
@@ -115,7 +115,7 @@ impl Physics {
     /// Reads a state that was written by [`save`](Self::save) of the same build.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a state, or not one of this build.
+    /// [`LoadError`]
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         read(StateType::Physics, Self::layout(), bytes)
     }

@@ -83,8 +83,7 @@ impl Physics {
 
 /// # Previews
 impl Physics {
-    /// Returns the state after `steps` more steps, without a loop. Use it to preview the path of a thrown ball, or the
-    /// ghost of a player.
+    /// Returns the state after `steps` more steps, such as the path of a thrown ball.
     ///
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
     /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of

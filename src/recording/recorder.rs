@@ -151,7 +151,7 @@ impl<W: Write> Recorder<W> {
     /// Begins a recording. The recorder writes in small pieces, so wrap a file in a [`BufWriter`](io::BufWriter).
     ///
     /// # Errors
-    /// [`RecordError::Io`] if the writer fails.
+    /// [`RecordError::Io`]
     pub fn new(mut writer: W, settings: RecorderSettings) -> Result<Self, RecordError> {
         writer.write_all(&START.bytes())?;
         Ok(Self {
@@ -225,7 +225,7 @@ impl<W: Write> Recorder<W> {
     /// If your game has replaced the state in this frame, the recorded run ends before this step.
     ///
     /// # Errors
-    /// [`RecordError::Io`] if the writer fails.
+    /// [`RecordError::Io`]
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.is_in_step = false;
         self.steps_since_state += 1;
@@ -250,7 +250,7 @@ impl<W: Write> Recorder<W> {
     /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed.
     ///
     /// # Errors
-    /// [`RecordError::Io`] if the writer fails.
+    /// [`RecordError::Io`]
     pub fn finish(mut self) -> Result<W, RecordError> {
         self.has_begun = true;
         self.record(ChunkKind::End, &())?;

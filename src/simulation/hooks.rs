@@ -48,7 +48,7 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Runs after each step. Read its [events](Physics::events) and react to them here.
+    /// Runs after each step, to react to its [events](Physics::events).
     ///
     /// # Errors
     /// An error ends the frame after this step: see [`Simulation::advance_with`].

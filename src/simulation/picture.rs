@@ -102,8 +102,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the poses of this frame in the form that shaders need, to blend them on the GPU or draw motion vectors.
-    /// Ask right after the frame.
+    /// Returns the poses of this frame in the form that shaders need. Ask right after the frame.
     ///
     /// Returns `None` if the state has changed since, in the middle of a [rollback](Self::roll_back), before the first
     /// frame, and on a thread. Then use the poses of [`moved`](Self::moved).
@@ -193,10 +192,10 @@ impl DisplayedWorld<'_> {
         &self.colliders
     }
 
-    /// Returns a copy of Rapier's bodies at their displayed poses, for debug lines.
+    /// Returns a copy of Rapier's bodies at their displayed poses.
     ///
-    /// Pass it to the debug renderer's `render_rigid_bodies`, [`colliders`](Self::colliders) to `render_colliders`, and
-    /// the joints of [`Physics::rapier`](crate::Physics::rapier) to `render_joints`.
+    /// For debug lines, pass it to the renderer's `render_rigid_bodies`, [`colliders`](Self::colliders) to
+    /// `render_colliders`, and the joints of [`Physics::rapier`](crate::Physics::rapier) to `render_joints`.
     #[must_use]
     pub fn bodies(&self) -> RigidBodySet {
         let mut bodies = self.world.rapier.bodies.clone();

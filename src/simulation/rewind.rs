@@ -42,8 +42,8 @@ impl Simulation {
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
     /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins, and
-    /// the next new step discards older states. A lower tick than before changes nothing. A [rewind](Self::rewind) to
-    /// an earlier tick takes it back.
+    /// the next new step discards older states, but no poses. A lower tick than before changes nothing. A
+    /// [rewind](Self::rewind) to an earlier tick takes it back.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over();
         self.run.past.confirm(tick);
@@ -69,12 +69,12 @@ impl Simulation {
     /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
     ///
     /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Steps that are
-    /// still to be resimulated are dropped. Outside of a frame, you can always go to the present tick. After a panic of
-    /// Rapier, you can go back even within the frame.
+    /// still to be resimulated are dropped. Outside of a frame, you can go to the present tick even if it is not kept,
+    /// except after a panic of Rapier. After one, you can go back even within the frame.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
-    /// steps, rewind to tick 4 and set the overstep to half a period. This needs
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed), and does not work on a thread.
+    /// steps, rewind to tick 4 and set it to half a period. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and
+    /// no thread.
     ///
     /// # Errors
     /// [`RewindError`]. Nothing is changed then.

@@ -162,8 +162,7 @@ impl Simulation {
     }
 
     /// Replaces the state with another machine's state of this tick or a later one, such as the server's after a
-    /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state. To continue without
-    /// smoothing, [assign](crate::Physics#the-state-as-a-value) the state.
+    /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
     /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick. Resimulate

@@ -90,7 +90,7 @@ impl Simulation {
     /// Rapier writes some changes only after a step has processed them.
     ///
     /// # Errors
-    /// [`SaveError`] if the state cannot be written now, or at all.
+    /// [`SaveError`]
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         write(StateType::Simulation, Physics::layout(), self)
@@ -100,7 +100,7 @@ impl Simulation {
     /// [`moved`](Self::moved).
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a state, or not one of this build.
+    /// [`LoadError`]
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         read(StateType::Simulation, Physics::layout(), bytes)
     }

@@ -77,9 +77,9 @@ use super::worker::{Call, Message, Removals, Worker};
 /// [events](RunnerSettings::events) and [removals](Self::lost_removals) are dropped and counted.
 ///
 /// # Recording and determinism
-/// Timing decides before which step a call runs. If runs must be equal, or are recorded, send input with its tick, and
-/// let the hooks read it from a [`TickQueue`](crate::input::TickQueue). The steps then have the same bits as in one
-/// thread. A `Recorder` belongs in the hooks, and does not record calls.
+/// Timing decides before which step a call runs. If runs must be equal, send input with its tick, and let the hooks
+/// read it from a [`TickQueue`](crate::input::TickQueue). The steps then have the same bits as in one thread. A
+/// `Recorder` belongs in the hooks, and does not record calls.
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
@@ -238,7 +238,7 @@ where
     /// [Levels](Self#levels).
     ///
     /// # Errors
-    /// [`SendError`], with the function that inserts the body.
+    /// [`SendError`]
     pub fn spawn(
         &self,
         body: impl Into<RigidBody>,
@@ -273,11 +273,11 @@ where
         self.has_unsent_removals = matches!(sent, Err(SendError::Full(_)));
     }
 
-    /// Asks a question about the simulation, answered after the next step, or at once in a pause and in slow motion.
-    /// Use it for a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`).
+    /// Asks a question about the simulation, such as a ray cast or a snapshot, answered after the next step, or at once
+    /// in a pause and in slow motion.
     ///
     /// # Errors
-    /// [`SendError`]. The question is lost.
+    /// [`SendError`]
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Simulation) -> T + Send + 'static,
@@ -348,8 +348,7 @@ where
         self.view.step_cost()
     }
 
-    /// Returns how much real time was dropped because physics was later than [`RunnerSettings::max_lag`], or late when
-    /// a call paused it.
+    /// Returns how much real time was dropped, beyond [`RunnerSettings::max_lag`] or by a pause.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()

@@ -230,7 +230,7 @@ impl<E> View<E> {
         self.screen.pose(key)
     }
 
-    /// Returns the bodies whose displayed poses changed since the previous frame, in no particular order, like
+    /// Returns the bodies whose displayed poses changed since the previous frame, like
     /// [`Simulation::moved`](crate::Simulation::moved).
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
@@ -306,8 +306,8 @@ impl<E> View<E> {
         Duration::from_secs_f64(self.screen.time())
     }
 
-    /// Returns whether the state to display is late, so that the newest one is displayed instead. If this happens
-    /// often, the [slack](RunnerSettings::slack) is too small.
+    /// Returns whether the state to display is late, so that the newest one is displayed instead, because the
+    /// [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.is_starved

@@ -30,7 +30,7 @@ pub enum Stepping {
     ///
     /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz has four steps of 240 Hz,
     /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as at 30 Hz. On other displays
-    /// the game runs too fast or too slow.
+    /// the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

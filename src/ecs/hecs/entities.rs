@@ -103,8 +103,8 @@ impl Entities {
         Ok(())
     }
 
-    /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and an entity
-    /// that had this body before is [detached](Self::detach) from it.
+    /// Attaches a body to an entity. The entity's previous body is removed, and the body's previous entity is
+    /// [detached](Self::detach).
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`] or [`EntityError::BodyGone`], also for a body that a `Runner` has not displayed

@@ -40,8 +40,7 @@ impl Entities {
     /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), and after you have
     /// moved a component yourself.
     ///
-    /// With an [`Overlap`](crate::threads::Overlap), call [`spawn`](Self::spawn), [`despawn`](Self::despawn) and
-    /// [`remove_dropped`](Self::remove_dropped) in hooks.
+    /// With an [`Overlap`](crate::threads::Overlap), only hooks may spawn and despawn.
     ///
     /// # Panics
     /// In builds with debug assertions, if the host displays another simulation than in the last sync, and that one

@@ -51,13 +51,14 @@ pub(super) struct Past {
 /// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep). The default keeps no states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// How many steps a rollback or a rewind can go back: 0, none, by default. The state before each of them is kept.
+    /// How many steps a rollback or a rewind can go back: 0, none, by default.
     pub ticks: u64,
     /// Keep only states whose tick is a multiple of this, at most `ticks`. The default is 1, and 0 counts as 1.
     ///
     /// An interval divides the memory, and the time that saving adds to a step. A rollback to a tick between two states
-    /// resimulates from the earlier one, so repeat in these steps what your game did the first time.
-    /// [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at) accept only kept ticks.
+    /// resimulates from the earlier one, so repeat in these steps what your game did the first time, and keeps the
+    /// state at its own tick. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
+    /// accept only kept ticks.
     pub interval: u64,
     /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
     /// size is an estimate without [resources](crate::Physics::resources).

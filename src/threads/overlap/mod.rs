@@ -23,8 +23,8 @@ use frames::{Done, Job, run_steps};
 
 /// A simulation whose steps run on another thread while your game draws, with the hooks on the game's thread.
 ///
-/// Use it if steps take so long that they cost frames, and your [`Hooks`] need data that cannot leave its thread, such
-/// as an ECS. A step starts when it is due. If it is not done when the next one is due, the game waits for it.
+/// Use it if steps take so long that they cost frames, and your [`Hooks`] cannot leave their thread. A step starts when
+/// it is due. If it is not done when the next one is due, the game waits for it.
 ///
 /// ```
 /// use evenstep::threads::Overlap;
@@ -52,8 +52,8 @@ use frames::{Done, Job, run_steps};
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
-/// Rapier](Hooks::physics_hooks). Earlier steps of the frame and resimulated steps run on the game's thread. All
-/// settings and limits apply, and the same steps run with the same bits as in one thread.
+/// Rapier](Hooks::physics_hooks), and no resimulated one. All settings and limits apply, and the steps have the same
+/// bits as in one thread.
 ///
 /// Set a speed or a pause between frames, through [`simulation`](Self::simulation): in
 /// [`before_frame`](Hooks::before_frame) it would apply to frames that were already displayed.
@@ -116,7 +116,7 @@ impl Overlap {
     /// Starts a thread for the steps.
     ///
     /// # Errors
-    /// [`StartError`], with the simulation, if the system starts no thread.
+    /// [`StartError`], with the simulation.
     pub fn new(simulation: Simulation) -> Result<Self, StartError<Simulation>> {
         Self::start(simulation, spawn)
     }
@@ -154,8 +154,7 @@ impl Overlap {
         Ok(overlap)
     }
 
-    /// Starts the steps that can start, and returns the view to display. Call it once per frame with the time that the
-    /// frame took.
+    /// Starts the steps that can start, and returns the view to display. Call it once per frame.
     ///
     /// # Errors
     /// The error of a hook, as from [`advance_with`](Simulation::advance_with).

@@ -41,14 +41,13 @@ pub use units::SpeedError;
 /// ```
 ///
 /// # Real and simulated time
-/// [`real_time`](Self::real_time) is the sum of all frame times. [`time`](Self::time) is simulated time: it stops in a
-/// pause, runs slower in slow motion, and excludes dropped time.
+/// [`real_time`](Self::real_time) is the sum of all frame times. Simulated [`time`](Self::time) stops in a pause, runs
+/// slower in slow motion, and excludes dropped time.
 ///
 /// # Long frames
-/// If steps take longer than the time they simulate, each frame would be longer than the previous one.
-/// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default),
-/// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
-/// (both off by default) prevent it. Only time is dropped, never a tick, and [counted](Dropped).
+/// If steps take longer than the time they simulate, each frame would be longer than the previous one. Three
+/// [settings](ClockSettings) limit the time of a frame, its steps and their cost. Only time is dropped, never a tick,
+/// and [counted](Dropped).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -218,8 +217,7 @@ impl Clock {
         self.requests.single_steps = 0;
     }
 
-    /// Requests one step in the next frame of a pause, however long the frame is. Several calls add up. Without a pause
-    /// it has no effect.
+    /// Requests one step in the next frame of a pause. Several calls add up. Without a pause it has no effect.
     #[doc(alias = "frame_advance")]
     pub fn step_once(&mut self) {
         if self.settings.is_paused() {

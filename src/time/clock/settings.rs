@@ -11,7 +11,7 @@ use super::step::Dropped;
 use super::units;
 use super::units::{Speed, SpeedError};
 
-/// The settings of a [`Clock`](crate::time::Clock), which you can copy from one clock to another.
+/// The settings of a [`Clock`](crate::time::Clock).
 ///
 /// A change takes effect in the next frame, but getters return it at once. In a pause and at speed 0, rate and stepping
 /// wait for the first frame in which time passes, which may be a [single step](crate::time::Clock::step_once).

@@ -21,8 +21,8 @@ pub struct Step {
     pub end_time: Duration,
     /// [Real time](crate::time::Clock::real_time) at the start of the step.
     pub real_start: Duration,
-    /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow
-    /// each other without a gap, even if time is dropped, paused or scaled.
+    /// [Real time](crate::time::Clock::real_time) at the end of the step, exclusive. There are no gaps between steps,
+    /// even if time is dropped, paused or scaled.
     pub real_end: Duration,
     /// [Real time](crate::time::Clock::real_time) at the end of the frame in which the step is run, or at present if a
     /// thread runs that frame late.
@@ -53,8 +53,7 @@ impl Step {
     }
 }
 
-/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate. Time that does not pass in
-/// a pause or at speed 0 is not dropped.
+/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate. A pause drops no time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -69,8 +68,7 @@ pub struct Dropped {
     /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
     /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed.
     pub uncounted: Duration,
-    /// Time by which those steps exceeded the elapsed time. The simulation is behind real time by `uncounted` and ahead
-    /// by this.
+    /// Time by which those steps exceeded the elapsed time.
     pub overcounted: Duration,
     /// Steps that were still due when the frame ended early, through an error, a panic or the game's decision.
     pub aborted: u64,

@@ -71,16 +71,12 @@ pub enum FilterError {
 
 impl FrameFilter {
     /// Creates a filter that snaps times to whole multiples of a display's `period`, for displays with a fixed refresh
-    /// rate. It looks at the sum of all frame times, so jitter does not add up:
+    /// rate.
     ///
-    /// | the sum is | the frame is |
-    /// | --- | --- |
-    /// | within `tolerance` of a whole number of periods | that many periods |
-    /// | between one and two periods, after frames that fit | one period, timed late |
-    /// | anything else | the measured time plus the carried time: a hitch, or an unsteady display |
-    ///
-    /// The carried time is always less than a period. If it is over a twentieth of one, a part of it is added in each
-    /// frame.
+    /// A frame is as many periods as the sum of all frame times says, within `tolerance`. After frames that fit, a time
+    /// between one and two periods is one period, timed late. Anything else is a hitch, or an unsteady display, and
+    /// returned as measured, with the carried time. The carried time is always less than a period. If it is over a
+    /// twentieth of one, a part of it is added in each frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -100,11 +96,9 @@ impl FrameFilter {
     /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
     /// display, as in a browser.
     ///
-    /// | the last 64 frames are | the filter |
-    /// | --- | --- |
-    /// | nearly all whole periods of one display | [snaps](Self::snapping), with a tolerance of 2 ms or a quarter of the period |
-    /// | zero for more than one in twenty: the timer is coarser than the display | [averages](Self::averaging) over 64 frames |
-    /// | neither, or fewer than 32 | returns the measured times |
+    /// If nearly all of the last 64 frames are whole periods of one display, it [snaps](Self::snapping). If more than
+    /// one in twenty is zero, because the timer is coarser than the display, it [averages](Self::averaging). Otherwise,
+    /// it returns the measured times.
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))
@@ -117,7 +111,7 @@ impl FrameFilter {
     /// time.
     ///
     /// # Errors
-    /// [`FilterError::NoFrames`] if `frames` is zero.
+    /// [`FilterError::NoFrames`]
     pub fn averaging(frames: usize) -> Result<Self, FilterError> {
         if frames == 0 {
             return Err(FilterError::NoFrames);
