@@ -96,7 +96,7 @@ impl FrameFilter {
     /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
     /// display, as in a browser.
     ///
-    /// If nearly all of the last 64 frames are whole periods of one display, it [snaps](Self::snapping). If more than
+    /// If seven in eight of the last 64 frames are whole periods of a display, it [snaps](Self::snapping). If more than
     /// one in twenty is zero, because the timer is coarser than the display, it [averages](Self::averaging). Otherwise,
     /// it returns the measured times.
     #[must_use]
