@@ -187,7 +187,7 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// evenstep resimulates steps, not frames: the hooks, or everything from one call of
 /// [`next_step`](Simulation::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force,
 /// other gravity) are not repeated, so make them in the hooks. Settings of the simulation do not go back, but the
-/// smoothing and correction of a single body do, except in a [correction](Simulation::correct).
+/// smoothing and correction of single bodies do.
 ///
 /// Your game's state goes back too if it is among the [`Resources`]. Restore other state yourself, entities with
 /// [`EntityMap::unmatched`](ecs::EntityMap::unmatched).

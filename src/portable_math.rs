@@ -16,9 +16,8 @@
 /// }
 /// ```
 ///
-/// The macro defines these functions with the crate [`libm`](https://docs.rs/libm), under their C names, and a
-/// program's definition takes precedence over a library's, for all linked libraries. They are as accurate as the
-/// platform's functions, but some are slower.
+/// The macro defines these functions with the crate [`libm`](https://docs.rs/libm), under their C names, for all linked
+/// libraries. They are as accurate as the platform's functions, but some are slower.
 ///
 /// # Limits
 /// - A second use is a linker error, and so is another crate that defines the same names.

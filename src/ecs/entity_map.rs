@@ -43,8 +43,7 @@ use super::host::{Bodies, Host, Picture, StateNumber};
 ///
 /// # Panics
 /// In builds with debug assertions, [`take_removed`](Self::take_removed) and [`moved`](Self::moved) panic if they get
-/// another simulation than before while the earlier one exists. To continue with a copy of the simulation, call
-/// [`unmatched`](Self::unmatched) first.
+/// another simulation than before while the earlier one exists, unless you call [`unmatched`](Self::unmatched) first.
 #[derive(Clone, Debug)]
 pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.

@@ -28,7 +28,7 @@ pub(crate) use log::EventLog;
 
 /// A start or an end of the contact between two colliders.
 ///
-/// Rapier reports it if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
+/// Rapier reports it if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`].
 ///
 /// # Starts and stops alternate
 /// The events of each pair of colliders alternate, and the first one is a start, even if the flag changes during a
@@ -79,8 +79,7 @@ pub struct Touch {
 
 /// A contact force that exceeded its threshold.
 ///
-/// Rapier reports it in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider
-/// has by default.
+/// Rapier reports it in each step if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`].
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]

@@ -95,8 +95,8 @@ impl<T> TickError<T> {
 }
 
 impl<T> TickQueue<T> {
-    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for the next step and the
-    /// `max_lead` ticks after it, however many, so limit how many a network player may push.
+    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that step and the
+    /// `max_lead` ticks after it. Limit how many a network player may push.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {

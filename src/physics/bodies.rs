@@ -259,8 +259,8 @@ impl Physics {
     /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders. No other body
     /// is checked for changes.
     ///
-    /// A change of another body is displayed once it moves. If you remove another one, its key is dead at once, but
-    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used.
+    /// A change of another body is displayed once it moves, and its removal only after [`rapier_mut`](Self::rapier_mut)
+    /// was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()

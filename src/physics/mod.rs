@@ -77,11 +77,11 @@ pub(crate) use steps::StepRecord;
 /// list, and the counters of Rapier's pipeline. A clone in a hook has no current step, and lacks the forces that were
 /// added for it.
 ///
-/// An assignment does not change clock and settings, except tick and time. It clears the
-/// [past](crate::Simulation#back-in-time) and drops steps to be resimulated. The next frame's
-/// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list the differences. Keys of bodies
-/// that were inserted after the snapshot are dead, until the same steps create them again. Taking the value out with
-/// `std::mem::take` and putting it back has no effect.
+/// An assignment changes tick and time, but no setting. It clears the [past](crate::Simulation#back-in-time) and drops
+/// steps to be resimulated. The next frame's [`moved`](crate::Simulation::moved) and
+/// [`removed`](crate::Simulation::removed) list the differences. Keys of bodies that were inserted after the snapshot
+/// are dead, until the same steps create them again. Taking the value out with `std::mem::take` and putting it back has
+/// no effect.
 ///
 /// An assignment in a hook aborts the current step, and the other due steps of the frame continue with the new value.
 /// So a restarted level is the same run at every frame rate.

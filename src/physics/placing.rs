@@ -16,9 +16,8 @@ use super::{Physics, Stage, StepAtHand, VectorError};
 impl Physics {
     /// Teleports a body to a pose without motion in between, and wakes it.
     ///
-    /// The next frame displays the body at that pose, even with [`Extrapolate`](crate::Smoothing::Extrapolate). Its
-    /// velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move with
-    /// its root.
+    /// The next frame displays the body at that pose. Its velocity does not change. A
+    /// [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], [`BodyError::Dependent`] and
@@ -112,9 +111,8 @@ impl Physics {
     /// follow in the next step. No velocity changes, and sleeping bodies stay asleep. Move what your game keeps in
     /// world space by [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
     ///
-    /// Call it in a hook, so that resimulation repeats the shift. Earlier [poses](crate::Simulation::pose_at) and
-    /// [worlds](crate::Simulation::world_at) keep the coordinates of their ticks. A shift outside of a hook, or in a
-    /// step that is then dropped, discards the [states and poses](crate::Simulation::keep) of earlier ticks.
+    /// Call it in a hook. Earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at) then
+    /// keep the coordinates of their ticks. A shift outside of a hook, or in a step that is dropped, discards them.
     ///
     /// # Cost and precision
     /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body once, and in the next
@@ -166,8 +164,8 @@ impl Physics {
     /// [`Clock::time_after`](crate::time::Clock::time_after).
     ///
     /// A later target replaces an earlier one. Setting the same target again changes nothing. If the body's position is
-    /// set through Rapier, the rest of the motion starts there. A disabled body stays where it is. If it is enabled
-    /// before `time`, it still arrives in time.
+    /// set through Rapier, the rest of the motion starts there. A disabled body waits, and still arrives in time if it
+    /// is enabled before.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`] for

@@ -167,8 +167,8 @@ impl Physics {
     /// Returns the result of `f`, or `None` if there is no such resource.
     ///
     /// # Panics
-    /// In `f`, cloning the physics panics. If `f` assigns to the physics, or inserts or removes a value of that type,
-    /// the value that was taken out is dropped.
+    /// In `f`, cloning the physics panics. If `f` assigns to the physics, inserts or removes such a value, the one that
+    /// was taken out is dropped.
     #[must_use = "`None` means that there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

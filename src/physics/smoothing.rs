@@ -74,8 +74,8 @@ impl Physics {
     /// With [`Correction::OFF`] the call has no effect. A later teleport cancels the call, and a portal or shift of the
     /// origin moves `pose` with it.
     ///
-    /// A resimulated step ignores the call, and a clone of the `Physics` does not hold it. During an unfinished
-    /// rollback it waits for its end. On threads it acts in the first frame that displays this state.
+    /// A resimulated step ignores the call, and a clone of the `Physics` does not hold it. It acts in the first frame
+    /// that displays this state, on threads and after an unfinished rollback, too.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`] and [`BodyError::NotARotation`].

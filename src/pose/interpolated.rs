@@ -59,7 +59,7 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Sets the value at the end of the step with this [`tick`](crate::Step::tick). If a step sets it twice, the last
-    /// value counts, and one [`jump`](Self::jump) is enough to jump. If a step sets nothing, the previous value stays.
+    /// value counts, after a [`jump`](Self::jump) without interpolation.
     pub fn set(&mut self, tick: u64, value: T) {
         self.push(tick, value, false);
     }
@@ -68,8 +68,7 @@ impl<T: Clone> Interpolated<T> {
     /// teleport. The whole step displays the value at its end. So [teleport](crate::Physics::teleport) its body after
     /// the step.
     ///
-    /// A rollback of several steps forgets their jumps. If it resimulates only the latest step, the step keeps its
-    /// jump.
+    /// A rollback of several steps forgets their jumps.
     pub fn jump(&mut self, tick: u64, value: T) {
         self.push(tick, value, true);
     }

@@ -127,9 +127,8 @@ pub enum RecordError {
 /// - For each frame, its time and the settings of the clock.
 /// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
-/// Other changes between two frames are not recorded, and a replay reports them as a difference. Make them in a step,
-/// from its input, or call [`new_run`](Self::new_run) after them. [Rapier's hooks](crate::Hooks::physics_hooks) and
-/// thread pools are not recorded.
+/// Other changes between two frames are not recorded, so make them in a step, from its input, or call
+/// [`new_run`](Self::new_run) after them.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,

@@ -71,7 +71,7 @@ pub struct Divergence {
 }
 
 /// A player of a recording that checks the results, from [`Recording::replay`](crate::recording::Recording::replay).
-/// You write the loop, with the same calls as in [`Recorder`](crate::recording::Recorder)'s program.
+/// [`Recorder`](crate::recording::Recorder) has a program.
 ///
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
 /// number of threads and from any keyframe. Otherwise, or with some soft bodies, it may diverge some time after a state

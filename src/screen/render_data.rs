@@ -13,8 +13,7 @@ use crate::pose::Movers;
 /// for it.
 ///
 /// # Blending on the GPU
-/// Give each body a slot in a buffer of poses on the GPU, and write the poses of bodies that are already displayed
-/// once. Then in each frame:
+/// Give each body a slot in a buffer on the GPU, and write its pose once. Then in each frame:
 ///
 /// 1. If [`keys_version`](Self::keys_version) has changed, upload the slots of [`keys`](Self::keys).
 /// 2. If [`pairs_version`](Self::pairs_version) has changed, upload [`pairs`](Self::pairs).

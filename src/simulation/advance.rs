@@ -12,8 +12,7 @@ impl Simulation {
     /// Runs the steps that are due after a frame of duration `frame_time`, if any, and computes the poses for this
     /// frame.
     ///
-    /// `before_step` is called before each step. Change the world there, so that the run is the same at every frame
-    /// rate.
+    /// Change the world in `before_step`, the hook of each step, so that the run is the same at every frame rate.
     ///
     /// # Panics
     /// If Rapier panics, or [panicked](Self#after-a-panic-of-rapier) earlier. After a panic in `before_step`, the next

@@ -13,9 +13,8 @@ impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
     ///
-    /// Without such a frame, the pose is at `alpha` (clamped to [0, 1], or 0 for NaN) between the states before and
-    /// after the step that led to `tick`. A later shift of the origin, teleport or portal does not change it. A later
-    /// change of smoothing, before the next step, does.
+    /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin, teleport or portal does not
+    /// change it. A later change of smoothing, before the next step, does.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).
@@ -35,9 +34,9 @@ impl Simulation {
 
     /// Returns the world at an earlier time, for queries against the world that a player saw (lag compensation).
     ///
-    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). Colliders that were removed in a later step
-    /// are included, and later ones are not. At `alpha` 1 a query has the same result, bit for bit, as right after that
-    /// step. At others, the call copies all colliders, so use one returned value for all queries at that time.
+    /// Time and coordinates are the same as for [`pose_at`](Self::pose_at). The world has the colliders of that tick.
+    /// At `alpha` 1 a query has the same result, bit for bit, as right after that step. At others, the call copies all
+    /// colliders, so use one returned value for all queries.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -62,8 +61,7 @@ impl Simulation {
     /// # Limits
     /// - Shapes, soft bodies, colliders without a body, and the positions of colliders in their bodies are those of the
     ///   state.
-    /// - A collider is found from its first step on. Those of disabled bodies, and those removed right after the step,
-    ///   are missing.
+    /// - A collider is found from its first step on, unless its body is disabled or it is removed before the next step.
     /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
     ///   next step.
     ///

@@ -20,8 +20,8 @@ pub trait Hooks {
     /// The error of a hook that fails. Use [`Infallible`] if none can fail.
     type Error;
 
-    /// Runs before each frame, with the frame's duration. No frame is open, except after a panic of Rapier, so you may
-    /// pause, change the speed, or roll back. Settings of the clock take effect in this frame.
+    /// Runs before each frame, to pause, change the speed, or roll back. Settings of the clock take effect in this
+    /// frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
     /// With an `Overlap`, change the speed between two frames instead.

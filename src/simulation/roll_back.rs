@@ -165,8 +165,7 @@ impl Simulation {
     /// misprediction. The displayed poses [move smoothly](Self::correction) to the new state.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
-    /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick. Resimulate
-    /// the steps up to the state's tick then:
+    /// from it. With an [interval](crate::rewind::Kept::interval), `roll_back` may go to an earlier tick:
     ///
     /// ```
     /// # use evenstep::{Simulation, rewind::Kept};
@@ -194,8 +193,8 @@ impl Simulation {
     /// and overstep do not change.
     ///
     /// What another machine does not know stays: the [smoothing](Physics::set_body_smoothing) and the
-    /// [correction](Physics::set_body_correction) of bodies that exist here and in the new state, and
-    /// [resources](Physics::resources) of types that the new state lacks.
+    /// [correction](Physics::set_body_correction) of single bodies, and [resources](Physics::resources) of types that
+    /// the new state lacks.
     ///
     /// # Errors
     /// [`CorrectError`]. Nothing is changed then.

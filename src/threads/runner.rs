@@ -295,7 +295,7 @@ where
     /// Continues after a [panic](Failure::Panic), from the newest [kept](Simulation::keep) state before the step or the
     /// call that panicked. Steps that were still to be resimulated and calls since that state are dropped.
     ///
-    /// If no state is kept, it continues from the present state or, if Rapier panicked, stays stopped.
+    /// If none is kept, it continues from the present state or, if Rapier panicked, stays stopped.
     ///
     /// # Errors
     /// [`SendError`].
@@ -360,13 +360,11 @@ where
     }
 
     /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
-    /// After a panic, calls do not run unless a [`recover`](Self::recover) was sent before them.
     ///
     /// In one thread the first frame then skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
-    /// If the runner was created [without a thread](Self::without_thread). If the thread panicked while no hook and no
-    /// step was running, which is a bug in this crate.
+    /// If the runner was created [without a thread](Self::without_thread), or on a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.sender = None;

@@ -34,8 +34,7 @@ const SET_BACK: Duration = Duration::from_millis(250);
 ///
 /// # Real time
 /// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. Create a new
-/// timer for each new or loaded [`Simulation`](crate::Simulation), and after `Runner::stop`. Keep it if you assign a
-/// [state](crate::Physics#the-state-as-a-value).
+/// timer for each new or loaded [`Simulation`](crate::Simulation), and after `Runner::stop`, but not for another state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
@@ -67,9 +66,7 @@ impl FrameTimer {
 
     /// Leaves out the host's time since the last frame, and counts the next frame from `host`.
     ///
-    /// Call it before the next frame after time that you do not want to simulate, such as that of a hidden browser tab
-    /// or a suspended phone. Real time stops in between, and a [`stamp`](Self::stamp) from that interval counts as the
-    /// present.
+    /// Call it before the next frame after a browser tab was hidden or a phone suspended. Real time stops in between.
     pub fn resume(&mut self, host: Duration) {
         let last = self.latest;
         if self.go_to(host).is_zero() {

@@ -11,8 +11,8 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Stepping {
-    /// Runs whole steps of the rate's length, and keeps the rest of the time for the next frame: the accumulator of
-    /// *Fix Your Timestep!* It is the default, and the only strategy whose runs do not depend on the frames.
+    /// Runs whole steps of the rate's length, and keeps the rest of the time for the next frame. It is the default, and
+    /// the only strategy whose runs do not depend on the frames.
     #[default]
     Fixed,
     /// Runs one step of the rate's length in each frame, however long the frame took: for recorded video, tests,

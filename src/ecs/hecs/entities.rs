@@ -254,8 +254,8 @@ impl fmt::Debug for Entities {
 
 /// # Components that describe bodies
 impl Entities {
-    /// Inserts a body for each entity that matches `Q` and has no [`Body`], unless one was sent to a thread. Returns
-    /// the new bodies in the order of their insertion.
+    /// Inserts and returns a body for each entity that matches `Q` and has no [`Body`], unless one was sent to a
+    /// thread.
     ///
     /// `describe` returns a value that orders the bodies, the body and its colliders, or `None` if the entity should
     /// not have a body. If it panics, nothing was inserted.
@@ -285,8 +285,7 @@ impl Entities {
     /// # When to call it
     /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
     /// before each frame, too. An entity whose body was removed by its key gets another one after the next
-    /// [`sync`](Self::sync). If that should not depend on frames, [`detach`](Self::detach) the body before you remove
-    /// it.
+    /// [`sync`](Self::sync), or at once if you [`detach`](Self::detach) the body first.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(
         &mut self,

@@ -55,8 +55,8 @@ use frames::{Done, Job, run_steps};
 /// Rapier](Hooks::physics_hooks), and no resimulated one. All settings and limits apply, and the steps have the same
 /// bits as in one thread.
 ///
-/// Set a speed or a pause between frames, through [`simulation`](Self::simulation): in
-/// [`before_frame`](Hooks::before_frame) it would apply to frames that were already displayed.
+/// Set a speed or a pause between frames, through [`simulation`](Self::simulation).
+/// [`before_frame`](Hooks::before_frame) runs too late.
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,
@@ -213,8 +213,7 @@ impl Overlap {
     /// The error of a hook. The next call returns the simulation.
     ///
     /// # Panics
-    /// If the step under way or a hook panics. The next call returns the simulation, so that you can
-    /// [rewind](Simulation::rewind) it or assign a sound state.
+    /// If the step under way or a hook panics. The next call returns the simulation.
     pub fn simulation<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,

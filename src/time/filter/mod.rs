@@ -30,9 +30,8 @@ use averaging::{Averaging, Snapping};
 /// # Ok::<(), evenstep::time::FilterError>(())
 /// ```
 ///
-/// Take the time right after the call that presents a frame has returned: with vertical sync, that call waits for the
-/// display. Every browser rounds the time stamps of frames, and [`automatic`](Self::automatic) adapts to that. The
-/// README of `examples/demos/browser` has measurements.
+/// Take the time right after the call that presents a frame, which waits for the display. For browsers, which round
+/// time stamps, use [`automatic`](Self::automatic).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
@@ -74,9 +73,9 @@ impl FrameFilter {
     /// rate.
     ///
     /// A frame is as many periods as the sum of all frame times says, within `tolerance`. After frames that fit, a time
-    /// between one and two periods is one period, timed late. Anything else is a hitch, or an unsteady display, and
-    /// returned as measured, with the carried time. The carried time is always less than a period. If it is over a
-    /// twentieth of one, a part of it is added in each frame.
+    /// between one and two periods is one period, timed late. Anything else is returned as measured, with the carried
+    /// time. The carried time is always less than a period. If it is over a twentieth of one, a part of it is added in
+    /// each frame.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
