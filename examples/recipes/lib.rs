@@ -8,6 +8,7 @@ pub mod hero;
 pub mod input;
 pub mod player;
 pub mod throw_path;
+pub mod unity_script;
 
 // Objects.
 pub mod along_path;
@@ -41,6 +42,8 @@ pub mod last_seconds;
 pub mod portal;
 #[cfg(feature = "serde")]
 pub mod progress;
+#[cfg(feature = "serde")]
+pub mod recorded;
 pub mod waves;
 pub mod worlds;
 

@@ -37,6 +37,8 @@ mod predicted_player;
 mod preview;
 #[cfg(feature = "serde")]
 mod progress;
+#[cfg(feature = "serde")]
+mod recorded;
 mod remote_bodies;
 mod rules;
 mod server_loop;
@@ -44,6 +46,7 @@ mod shots;
 mod sound;
 mod time;
 mod traps;
+mod unity_script;
 mod vehicle;
 #[cfg(feature = "hecs")]
 mod with_hecs;
