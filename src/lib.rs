@@ -76,8 +76,8 @@
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
 //!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
-//! - **A frame displays the past:** the moment exactly one step before the simulated time, between the last two states.
-//!   Displayed poses never affect the physics.
+//! - **A frame displays the past:** the moment one step before the simulated time, between the last two states, or the
+//!   last state after [`Physics::pause_after_step`]. Displayed poses never affect the physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
 //!   [`Physics::rapier_mut`], [`Physics::set_gravity`] and others that change all bodies, an assignment, or going back
 //!   in time, and for a copy of the state. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a

@@ -31,7 +31,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 /// ```
 ///
 /// An interpolated body whose centre of mass is at its origin takes 5 ns in a frame without a step. Other bodies take
-/// 2.3 times as long with `Interpolate`, 6.7 with `Hermite`, 3.1 with `Extrapolate`, and 1.7 with `Latest`.
+/// 2.3 times as long with `Interpolate`, 6.7 with `Hermite`, and 3.1 with `Extrapolate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

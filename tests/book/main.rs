@@ -13,6 +13,8 @@ mod guide;
 mod recipes;
 // The files of the recipes, which readers copy.
 mod copies;
+// Figures that are quoted from benches and reports.
+mod figures;
 // Commands, which must name existing examples and features.
 mod commands;
 // The oldest Rust that the dependencies support.
