@@ -24,10 +24,11 @@ const LIGHT: RGBColor = RGBColor(110, 165, 225);
 
 /// Draws the displayed positions of a body that a rollback moves sideways, for several half-lives.
 pub fn svg() -> Result<String, Box<dyn Error>> {
+    // Names of lines that end close to each other are moved apart, by some of these metres.
     let half_lives = [
-        (50, "50 ms", DARK),
-        (100, "100 ms", BLUE),
-        (200, "200 ms", LIGHT),
+        (50, "50 ms", DARK, 0.02),
+        (100, "100 ms", BLUE, -0.02),
+        (200, "200 ms", LIGHT, 0.0),
     ];
     let simulated = sides(Correction::OFF)?;
     let mut lines = vec![Line {
@@ -36,14 +37,14 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
         points: simulated,
         label: (0.065, 0.55),
     }];
-    for (millis, name, colour) in half_lives {
+    for (millis, name, colour, up) in half_lives {
         let points = sides(Correction::half_life(MS(millis)))?;
         let &(time, end) = points.last().ok_or("no frames")?;
         lines.push(Line {
             name,
             colour,
             points,
-            label: (time + 0.006, end),
+            label: (time, end + up),
         });
     }
     let title = [

@@ -18,7 +18,7 @@ mod input;
 mod path;
 // A crate in flight: its states, its true pose and its displayed pose.
 mod poses;
-// The ticks of a client, of its server, and of the other players on its screen.
+// The players on a client's screen and on the server, at the same moment.
 mod prediction;
 // Late input: a rollback, and how the picture catches up.
 mod rollback;

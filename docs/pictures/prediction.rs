@@ -1,163 +1,87 @@
-//! The ticks of a client, of its server, and of the other players on its screen.
+//! The screen of a client, below it the server at the same moment, and the packets between them.
 
 use std::error::Error;
 
-use evenstep::Simulation;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::shapes::{At, Drawn, arrow, dot, line};
+use super::shapes::{At, Drawn, arrow, dot, line, ring};
 use pictures::style::{self, Area, BLUE, GREY, label, text};
-use scenes::{MS, space};
 
-/// The numbers of frames, of 10 ms each, that the client is ahead of the server, that a packet takes, and that the
-/// client waits with a snapshot, so that the next one has arrived when it needs it.
-const AHEAD: usize = 9;
-const LATENCY: usize = 6;
-const BUFFER: usize = 5;
-/// The number of frames that the other players on the client's screen are behind the client.
-const BEHIND: usize = AHEAD + LATENCY + BUFFER;
+/// The milliseconds that the client is ahead of the server, that a packet takes, and that the client waits before it
+/// displays a snapshot, so that the next one has arrived by then. Players move to the right, a pixel per millisecond.
+const AHEAD: i32 = 90;
+const LATENCY: i32 = 60;
+const BUFFER: i32 = 50;
 
-/// The number of ticks, at 60 Hz, between a snapshot and the frame that displays it.
-const LATER: f64 = (LATENCY + BUFFER) as f64 * 0.6;
-
-/// The frames in the picture, and the frame of the client whose input is followed.
-const FRAMES: std::ops::Range<usize> = 30..66;
-const FOLLOWED: usize = 38;
-/// The ticks at the foot and at the top of the picture.
-const TICKS: [f64; 2] = [15.0, 40.0];
-
-/// The height, the position of the first frame at the lowest tick, and the size of a frame and a tick, in pixels.
-const HEIGHT: u32 = 318;
-const ORIGIN: At = (24, 276);
-const FRAME: i32 = 11;
-const TICK: f64 = 10.5;
+/// The height of the picture, and the upper and lower edges of the screen and of the server, in pixels.
+const HEIGHT: u32 = 320;
+const SCREEN: [i32; 2] = [2, 128];
+const SERVER: [i32; 2] = [206, 308];
+/// The height of the players on each of them.
+const ON_SCREEN: i32 = 72;
+const ON_SERVER: i32 = 274;
+/// Where the server has the other player and you, and the radius of a player.
+const OTHER: i32 = 196;
+const YOU: i32 = 388;
+const RADIUS: u32 = 13;
 
 const GREEN: RGBColor = RGBColor(60, 150, 80);
 
-/// The time in ticks that a machine displays in each frame.
-type Ticks = Vec<f64>;
-
-/// Draws ticks against real time. A packet is about a tick, so it moves straight to the right.
+/// Draws both machines at the same moment. The same position is at the same distance from the left edge on both.
 pub fn svg() -> Result<String, Box<dyn Error>> {
     let title = [
-        "The client runs ahead of the server. The",
-        "others on its screen are in the past",
+        "On your screen, you are ahead of the server,",
+        "and the others are where they were before",
     ];
-    let [client, server] = play();
-    // The client has the server's ticks later.
-    let others: Ticks = server.iter().map(|ticks| ticks - LATER).collect();
     style::svg(&title, HEIGHT, |area| {
-        draw_axes(area)?;
-        for (ticks, name, colour) in [
-            (&client, "your player", BLUE),
-            (&server, "server", BLACK),
-            (&others, "others", GREEN),
-        ] {
-            let is_inside = |frame: &usize| ticks[*frame] >= TICKS[0];
-            let points: Vec<_> = FRAMES
-                .filter(is_inside)
-                .map(|frame| at(frame, ticks[frame]))
-                .collect();
-            line(area, &points, colour, 4)?;
-            let end = points.last().ok_or("no frames")?;
-            label(area, name, (end.0 + 8, end.1), HPos::Left, colour)?;
-        }
-        draw_packets(area, &client)
+        frame(area, SCREEN, "your screen")?;
+        frame(area, SERVER, "server")?;
+        draw_players(area)?;
+        draw_packets(area)
     })
 }
 
-/// Runs a client and a server, which starts later. Returns the time that each displays, frame by frame.
-fn play() -> [Ticks; 2] {
-    let mut simulations = [space(60), space(60)];
-    let mut ticks = [const { Vec::new() }; 2];
-    for frame in 0..FRAMES.end {
-        for (i, starts) in [0, AHEAD].into_iter().enumerate() {
-            if frame >= starts {
-                simulations[i].advance(MS(10), |_, _| ());
-            }
-            ticks[i].push(displayed(&simulations[i]));
-        }
+/// Draws the outline of a machine, with its name in the corner.
+fn frame(area: &Area, [top, bottom]: [i32; 2], name: &str) -> Drawn {
+    let corners = [(10, top), (550, bottom)];
+    area.draw(&Rectangle::new(corners, GREY.stroke_width(2)))?;
+    label(area, name, (22, top + 18), HPos::Left, BLACK)
+}
+
+/// Draws where the server has the players, and where the screen has them.
+fn draw_players(area: &Area) -> Drawn {
+    for x in [OTHER, YOU] {
+        line(area, &[(x, ON_SCREEN - 26), (x, ON_SERVER)], GREY, 1)?;
     }
-    ticks
-}
-
-fn displayed(simulation: &Simulation) -> f64 {
-    simulation.clock().displayed_time().as_secs_f64() * 60.0
-}
-
-fn draw_axes(area: &Area) -> Drawn {
-    let right = at(FRAMES.end, TICKS[0]);
-    arrow(
-        area,
-        at(FRAMES.start, TICKS[0]),
-        (right.0 + 90, right.1),
-        GREY,
-    )?;
-    arrow(
-        area,
-        at(FRAMES.start, TICKS[0]),
-        at(FRAMES.start, TICKS[1]),
-        GREY,
-    )?;
-    text(
-        area,
-        "real time",
-        (right.0 + 90, right.1 + 22),
-        HPos::Right,
-        GREY,
-    )?;
-    let top = at(FRAMES.start, TICKS[1]);
-    text(area, "tick", (top.0 + 12, top.1 + 6), HPos::Left, GREY)
-}
-
-/// Draws the input of a tick, which reaches the server before that tick, and the snapshot of the tick.
-fn draw_packets(area: &Area, client: &Ticks) -> Drawn {
-    let tick = client[FOLLOWED];
-    let [sent, received] = [FOLLOWED, FOLLOWED + LATENCY].map(|frame| at(frame, tick));
-    let [answered, corrected] = [AHEAD, AHEAD + LATENCY].map(|later| at(FOLLOWED + later, tick));
-    let drawn = at(FOLLOWED + BEHIND, tick);
-    line(area, &[sent, drawn], GREY, 1)?;
-    arrow(area, sent, received, BLUE)?;
-    arrow(area, answered, corrected, BLACK)?;
-    let present = FOLLOWED + AHEAD + LATENCY;
-    let present = at(present, client[present]);
-    arrow(area, corrected, (present.0, present.1 + 4), BLUE)?;
-    let middle = |a: At, b: At| ((a.0 + b.0) / 2, (a.1 + b.1) / 2);
-    let packets = [
-        (
-            middle(sent, received),
-            (0, 18),
-            "1",
-            "input, before its tick",
-            BLUE,
-        ),
-        (middle(answered, corrected), (0, 18), "2", "snapshot", BLACK),
-        (
-            middle(corrected, present),
-            (14, 26),
-            "3",
-            "resimulate",
-            BLUE,
-        ),
-    ];
-    for ((middle, aside, number, name, colour), i) in packets.into_iter().zip(0..) {
-        let at = (middle.0 + aside.0, middle.1 + aside.1);
-        label(area, number, at, HPos::Center, colour)?;
-        let y = 44 + 27 * i;
-        label(area, number, (ORIGIN.0 + 20, y), HPos::Left, colour)?;
-        text(area, name, (ORIGIN.0 + 44, y), HPos::Left, BLACK)?;
-    }
-    for (dot_at, colour) in [(sent, BLUE), (answered, BLACK), (drawn, GREEN)] {
-        dot(area, dot_at, 7, colour)?;
+    let (behind, ahead) = (OTHER - LATENCY - BUFFER, YOU + AHEAD);
+    for (x, on_screen, name, side, colour) in [
+        (OTHER, behind, "other", "behind", GREEN),
+        (YOU, ahead, "you", "ahead", BLUE),
+    ] {
+        dot(area, (x, ON_SERVER), RADIUS, colour)?;
+        dot(area, (on_screen, ON_SCREEN), RADIUS, colour)?;
+        text(area, side, (on_screen, ON_SCREEN + 34), HPos::Center, BLACK)?;
+        label(area, name, (x + 22, ON_SERVER), HPos::Left, colour)?;
     }
     Ok(())
 }
 
-fn at(frame: usize, ticks: f64) -> At {
-    let [right, up] = [
-        frame as i32 - FRAMES.start as i32,
-        ((ticks - TICKS[0]) * TICK).round() as i32,
-    ];
-    (ORIGIN.0 + FRAME * right, ORIGIN.1 - up)
+/// Draws your input, which reaches the server before its step, the snapshot, which is as old as it took to arrive, and
+/// the steps from there.
+fn draw_packets(area: &Area) -> Drawn {
+    let (snapshot, you) = ((YOU - LATENCY, ON_SCREEN), (YOU + AHEAD, ON_SCREEN));
+    let radius = RADIUS as i32;
+    let below = |at: At| (at.0, at.1 + radius + 2);
+    let middle = (SCREEN[1] + SERVER[0]) / 2;
+    arrow(area, (you.0 + 44, SCREEN[1]), (you.0 + 44, SERVER[0]), BLUE)?;
+    text(area, "1. input", (you.0 + 36, middle), HPos::Right, BLACK)?;
+    arrow(area, (snapshot.0, SERVER[0]), below(snapshot), BLACK)?;
+    let beside = (snapshot.0 - 10, middle);
+    text(area, "2. snapshot", beside, HPos::Right, BLACK)?;
+    ring(area, snapshot, RADIUS, BLUE)?;
+    let (from, to) = (snapshot.0 + radius + 2, you.0 - radius - 2);
+    arrow(area, (from, ON_SCREEN), (to, ON_SCREEN), BLUE)?;
+    let above = ((from + to) / 2, ON_SCREEN - 44);
+    text(area, "3. resimulate", above, HPos::Center, BLACK)
 }

@@ -21,8 +21,9 @@ const SPEEDS: [f32; 2] = [1.2, -0.4];
 /// The number of frames of 10 ms.
 const FRAMES: u32 = 118;
 
-/// The height in pixels, and the position of a body at rest at time zero.
-const HEIGHT: u32 = 276;
+/// The height in pixels, the lower end of the lines, and the position of a body at rest at time zero.
+const HEIGHT: u32 = 298;
+const FOOT: i32 = 262;
 const ORIGIN: At = (16, 216);
 
 /// A time in seconds, and a height in metres.
@@ -44,49 +45,62 @@ pub fn svg() -> Result<String, Box<dyn Error>> {
     let with = play(Correction::default())?;
     let without = play(Correction::OFF)?;
     style::svg(&title, HEIGHT, |area| {
-        let path = |points: &[Point]| {
-            points
-                .iter()
-                .map(|point| pixels(*point))
-                .collect::<Vec<_>>()
-        };
-        let arrival = f64::from(ARRIVAL as u32) / f64::from(HZ);
-        let x = pixels((arrival, 0.0)).0;
-        line(area, &[(x, 26), (x, HEIGHT as i32 - 36)], GREY, 1)?;
-        text(area, "input arrives", (x, 12), HPos::Center, BLACK)?;
+        let resimulated = path(&with.resimulated);
+        draw_moments(area, resimulated[0].1)?;
         line(area, &path(&without.displayed), ORANGE, 3)?;
         line(area, &path(&with.displayed), BLUE, 4)?;
-        draw_rollback(area, &with)?;
-        label(
-            area,
-            "without correction",
-            (x + 10, 216),
-            HPos::Left,
-            ORANGE,
-        )?;
-        label(area, "evenstep", (x + 64, 104), HPos::Left, BLUE)?;
-        text(area, "time", (544, HEIGHT as i32 - 18), HPos::Right, GREY)
+        for point in resimulated {
+            dot(area, point, 2, BLACK)?;
+        }
+        draw_names(area)
     })
 }
 
-/// Draws an arrow back to the tick of the input, and the steps since then.
-fn draw_rollback(area: &Area, run: &Run) -> Drawn {
-    let last = run.resimulated.len() - 1;
-    let [first, latest] = [run.resimulated[0], run.resimulated[last]].map(pixels);
-    arrow(area, (latest.0 - 4, 40), (first.0, 40), BLACK)?;
-    text(area, "1. back", (first.0 - 8, 40), HPos::Right, BLACK)?;
-    line(area, &[(first.0, 48), (first.0, first.1 - 8)], GREY, 1)?;
-    for point in &run.resimulated {
-        dot(area, pixels(*point), 4, BLACK)?;
+/// Draws when the other player turned, at a height in pixels, when that input arrives, and an arrow from there back.
+fn draw_moments(area: &Area, height: i32) -> Drawn {
+    let [turn, arrival] = [TURN, ARRIVAL].map(x);
+    for (x, foot) in [(turn, height), (arrival, FOOT)] {
+        line(area, &[(x, 26), (x, foot)], GREY, 1)?;
     }
+    text(area, "the other turns", (turn, 12), HPos::Center, BLACK)?;
+    text(area, "input arrives", (arrival - 14, 12), HPos::Left, BLACK)?;
+    arrow(area, (arrival - 4, 44), (turn + 4, 44), BLACK)?;
+    text(area, "1. go back", (turn - 10, 44), HPos::Right, BLACK)?;
+    text(area, "time", (544, FOOT + 18), HPos::Right, GREY)
+}
+
+fn draw_names(area: &Area) -> Drawn {
+    let arrival = x(ARRIVAL);
+    text(area, "prediction:", (12, 106), HPos::Left, BLACK)?;
+    text(area, "goes on up", (12, 132), HPos::Left, BLACK)?;
     text(
         area,
         "2. resimulate",
-        (latest.0 - 10, latest.1 + 64),
+        (arrival - 8, 192),
         HPos::Right,
         BLACK,
     )?;
-    text(area, "3. fade", (latest.0 + 70, 78), HPos::Left, BLACK)
+    label(area, "evenstep", (arrival + 70, 66), HPos::Left, BLUE)?;
+    let fades = (arrival + 70, 92);
+    text(area, "3. the error fades", fades, HPos::Left, BLACK)?;
+    let without = (arrival + 10, 220);
+    label(area, "without correction", without, HPos::Left, ORANGE)?;
+    text(
+        area,
+        "the body jumps",
+        (arrival + 10, 246),
+        HPos::Left,
+        BLACK,
+    )
+}
+
+/// Returns where a tick is, from the left.
+fn x(tick: u64) -> i32 {
+    pixels((tick as f64 / f64::from(HZ), 0.0)).0
+}
+
+fn path(points: &[Point]) -> Vec<At> {
+    points.iter().map(|point| pixels(*point)).collect()
 }
 
 fn play(correction: Correction) -> Result<Run, RewindError> {

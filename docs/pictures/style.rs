@@ -18,6 +18,9 @@ pub const FONT: (&str, u32) = ("sans-serif", 24);
 const LINE: u32 = 26;
 const MARGIN: u32 = 12;
 
+/// The distance from a point to the name that begins there, in pixels.
+const GAP: i32 = 8;
+
 /// The two sides of a comparison. They have these names and colours in each picture, report and terminal.
 pub const WITHOUT: (&str, RGBColor) = ("without evenstep", ORANGE);
 pub const EVENSTEP: (&str, RGBColor) = ("evenstep", BLUE);
@@ -148,6 +151,8 @@ pub fn lines_over_time(
             .y_desc(y)
             .x_labels(6)
             .y_labels(6)
+            .x_label_formatter(&|time| number(*time, times))
+            .y_label_formatter(&|value| number(*value, values))
             .label_style(FONT)
             .light_line_style(WHITE)
             .draw()?;
@@ -164,8 +169,15 @@ pub fn lines_over_time(
         for line in lines {
             let style = line.colour.stroke_width(3);
             chart.draw_series(LineSeries::new(line.points.iter().copied(), style))?;
-            chart.draw_series([name(line.name, line.label, HPos::Left, line.colour)])?;
+            let name = name(line.name, (GAP, 0), HPos::Left, line.colour);
+            chart.draw_series([EmptyElement::at(line.label) + name])?;
         }
         Ok(())
     })
+}
+
+/// Returns a number of an axis, with a decimal only if the axis is short.
+fn number(value: f64, (low, high): (f64, f64)) -> String {
+    let decimals = usize::from(high - low < 3.0);
+    format!("{value:.decimals$}")
 }
