@@ -32,7 +32,7 @@ struct Arguments {
 
 /// The store of the sprites.
 enum Store {
-    Own(OwnStore),
+    Own(Box<OwnStore>),
     Hecs(Box<HecsStore>),
 }
 
@@ -59,7 +59,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let mut store = if arguments.hecs {
         Store::Hecs(Box::new(HecsStore::new(game.simulation_mut(), &looks)?))
     } else {
-        Store::Own(OwnStore::new(game.simulation(), &looks))
+        Store::Own(Box::new(OwnStore::new(game.simulation(), &looks)))
     };
     let mut log = match arguments.log {
         Some(path) => Some(BufWriter::new(File::create(path)?)),
