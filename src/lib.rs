@@ -196,7 +196,7 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// the corrected motion. Inserted bodies get their earlier keys if the order of insertions and removals is the same.
 ///
 /// # Cost
-/// With 200 moving bodies, a frame with a step takes 1.6 to 1.8 times as long while each state is kept, or 1.1 times
+/// With 200 moving bodies, a frame with a step takes 1.6 to 2.0 times as long while each state is kept, or 1.1 times
 /// with an [`interval`](rewind::Kept::interval) of 8. Going back costs as much as saving a state.
 pub mod rewind {
     pub use crate::simulation::{CorrectError, Kept, ResimulateError, RewindError};
