@@ -158,7 +158,7 @@ impl Simulation {
             self.finish_rollback();
         }
         if self.physics.end_reaction() {
-            let dropped = self.steps.clock.stop();
+            let dropped = self.steps.clock.pause_and_postpone();
             if let Some(open) = &mut self.open {
                 open.dropped += dropped;
             }
@@ -300,7 +300,7 @@ impl Simulation {
         self.take_past_edits();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
-            self.steps.clock.take_back_step();
+            self.steps.clock.set_handed_out(false);
         }
     }
 

@@ -273,7 +273,7 @@ impl Simulation {
         rollback.requested = rollback.requested.min(requested);
         rollback.smoothing = smoothing;
         rollback.go_back(tick, later);
-        self.steps.clock.take_back_step();
+        self.steps.clock.set_handed_out(false);
         // If only the current step is begun again, no recorded step is due.
         self.finish_rollback();
     }

@@ -47,7 +47,7 @@ impl Steps {
     /// Notes that the game has received the next step. If it then assigns another state, the clock drops the step.
     pub fn hand_out(&mut self) {
         if self.rollback.is_none() {
-            self.clock.hand_out_step();
+            self.clock.set_handed_out(true);
         }
     }
 }

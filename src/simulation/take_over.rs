@@ -109,7 +109,7 @@ impl Simulation {
         if let Some(open) = &mut self.open {
             open.dropped += dropped;
             if pauses {
-                open.dropped += self.steps.clock.stop();
+                open.dropped += self.steps.clock.pause_and_postpone();
             }
         }
         self.restart_report();

@@ -44,7 +44,7 @@ impl Clock {
     }
 
     fn displays_state(&self) -> bool {
-        self.holds || !self.used.leaves_a_fraction
+        self.shows_last_state || !self.used.leaves_a_fraction
     }
 }
 
@@ -75,7 +75,7 @@ impl Clock {
     /// the [overstep](Self::overstep). Within a frame it is the time at the end of the frame.
     #[must_use]
     pub fn time(&self) -> Duration {
-        let later = self.units_due().saturating_add(self.held);
+        let later = self.units_due().saturating_add(self.postponed);
         let later = later.saturating_add(self.overstep);
         self.now.later(later, self.used.rate).duration()
     }
@@ -122,14 +122,14 @@ impl Clock {
         }
         let rate = settings.rate();
         let overstep = self.next_overstep(self.requests.overstep, rate);
-        let held = match self.requests.overstep {
+        let postponed = match self.requests.overstep {
             Some(_) => 0,
-            None => in_units_of(rate, self.held, self.used.rate),
+            None => in_units_of(rate, self.postponed, self.used.rate),
         };
-        if held > 0 && overstep.saturating_add(held) >= units_per_step(rate) {
+        if postponed > 0 && overstep.saturating_add(postponed) >= units_per_step(rate) {
             return Some(Duration::ZERO);
         }
-        let missing = units_per_step(rate).saturating_sub(overstep.saturating_add(held));
+        let missing = units_per_step(rate).saturating_sub(overstep.saturating_add(postponed));
         // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))

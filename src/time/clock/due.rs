@@ -25,13 +25,13 @@ impl Clock {
         self.apply(&settings, requests);
         self.real_time = self.real_time.saturating_add(elapsed.duration());
         let mut dropped = Dropped::default();
-        self.due = if settings.is_paused() {
+        self.planned = if settings.is_paused() {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
-            self.steps(requests.single_steps.into(), None, None)
+            self.plan_steps(requests.single_steps.into(), None, None)
         } else {
             self.plan(&settings, elapsed.duration(), &mut dropped)
         };
-        if let Some(due) = &mut self.due {
+        if let Some(due) = &mut self.planned {
             due.late = elapsed.late();
         }
         // Aborted steps have already been counted.
@@ -47,17 +47,17 @@ impl Clock {
     }
 
     pub(crate) fn count_step(&mut self) {
-        let Some(due) = self.due.filter(|due| due.end > self.tick) else {
+        let Some(due) = self.planned.filter(|due| due.end > self.tick) else {
             return;
         };
         let (length, is_last) = (self.length(due), self.due() == 1);
         self.step_start = self.real_end(due).max(self.step_start);
         self.now = self.after(length);
         self.tick += 1;
-        self.holds = false;
-        self.due = (!is_last).then(|| Due {
+        self.shows_last_state = false;
+        self.planned = (!is_last).then(|| Due {
             units: due.units.saturating_sub(length),
-            is_whole: false,
+            is_untouched: false,
             is_handed_out: false,
             ..due
         });
@@ -66,7 +66,7 @@ impl Clock {
     /// Returns the step that [`next_step`](Self::next_step) will return.
     #[must_use]
     pub fn peek(&self) -> Option<Step> {
-        let due = self.due.filter(|due| due.end > self.tick)?;
+        let due = self.planned.filter(|due| due.end > self.tick)?;
         let length = self.length(due);
         Some(Step {
             tick: self.tick,
@@ -76,60 +76,57 @@ impl Clock {
             real_start: self.step_start,
             real_end: self.real_end(due).max(self.step_start),
             real_frame_end: self.real_time.saturating_add(due.late),
-            is_first: due.is_whole,
+            is_first: due.is_untouched,
             is_last: self.due() == 1,
             is_resimulated: false,
         })
     }
 
     pub(crate) fn next_exact_time(&self) -> ExactTime {
-        let due = self.due.map(|due| self.length(due));
+        let due = self.planned.map(|due| self.length(due));
         due.map_or(self.now, |length| self.after(length))
     }
 
-    pub(crate) fn hand_out_step(&mut self) {
-        if let Some(due) = &mut self.due {
-            due.is_handed_out = true;
-        }
-    }
-
-    pub(crate) fn take_back_step(&mut self) {
-        if let Some(due) = &mut self.due {
-            due.is_handed_out = false;
+    /// Notes whether the game has received the next step.
+    pub(crate) fn set_handed_out(&mut self, is_handed_out: bool) {
+        if let Some(due) = &mut self.planned {
+            due.is_handed_out = is_handed_out;
         }
     }
 
     /// Drops the step that the game has received, if there is one.
     pub(crate) fn abort_handed_out(&mut self) -> Dropped {
-        let Some(due) = self.due.filter(|due| due.is_handed_out) else {
+        let Some(due) = self.planned.filter(|due| due.is_handed_out) else {
             return Dropped::default();
         };
         let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
-        self.due = (end > self.tick).then_some(Due {
+        self.planned = (end > self.tick).then_some(Due {
             end,
             units,
             is_handed_out: false,
             ..due
         });
-        self.holds = true;
+        self.shows_last_state = true;
         self.count_aborted(1)
     }
 
     /// Returns the number of steps that are still due in this frame.
     #[must_use]
     pub fn due(&self) -> u64 {
-        self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
+        self.planned
+            .map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
     /// Drops the due steps of this frame, and returns their number as [`Dropped::aborted`]. If there were any, the last
     /// state is displayed until the next step.
     pub fn abort_frame(&mut self) -> Dropped {
         let aborted = self.due();
-        self.due = None;
-        self.holds |= aborted > 0;
+        self.planned = None;
+        self.shows_last_state |= aborted > 0;
         self.count_aborted(aborted)
     }
 
+    /// Adds to the total of aborted steps, and returns them as what this frame drops.
     fn count_aborted(&mut self, aborted: u64) -> Dropped {
         self.dropped.aborted = self.dropped.aborted.saturating_add(aborted);
         Dropped {
@@ -138,16 +135,16 @@ impl Clock {
         }
     }
 
-    /// Pauses at the last state. The time of due steps is held until time passes. Due single steps are dropped.
-    pub(crate) fn stop(&mut self) -> Dropped {
+    /// Pauses at the last state. The time of due steps is postponed until time passes. Due single steps are dropped.
+    pub(crate) fn pause_and_postpone(&mut self) -> Dropped {
         self.pause();
         let is_time = !self.used.has_single_steps;
-        if let Some(due) = self.due.take_if(|_| is_time) {
-            // The frame has taken what was held before.
-            self.held = due.units;
+        if let Some(due) = self.planned.take_if(|_| is_time) {
+            // The frame has taken what was postponed before.
+            self.postponed = due.units;
         }
         let dropped = self.abort_frame();
-        self.holds = true;
+        self.shows_last_state = true;
         dropped
     }
 
@@ -161,9 +158,9 @@ impl Clock {
             (settings.rate(), settings.leaves_a_fraction())
         };
         self.overstep = self.next_overstep(requests.overstep, rate);
-        self.held = match requests.overstep {
+        self.postponed = match requests.overstep {
             Some(_) => 0,
-            None => in_units_of(rate, self.held, before.rate),
+            None => in_units_of(rate, self.postponed, before.rate),
         };
         self.tick = requests.tick.unwrap_or(self.tick);
         self.used = Used {
@@ -173,8 +170,9 @@ impl Clock {
             leaves_a_fraction,
         };
         // The overstep may be a smaller part of the new step than of the old one.
-        self.holds |= (rate, leaves_a_fraction) != (before.rate, before.leaves_a_fraction);
-        self.holds &= requests.overstep.is_none();
+        self.shows_last_state |=
+            (rate, leaves_a_fraction) != (before.rate, before.leaves_a_fraction);
+        self.shows_last_state &= requests.overstep.is_none();
     }
 
     pub(super) fn next_overstep(&self, requested: Option<Duration>, rate: Rate) -> u128 {
@@ -186,7 +184,7 @@ impl Clock {
     }
 
     /// Adds the frame's time to the overstep, and divides it into whole steps and perhaps a shorter last one, within the
-    /// limits. Time that a stop has held is added without limits.
+    /// limits. Postponed time is added without limits.
     fn plan(
         &mut self,
         settings: &ClockSettings,
@@ -196,25 +194,25 @@ impl Clock {
         if settings.stands_still() {
             return None;
         }
-        let (taken, gained) = settings.gain(elapsed, dropped);
-        let held = std::mem::take(&mut self.held);
-        if gained == 0 && held == 0 {
+        let (covered, gained) = settings.gain(elapsed, dropped);
+        let postponed = std::mem::take(&mut self.postponed);
+        if gained == 0 && postponed == 0 {
             return None;
         }
         let gathered = self.overstep.saturating_add(gained);
         let length = units_per_step(self.used.rate);
         let divide = |gathered| settings.stepping().divide(gathered, length);
-        let (counted, ..) = divide(gathered);
-        let (all, last, left) = divide(gathered.saturating_add(held));
-        self.overstep = left;
-        // The limits have applied to the held time before.
-        let limited = settings.limit(counted, last.is_some(), dropped);
-        let whole = limited.saturating_add(all - counted);
-        let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)));
-        self.steps(whole, last, units_per_nano)
+        // The limits have applied to the postponed time before, so they need the number of steps without it.
+        let (whole_without, ..) = divide(gathered);
+        let (whole, last, overstep) = divide(gathered.saturating_add(postponed));
+        self.overstep = overstep;
+        let limited = settings.limit(whole_without, last.is_some(), dropped);
+        let whole = limited.saturating_add(whole - whole_without);
+        let units_per_nano = NonZeroU128::new(gained.div_ceil(covered.as_nanos().max(1)));
+        self.plan_steps(whole, last, units_per_nano)
     }
 
-    fn steps(
+    fn plan_steps(
         &self,
         whole: u64,
         last: Option<u128>,
@@ -228,7 +226,7 @@ impl Clock {
         Some(Due {
             end: self.tick + steps,
             units: before_last * length + last.unwrap_or(length),
-            is_whole: true,
+            is_untouched: true,
             is_handed_out: false,
             units_per_nano,
             late: Duration::ZERO,
@@ -248,7 +246,7 @@ impl Clock {
     }
 
     pub(super) fn units_due(&self) -> u128 {
-        self.due.map_or(0, |due| due.units)
+        self.planned.map_or(0, |due| due.units)
     }
 
     /// Returns the real time at which the next step ends. Time that was cut belongs to the frame's first step. The

@@ -62,15 +62,16 @@ pub struct Clock {
     now: ExactTime,
     /// Time that is in no step of this frame, in units of the frame's rate: 1 ns / (rate · speed units).
     overstep: u128,
-    /// Time that a [stop](Self::stop) left to the next frame in which time passes.
-    held: u128,
+    /// The time of steps that [`pause_and_postpone`](Self::pause_and_postpone) left to the next frame in which time
+    /// passes.
+    postponed: u128,
     tick: u64,
     /// Whether the last state is displayed until the next step, because the overstep does not tell how far the picture
     /// is behind it.
-    holds: bool,
+    shows_last_state: bool,
     real_time: Duration,
     step_start: Duration,
-    due: Option<Due>,
+    planned: Option<Due>,
     dropped: Dropped,
 }
 
@@ -89,10 +90,12 @@ pub(crate) struct Used {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Due {
+    /// The tick after the last of these steps.
     end: u64,
     /// The length of these steps. All except the last have the rate's length.
     units: u128,
-    is_whole: bool,
+    /// Whether none of them has run.
+    is_untouched: bool,
     /// Whether the game has received the first of these steps.
     is_handed_out: bool,
     /// What each nanosecond of real time adds, or `None` for steps without real time.
@@ -113,13 +116,13 @@ impl serde::Serialize for Clock {
 impl<'de> serde::Deserialize<'de> for Clock {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut clock = Self::deserialize(deserializer)?;
-        if clock.due.is_some_and(|due| due.end <= clock.tick) {
+        if clock.planned.is_some_and(|due| due.end <= clock.tick) {
             return Err(serde::de::Error::custom(
                 "the due steps of the clock have run",
             ));
         }
         // With a faster rate, the overstep may be several steps until time passes. A forged number must not hang the game.
-        // Time that a stop has held may be any number of steps.
+        // Postponed time may be any number of steps.
         let most = u128::from(u16::MAX) * units::units_per_step(clock.used.rate);
         clock.overstep = clock.overstep.min(most);
         Ok(clock)
@@ -141,12 +144,12 @@ impl Clock {
             },
             now: ExactTime::start(rate),
             overstep: 0,
-            held: 0,
+            postponed: 0,
             tick: 0,
-            holds: false,
+            shows_last_state: false,
             real_time: Duration::ZERO,
             step_start: Duration::ZERO,
-            due: None,
+            planned: None,
             dropped: Dropped::default(),
         }
     }
@@ -179,14 +182,14 @@ impl Clock {
         if (tick, time) == (self.tick, self.now) {
             return;
         }
-        if let Some(due) = &mut self.due {
+        if let Some(due) = &mut self.planned {
             match tick.checked_add(due.end.saturating_sub(self.tick)) {
                 Some(end) => due.end = end,
-                None => self.due = None,
+                None => self.planned = None,
             }
         }
         (self.tick, self.now) = (tick, time);
-        self.holds = false;
+        self.shows_last_state = false;
     }
 
     /// Adds real time that is part of no frame, and counts it as dropped.
@@ -232,7 +235,7 @@ impl Clock {
     }
 
     /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time, reduced to just under a
-    /// step. The time of steps that a pause has held is dropped. In a pause the overstep chooses the displayed moment
+    /// step. The time of postponed steps is dropped. In a pause the overstep chooses the displayed moment
     /// between the last two states, as in [`Simulation::rewind`](crate::Simulation::rewind).
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.requests.overstep = Some(overstep);

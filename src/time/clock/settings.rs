@@ -162,7 +162,8 @@ impl ClockSettings {
         units::units_per_nano(self.rate, self.speed)
     }
 
-    /// Returns how much of a frame's time counts, and what it adds to the accumulator.
+    /// Returns the real time that the steps of a frame cover, and what it adds to the accumulator. Writes to `dropped` what
+    /// is lost. Steppings that count steps cover the whole frame, however long it took; others at most the maximum.
     pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 this adds `count` whole steps, however long the frame took.
@@ -172,9 +173,9 @@ impl ClockSettings {
             dropped.overcounted = counted.saturating_sub(elapsed);
             return (elapsed, steps * self.speed.units());
         }
-        let taken = elapsed.min(self.max_frame_time());
-        dropped.frame_time = elapsed.saturating_sub(taken);
-        (taken, taken.as_nanos() * self.units_per_nano())
+        let covered = elapsed.min(self.max_frame_time());
+        dropped.frame_time = elapsed.saturating_sub(covered);
+        (covered, covered.as_nanos() * self.units_per_nano())
     }
 
     /// Returns how many of `whole` steps may run in addition to a shorter one, at least one in total.
