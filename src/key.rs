@@ -78,7 +78,7 @@ pub(crate) struct Keys {
     /// compare the handle of the key found here, including its generation.
     by_index: Vec<Option<BodyKey>>,
     /// Keys at larger indices that a file claims. No table is sized by an index before Rapier has used that index.
-    beyond: BTreeMap<usize, BodyKey>,
+    by_large_index: BTreeMap<usize, BodyKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +106,9 @@ impl TryFrom<Slots<BodySlot>> for Keys {
     fn try_from(slots: Slots<BodySlot>) -> Result<Self, Self::Error> {
         let bodies: SlotMap<BodyKey, BodySlot> =
             slots.into_map(&any()).ok_or("bodies in impossible slots")?;
-        let mut beyond = BTreeMap::new();
+        let mut by_large_index = BTreeMap::new();
         for (key, body) in &bodies {
-            if beyond.insert(index_of(body.handle), key).is_some() {
+            if by_large_index.insert(index_of(body.handle), key).is_some() {
                 return Err("two keys of one body");
             }
         }
@@ -116,9 +116,9 @@ impl TryFrom<Slots<BodySlot>> for Keys {
         let mut keys = Self {
             by_index: vec![None; bodies.capacity()],
             bodies,
-            beyond,
+            by_large_index,
         };
-        keys.place_beyond();
+        keys.place_by_index();
         Ok(keys)
     }
 }
@@ -154,15 +154,15 @@ impl Keys {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
-            self.place_beyond();
+            self.place_by_index();
         }
         let before = self.by_index[index].replace(key);
         before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
     }
 
-    fn place_beyond(&mut self) {
-        let beyond = self.beyond.split_off(&self.by_index.len());
-        for (index, key) in std::mem::replace(&mut self.beyond, beyond) {
+    fn place_by_index(&mut self) {
+        let by_large_index = self.by_large_index.split_off(&self.by_index.len());
+        for (index, key) in std::mem::replace(&mut self.by_large_index, by_large_index) {
             self.by_index[index] = Some(key);
         }
     }
@@ -178,11 +178,12 @@ impl Keys {
         !std::mem::replace(&mut self.bodies[key].is_dead, true)
     }
 
+    /// Returns the key of a body, or `None` if it has none or was found dead.
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let index = index_of(handle);
         let key = match self.by_index.get(index) {
             Some(key) => (*key)?,
-            None => *self.beyond.get(&index)?,
+            None => *self.by_large_index.get(&index)?,
         };
         (self.handle(key) == Some(handle)).then_some(key)
     }
@@ -204,7 +205,7 @@ impl Keys {
     }
 
     /// Lets bodies that were inserted in a step that is not run exist from this tick on, before the step.
-    pub fn limit_insertions(&mut self, tick: u64) {
+    pub fn date_back_insertions(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();
         bodies.for_each(|body| body.inserted_at = body.inserted_at.min(tick));
     }

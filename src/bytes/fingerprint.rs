@@ -26,10 +26,9 @@ pub fn fingerprint() -> u64 {
     })
 }
 
-/// Hashes the functions that Rapier calls. Some C libraries compute the sine and cosine of one number in a single
-/// function, so both forms are included.
-/// Hashes results of the float functions, which differ between libraries. `black_box` keeps the compiler from computing
-/// them, and from merging a sine and a cosine.
+/// Hashes results of the float functions that Rapier calls, which differ between C libraries. Some libraries compute the
+/// sine and cosine of one number in a single function, so both forms are included. `black_box` keeps the compiler from
+/// merging them, and from computing a result itself.
 #[expect(
     clippy::disallowed_methods,
     reason = "their differences are what is measured"

@@ -48,7 +48,7 @@ impl Hit {
 
     /// Moves the contact into the coordinates of a picture.
     pub(super) fn translate(&mut self, origin: Origin) {
-        self.point -= origin.from(&self.origin);
+        self.point -= origin.offset_from(&self.origin);
         self.origin = origin;
     }
 }
@@ -126,8 +126,9 @@ impl Found {
         points.iter().all(|it| it.is_finite()).then_some(found)
     }
 
-    /// Returns the contact after the step, with the colliders in this order.
-    pub fn end_step(
+    /// Returns the contact as it is after the step. `first` is the collider that the event lists first: the normal points
+    /// away from it, and the velocity is its own relative to the other.
+    pub fn hit_after_step(
         &self,
         first: ColliderHandle,
         colliders: &ColliderSet,

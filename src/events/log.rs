@@ -61,7 +61,7 @@ impl EventLog {
         }
         for (.., event, found) in &mut self.found {
             if let (Some(found), Some((first, hit))) = (found, event.first_and_hit_mut()) {
-                *hit = Some(found.end_step(first, &world.colliders, &world.bodies, origin));
+                *hit = Some(found.hit_after_step(first, &world.colliders, &world.bodies, origin));
             }
         }
         (self.found).sort_unstable_by_key(|(order, number, ..)| (*order, *number));

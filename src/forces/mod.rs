@@ -44,7 +44,8 @@ impl Push {
         }
     }
 
-    fn is_lasting(&self) -> bool {
+    /// Returns whether Rapier keeps it as a user force, which has to be reset after the step.
+    fn is_user_force(&self) -> bool {
         match self {
             Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
             Self::Impulse(_) | Self::ImpulseAtPoint { .. } | Self::TorqueImpulse(_) => false,
@@ -82,7 +83,7 @@ pub(crate) struct Forces {
     /// Forces for the next step.
     pending: Vec<Pushed>,
     /// How many of them wait for it, no matter how long time is stopped.
-    lasting: usize,
+    kept_pending: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
     /// The previous user forces, to be restored after the step. Rapier's user forces last until they are reset, and
@@ -94,12 +95,13 @@ pub(crate) struct Forces {
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedForces {
     pushes: Vec<Pushed>,
-    lasting: usize,
+    kept_pending: usize,
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
+/// A generator for slots that are not in use.
 #[cfg(feature = "serde")]
-fn any_generator() -> (BodyKey, ForceGenerator) {
+fn placeholder() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
         linear: 0.0,
         angular: 0.0,
@@ -111,9 +113,9 @@ fn any_generator() -> (BodyKey, ForceGenerator) {
 impl From<Forces> for SavedForces {
     fn from(forces: Forces) -> Self {
         Self {
-            generators: Slots::of(&forces.generators, &any_generator()),
+            generators: Slots::of(&forces.generators, &placeholder()),
             pushes: forces.pending,
-            lasting: forces.lasting,
+            kept_pending: forces.kept_pending,
         }
     }
 }
@@ -123,10 +125,10 @@ impl TryFrom<SavedForces> for Forces {
     type Error = &'static str;
 
     fn try_from(written: SavedForces) -> Result<Self, Self::Error> {
-        let generators = written.generators.into_map(&any_generator());
+        let generators = written.generators.into_map(&placeholder());
         Ok(Self {
             pending: written.pushes,
-            lasting: written.lasting,
+            kept_pending: written.kept_pending,
             generators: generators.ok_or("force generators in impossible slots")?,
             ..Self::default()
         })
@@ -151,13 +153,13 @@ impl Forces {
 
     /// Lets the forces that are pending now wait for the next step, however long time stops before it.
     pub fn keep_pending(&mut self) {
-        self.lasting = self.pending.len();
+        self.kept_pending = self.pending.len();
     }
 
     /// Discards the forces since the last frame, because time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
         self.pending
-            .drain(self.lasting.min(self.pending.len())..)
+            .drain(self.kept_pending.min(self.pending.len())..)
             .count() as u64
     }
 
@@ -189,7 +191,7 @@ impl Forces {
             pending,
             generators,
             replaced,
-            lasting,
+            kept_pending,
         } = self;
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
@@ -208,12 +210,12 @@ impl Forces {
             }
             true
         });
-        *lasting = 0;
+        *kept_pending = 0;
         for Pushed { key, push } in pending.drain(..).chain(of_step) {
             if let Some(handle) = keys.handle(key)
                 && let Some(body) = dynamic(bodies, handle)
             {
-                if push.is_lasting() {
+                if push.is_user_force() {
                     replaced.push((handle, user_force(body)));
                 }
                 push.apply(body);
@@ -261,7 +263,7 @@ fn body_of<'a>(
     Some((handle, bodies.get(handle)?))
 }
 
-/// Returns a body on which a force acts. For other body types, Rapier keeps the user forces until the body is dynamic
+/// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces until the body is dynamic
 /// again, and allows neither reading nor changing them.
 fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
     if !bodies.get(handle)?.is_dynamic() {

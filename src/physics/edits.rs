@@ -1,7 +1,7 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope, finite_center, froms, is_led};
+use crate::pose::{Change, Changes, Scope, finite_center, froms, is_position_based};
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Vector;
@@ -22,7 +22,7 @@ impl Physics {
         } = self;
         let since_step = &mut edits.since_step;
         let mut note = |key, body: &RigidBody| {
-            led.extend(is_led(body).then_some(key));
+            led.extend(is_position_based(body).then_some(key));
             since_step.push(key);
         };
         if std::mem::take(&mut edits.all) {
@@ -63,7 +63,7 @@ impl Physics {
         for key in put {
             self.note_teleport(key);
         }
-        self.lead_on(led);
+        self.resume_target(led);
         let since_step = &mut self.edits.since_step;
         if since_step.len() >= MOST_EDITED {
             // In a pause the game may edit the same bodies in each frame.
@@ -80,11 +80,11 @@ impl Physics {
 
     /// Leads bodies on whose positions the game may have set in the step, which stops them in Rapier even if they are
     /// the same.
-    fn lead_on(&mut self, edited: Vec<BodyKey>) {
+    fn resume_target(&mut self, edited: Vec<BodyKey>) {
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
             for key in edited {
                 if let Some(body) = self.world.get_mut(key) {
-                    self.targets.lead_on(key, body, step);
+                    self.targets.resume_target(key, body, step);
                 }
             }
         }
@@ -96,7 +96,8 @@ impl Physics {
         }
     }
 
-    pub(crate) fn list_movers(&mut self) {
+    /// Prepares the step for what the game has changed since the last one: lists the bodies, and renews their contacts.
+    pub(crate) fn prepare_edited(&mut self) {
         self.detect_edits();
         self.renew_contacts();
         self.list_woken();
@@ -137,9 +138,13 @@ impl Physics {
             .collect()
     }
 
-    /// Renews the contacts of dynamic bodies whose centre of mass the step has changed, for the next step. `before` are
-    /// the centres right before it.
-    pub(super) fn renew_contacts_of_loaded(&mut self, bodies: &[BodyKey], before: &[Vector]) {
+    /// Renews the contacts of dynamic bodies whose centre of mass the step has changed, for the next step: recycled
+    /// contacts are relative to it. `before` are the centres right before the step, in the order of `bodies`.
+    pub(super) fn renew_contacts_where_center_moved(
+        &mut self,
+        bodies: &[BodyKey],
+        before: &[Vector],
+    ) {
         for (key, before) in bodies.iter().zip(before) {
             if let Some(handle) = self.world.handle(*key) {
                 let body = &self.world.rapier.bodies[handle];
@@ -216,14 +221,15 @@ impl Physics {
             .unlist_resting(&self.world, &mut self.running.changes);
     }
 
-    /// Continues the changes of the state that this one replaces with its own later requests.
+    /// Appends the changes in `list` and this state's own requests to `earlier`: changes of the replaced state that no
+    /// picture has displayed.
     pub(crate) fn continue_changes(
         &mut self,
-        left: Changes,
+        earlier: Changes,
         scope: Scope,
         list: impl IntoIterator<Item = Change>,
     ) {
-        let own = std::mem::replace(&mut self.running.changes, left);
+        let own = std::mem::replace(&mut self.running.changes, earlier);
         self.running.changes.widen(own.scope.max(scope));
         self.running.changes.list.extend(list);
         self.running.changes.list.extend(froms(own.list));

@@ -163,7 +163,7 @@ impl Clone for Physics {
         let mut copy = self.clone_with(Running::default());
         copy.targets.abort_step();
         if self.current_step().is_some() {
-            copy.world.keys.limit_insertions(copy.tick);
+            copy.world.keys.date_back_insertions(copy.tick);
         }
         copy
     }

@@ -51,8 +51,9 @@ impl Physics {
     pub fn pause_after_step(&mut self) {
         self.running.pauses = match self.running.step_at_hand() {
             Some(at_hand) => !at_hand.step.is_resimulated,
-            // A hook may have assigned this state.
-            None => self.running.run.is_none(),
+            // Between two steps the call has no effect, except on a state that a hook has just assigned, which no loop
+            // knows yet.
+            None => self.running.known_by.is_none(),
         };
     }
 }

@@ -123,7 +123,7 @@ impl Resources {
     }
 
     /// Panics if a value is in a scope.
-    pub(crate) fn check_whole(&self) {
+    pub(crate) fn assert_no_scope(&self) {
         self.0.values().for_each(Resource::check_there);
     }
 }

@@ -11,7 +11,7 @@ use super::Physics;
 pub(crate) struct Running {
     /// The run of the simulation that took the state over, or `None` if none has. It tells an assigned state from the
     /// one that the loop knows.
-    pub run: Option<u64>,
+    pub known_by: Option<u64>,
     pub stage: Stage,
     /// Whether the clock stops after the step at hand.
     pub pauses: bool,
@@ -65,7 +65,7 @@ impl Running {
     /// Returns the same for a copy of the simulation.
     pub fn copy(&self) -> Self {
         Self {
-            run: self.run,
+            known_by: self.known_by,
             stage: self.stage,
             pauses: self.pauses,
             is_in_hook: self.is_in_hook,
@@ -92,7 +92,8 @@ impl Physics {
             self.targets.abort_step();
             self.running.stage = Stage::Idle;
             (self.running.pauses, self.running.is_in_hook) = (false, false);
-            self.world.keys.limit_insertions(self.tick);
+            // Bodies that the game inserted for this step exist before it now.
+            self.world.keys.date_back_insertions(self.tick);
         }
         is_before
     }

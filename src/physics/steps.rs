@@ -40,9 +40,9 @@ impl Physics {
         let pushes = self.running.step_pushes.drain(..);
         let rejected_forces = self.forces.apply(pushes, &mut rapier.bodies, keys);
         {
-            // A curve begins with the velocity that impulses have given.
+            // After the forces, because a Hermite curve begins with the velocity that impulses have given.
             span!("take_poses");
-            self.list_movers();
+            self.prepare_edited();
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         let edited = std::mem::take(&mut self.edits.since_step);
@@ -63,7 +63,7 @@ impl Physics {
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         if !edited.is_empty() {
-            self.renew_contacts_of_loaded(&edited, &centers);
+            self.renew_contacts_where_center_moved(&edited, &centers);
         }
         span!("take_poses");
         let sleep =

@@ -35,7 +35,7 @@ pub(crate) enum Scope {
     /// All bodies, because the state has changed in other ways than by steps and edits, such as by a rollback.
     All,
     /// All bodies, and earlier visual errors end, because the state does not continue the displayed one.
-    Other,
+    Unrelated,
 }
 
 /// A change of a body's visual error, measured by the code that causes it.
@@ -52,7 +52,7 @@ pub(crate) enum Change {
     /// The body was teleported, so it has no error any more.
     Cut(BodyKey),
     /// The key belongs to another body now, which has no error.
-    Other(BodyKey),
+    KeyReused(BodyKey),
 }
 
 impl Changes {
@@ -87,7 +87,7 @@ impl Changes {
         }
         let mut alive: BTreeMap<_, _> = self.keys(movers).map(|key| (slot_of(key), key)).collect();
         for change in &self.list {
-            if let Change::Other(key) = change {
+            if let Change::KeyReused(key) = change {
                 alive.remove(&slot_of(*key));
             }
         }
@@ -114,9 +114,9 @@ impl Changes {
     pub fn append(&mut self, mut later: Self) {
         match later.scope {
             Scope::Listed => self.drop_rest_of(&later.removed),
-            Scope::All | Scope::Other => self.rest.clear(),
+            Scope::All | Scope::Unrelated => self.rest.clear(),
         }
-        if later.scope == Scope::Other {
+        if later.scope == Scope::Unrelated {
             let earlier = std::mem::take(&mut self.list);
             self.list.extend(froms(earlier).take(MOST_FROMS));
         }
@@ -138,7 +138,11 @@ impl Changes {
     /// dropped ones.
     pub fn drop_removals(&mut self, most: usize) -> usize {
         let old = self.removed.len().saturating_sub(most);
-        let old = if self.scope == Scope::Other { old } else { 0 };
+        let old = if self.scope == Scope::Unrelated {
+            old
+        } else {
+            0
+        };
         self.removed.drain(..old).count()
     }
 
@@ -161,7 +165,7 @@ pub(crate) fn froms(list: Vec<Change>) -> impl Iterator<Item = Change> {
                     *from = turned_from(*from, &by, origin);
                 }
             }
-            Change::Cut(key) | Change::Other(key) => drop(froms.remove(&key)),
+            Change::Cut(key) | Change::KeyReused(key) => drop(froms.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) => {}
         }
     }
@@ -175,6 +179,6 @@ pub(crate) fn turned_from(
     by: &Pose,
     origin: Origin,
 ) -> (Pose, Origin) {
-    let pose = pose.append_translation(-origin.from(&before));
+    let pose = pose.append_translation(-origin.offset_from(&before));
     (*by * pose, origin)
 }

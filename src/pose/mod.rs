@@ -27,9 +27,10 @@ pub use interpolated::Interpolated;
 pub(crate) use motion::BodySmoothing;
 pub use motion::Smoothing;
 pub(crate) use motion::{
-    GeneralSmoothing, Pair, SmoothingSettings, finite_center, finite_velocity, is_in_motion, is_led,
+    GeneralSmoothing, Pair, SmoothingSettings, finite_center, finite_velocity, is_in_motion,
+    is_position_based,
 };
-pub(crate) use moved::Moved;
+pub(crate) use moved::StepPaths;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;

@@ -174,6 +174,8 @@ impl Pair {
         self.previous.is_finite() && self.current.is_finite()
     }
 
+    /// Moves both poses by an isometry of the world. Of the trajectory only the velocities turn, because its centre is in
+    /// the body's frame of reference.
     pub fn transform(&mut self, by: &Pose) {
         self.previous = by * self.previous;
         self.current = by * self.current;
@@ -187,7 +189,7 @@ impl Trajectory {
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the body was
         // teleported since, that velocity says nothing about its next motion.
-        let is_stale = self.moved.is_some_and(|(at, _)| at == tick) && is_led(body);
+        let is_stale = self.moved.is_some_and(|(at, _)| at == tick) && is_position_based(body);
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
@@ -207,7 +209,7 @@ impl Trajectory {
 
     /// Displays the path of the last step, of length `dt`, with another smoothing.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
-        if !self.was_read() || is_led(body) {
+        if !self.was_read() || is_position_based(body) {
             self.center = center_of(body, smoothing);
         }
         if !self.was_read() {
@@ -270,7 +272,7 @@ impl Trajectory {
     }
 
     /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.
-    pub fn leads_on(&self) -> bool {
+    pub fn is_extrapolated(&self) -> bool {
         self.smoothing == Smoothing::Extrapolate && self.after != RigidBodyVelocity::default()
     }
 
@@ -334,7 +336,7 @@ pub(crate) fn finite_center(body: &RigidBody) -> Vector {
 }
 
 fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
-    if smoothing == Smoothing::Interpolate && is_led(body) {
+    if smoothing == Smoothing::Interpolate && is_position_based(body) {
         Vector::ZERO
     } else {
         finite_center(body)
@@ -344,10 +346,11 @@ fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
 /// Returns whether a body was at rest in the last step. Rapier gives a body that is kinematic by position a velocity
 /// even if it does not move, which is only a rounding error.
 pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
-    !is_in_motion(body) || (is_led(body) && !has_moved)
+    !is_in_motion(body) || (is_position_based(body) && !has_moved)
 }
 
-pub(crate) fn is_led(body: &RigidBody) -> bool {
+/// Returns whether the body is kinematic by position: targets move it, and its velocity follows from its poses.
+pub(crate) fn is_position_based(body: &RigidBody) -> bool {
     body.body_type() == RigidBodyType::KinematicPositionBased
 }
 
@@ -371,7 +374,7 @@ fn capped(body: &RigidBody, max_linear_velocity: Real, dt: Real) -> RigidBodyVel
     velocity
 }
 
-/// The general settings belong to the loop, which passes them to each capture. Those of a body belong to the state.
+/// The general settings belong to the loop, which passes them to each state. Those of a body belong to the state.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {

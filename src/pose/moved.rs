@@ -10,14 +10,14 @@ use super::movers::Movers;
 
 /// The paths of a step. A body at rest has none: its pose is the start of its next path.
 #[derive(Clone)]
-pub(crate) struct Moved {
+pub(crate) struct StepPaths {
     /// The paths, shared with the state and its copies.
     rows: Arc<Movers>,
     /// Paths that differ from the rows, or have none.
     others: BTreeMap<BodyKey, Pair>,
 }
 
-impl Moved {
+impl StepPaths {
     pub fn new(rows: Arc<Movers>, others: BTreeMap<BodyKey, Pair>) -> Self {
         Self { rows, others }
     }

@@ -160,6 +160,7 @@ impl Movers {
         tick: u64,
     ) {
         self.renew_version();
+        // `end_step` overwrites `current`, which is out of date until then.
         std::mem::swap(&mut self.previous, &mut self.current);
         // Bodies that were awake after the last step are where it left them.
         for index in self.awake..self.keys.len() {
@@ -246,10 +247,11 @@ impl Movers {
     /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
         let handle = self.handles[index];
-        let leads_on = || self.use_trajectory[index] && self.trajectories[index].leads_on();
+        let is_extrapolated =
+            || self.use_trajectory[index] && self.trajectories[index].is_extrapolated();
         let body = world.rapier.bodies.get(handle);
         let moves_on = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
-        self.previous[index] == self.current[index] && !leads_on() && !moves_on()
+        self.previous[index] == self.current[index] && !is_extrapolated() && !moves_on()
     }
 
     pub fn set_tick(&mut self, old: u64, new: u64) {

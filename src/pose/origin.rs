@@ -19,7 +19,7 @@ impl Origin {
         clippy::cast_possible_truncation,
         reason = "the difference is small, or was asked for in f32"
     )]
-    pub fn from(&self, other: &Self) -> Vector {
+    pub fn offset_from(&self, other: &Self) -> Vector {
         Vector::from_array(std::array::from_fn(|i| (self.0[i] - other.0[i]) as f32))
     }
 }

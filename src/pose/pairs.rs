@@ -18,13 +18,13 @@ use rapier::math::{Pose, Real, Vector};
 use super::changes::{Change, Changes};
 use super::correction::difference;
 use super::motion::{Pair, Smoothing, SmoothingSettings};
-use super::moved::Moved;
+use super::moved::StepPaths;
 use super::movers::{Movers, can_sleep};
 use super::paths::Weights;
 
 /// Pairs of poses by key: a part of the state.
 ///
-/// Bodies at rest cost nothing: they have one pose each, which no code reads. Bodies that move, or may have moved, are
+/// Bodies at rest cost nothing: they have one pose each, which no step reads. Bodies that move, or may have moved, are
 /// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
 /// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
 /// moved.
@@ -101,8 +101,8 @@ impl Pairs {
     }
 
     /// Returns the paths of the last step, of all bodies that may have moved in it or since.
-    pub fn moved(&self) -> Moved {
-        Moved::new(Arc::clone(&self.movers), self.edited.clone())
+    pub fn moved(&self) -> StepPaths {
+        StepPaths::new(Arc::clone(&self.movers), self.edited.clone())
     }
 
     /// Replaces the paths of the last step by the paths as they are now.
@@ -117,7 +117,8 @@ impl Pairs {
         self.edited.iter().map(|(key, pair)| (*key, *pair))
     }
 
-    pub fn mover(&self, key: BodyKey) -> Option<usize> {
+    /// Returns the index in [`Movers`] of a body that is listed there, or `None` for one at rest.
+    pub fn moving_index(&self, key: BodyKey) -> Option<usize> {
         match *self.places.get(key)? {
             Place::Moving(index) => Some(index),
             Place::Resting { .. } => None,
@@ -145,7 +146,7 @@ impl Pairs {
 
     /// Returns the smoothing with which a moving body is displayed, or `None` if it has not moved.
     fn smoothing(&self, key: BodyKey) -> Option<Smoothing> {
-        let pair = self.movers.pair(self.mover(key)?);
+        let pair = self.movers.pair(self.moving_index(key)?);
         (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
@@ -258,7 +259,7 @@ impl Pairs {
     }
 
     /// Reads the poses after a step, before which the game may have changed the `edited` bodies. Returns the bodies that
-    /// fell asleep in it, or woke up.
+    /// fell asleep in it or woke up, each with whether it is asleep now.
     pub fn end_step(
         &mut self,
         world: &World,
@@ -290,7 +291,7 @@ impl Pairs {
     /// Moves all awake bodies to the front of the lists, in Rapier's order.
     fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
-        let were_awake = self.movers.awake();
+        let awake_before = self.movers.awake();
         // In most steps all bodies are in line, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
@@ -303,8 +304,9 @@ impl Pairs {
                 };
                 let listed = self.list(key, handle);
                 self.swap(index, listed);
-                if listed >= were_awake {
-                    self.list_carried(world, handle);
+                if listed >= awake_before {
+                    // It has just woken, and moves the disabled links of its multibody.
+                    self.list_disabled_links(world, handle);
                 }
             }
             index += 1;
@@ -314,7 +316,7 @@ impl Pairs {
 
     /// Lists the links that move with a link that has woken.
     #[inline(never)]
-    fn list_carried(&mut self, world: &World, link: RigidBodyHandle) {
+    fn list_disabled_links(&mut self, world: &World, link: RigidBodyHandle) {
         for handle in world.disabled_links(link) {
             if let Some(key) = world.keys.key(handle) {
                 self.list(key, handle);

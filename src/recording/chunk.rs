@@ -31,7 +31,7 @@ pub(super) enum ChunkKind {
     Frame,
     Input,
     /// A step was run: its checks.
-    Made,
+    StepRan,
     End,
 }
 
@@ -42,7 +42,7 @@ impl ChunkKind {
             Self::Keyframe,
             Self::Frame,
             Self::Input,
-            Self::Made,
+            Self::StepRan,
             Self::End,
         ];
         kinds.into_iter().find(|kind| *kind as u8 == byte)

@@ -114,7 +114,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 }
                 ChunkKind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
                 ChunkKind::End => return Ok(RecordingEnd::Damaged { at }),
-                ChunkKind::Frame | ChunkKind::Made => (),
+                ChunkKind::Frame | ChunkKind::StepRan => (),
             }
             self.end += rest.len() - after.len();
             rest = after;

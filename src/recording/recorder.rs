@@ -189,7 +189,7 @@ impl<W: Write> Recorder<W> {
     ) -> Result<(), RecordError> {
         // From here on, another run means another state.
         simulation.take_over();
-        let run = simulation.physics.running.run;
+        let run = simulation.physics.running.known_by;
         let is_other = std::mem::replace(&mut self.run, run) != run;
         let frames = simulation.frames_begun;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
@@ -228,7 +228,7 @@ impl<W: Write> Recorder<W> {
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.is_in_step = false;
         self.steps_since_state += 1;
-        if self.run != physics.running.run {
+        if self.run != physics.running.known_by {
             self.new_run();
         }
         if !self.has_begun {
@@ -243,7 +243,7 @@ impl<W: Write> Recorder<W> {
             bodies: checks_bodies.then(|| self.bodies(physics)),
             pauses: physics.running.pauses,
         };
-        self.record(ChunkKind::Made, &check)
+        self.record(ChunkKind::StepRan, &check)
     }
 
     /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed.

@@ -137,7 +137,7 @@ impl<'r> Replay<'r> {
                 Some(ChunkKind::Keyframe) => {
                     self.take();
                 }
-                Some(ChunkKind::Input | ChunkKind::Made) => self.skip_of_step()?,
+                Some(ChunkKind::Input | ChunkKind::StepRan) => self.skip_of_step()?,
                 Some(ChunkKind::Frame) => return self.frame(simulation).map(Some),
             }
         }
@@ -157,7 +157,7 @@ impl<'r> Replay<'r> {
         };
         let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         let is_played = match self.peek() {
-            Some(ChunkKind::Made) => true,
+            Some(ChunkKind::StepRan) => true,
             // The recording was cut off in this step, perhaps because the step panicked.
             None => tick == step.tick,
             // The step did not run, and the run ends in it.
@@ -168,7 +168,7 @@ impl<'r> Replay<'r> {
         }
         self.tick = tick;
         if tick != step.tick {
-            self.differ(Vec::new());
+            self.record_difference(Vec::new());
         }
         let input = decode(input).ok_or(ReplayError::Input { tick })?;
         Ok(Some(input))
@@ -184,9 +184,9 @@ impl<'r> Replay<'r> {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
             // off.
             None | Some(ChunkKind::Run) => Ok(()),
-            Some(ChunkKind::Made) => self.check(physics),
+            Some(ChunkKind::StepRan) => self.check(physics),
             Some(_) => {
-                self.differ(Vec::new());
+                self.record_difference(Vec::new());
                 Ok(())
             }
         }
@@ -222,7 +222,7 @@ impl<'r> Replay<'r> {
             }
             (self.tick, _) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         }
-        self.differ(Vec::new());
+        self.record_difference(Vec::new());
         Ok(())
     }
 
@@ -256,7 +256,7 @@ impl<'r> Replay<'r> {
         }
         let bodies = check.bodies.map(|bodies| bodies.sums);
         let differing = bodies.map(|sums| self.differing(physics, &sums));
-        self.differ(differing.unwrap_or_default());
+        self.record_difference(differing.unwrap_or_default());
         Ok(())
     }
 
@@ -270,7 +270,7 @@ impl<'r> Replay<'r> {
         all.into_iter().collect()
     }
 
-    fn differ(&mut self, bodies: Vec<BodyKey>) {
+    fn record_difference(&mut self, bodies: Vec<BodyKey>) {
         match self.differences.last_mut().filter(|_| self.is_different) {
             Some(difference) => {
                 difference.last_tick = self.tick;
@@ -411,9 +411,9 @@ mod tests {
                     1 => chunk(ChunkKind::Frame, &contents),
                     2 if is_plain => chunk(ChunkKind::Input, &[contents.len() as u8]),
                     2 => chunk(ChunkKind::Input, &contents),
-                    3 => chunk(ChunkKind::Made, &contents),
+                    3 => chunk(ChunkKind::StepRan, &contents),
                     4 => chunk(ChunkKind::Keyframe, &contents),
-                    _ => chunk(ChunkKind::Made, &[0, 0]),
+                    _ => chunk(ChunkKind::StepRan, &[0, 0]),
                 };
                 bytes.extend(chunk);
             }

@@ -10,7 +10,7 @@ use crate::pose::{
     turned, turned_from, with_error,
 };
 
-use super::{Displayed, Offset, PictureContext, Screen};
+use super::{Displayed, PictureContext, Screen, ShownError};
 
 /// An error that begins once the body's path is known.
 pub(super) enum ErrorStart {
@@ -59,12 +59,12 @@ impl Screen {
                     if let Some(ErrorStart::From(pose, before)) = starts.get_mut(&key) {
                         (*pose, *before) = turned_from((*pose, *before), &by, origin);
                     }
-                    if let Some(Offset { mut error, .. }) = self.errors.get(&key).copied() {
+                    if let Some(ShownError { mut error, .. }) = self.errors.get(&key).copied() {
                         error.pose = turned(&error.pose, by.rotation);
                         self.set_error(key, error);
                     }
                 }
-                Change::Cut(key) | Change::Other(key) => {
+                Change::Cut(key) | Change::KeyReused(key) => {
                     self.jumped.push(key);
                     starts.remove(&key);
                     if self.errors.contains_key(&key) {
@@ -105,7 +105,7 @@ impl Screen {
             let own = pair.weighted(weights);
             let error = match start {
                 ErrorStart::From(pose, origin) => {
-                    let pose = pose.append_translation(-context.origin.from(&origin));
+                    let pose = pose.append_translation(-context.origin.offset_from(&origin));
                     difference(&pose, &own)
                 }
                 // No frame has displayed a new body at another time.
@@ -121,6 +121,8 @@ impl Screen {
         }
     }
 
+    /// Displays a body at rest with the error that was just set, and reports it in `moved` if that changes its pose. A
+    /// moving body gets its error in the blend.
     pub(super) fn show_error_at_rest(&mut self, key: BodyKey) {
         let Some(Displayed::Resting { pose, .. }) = self.bodies.get(key) else {
             return;
@@ -146,7 +148,7 @@ impl Screen {
         if let Some(Displayed::Moving(index)) = self.bodies.get(key) {
             self.marks[*index].has_error = error.pose != Pose::IDENTITY;
         }
-        self.errors.insert(key, Offset { error, shown });
+        self.errors.insert(key, ShownError { error, shown });
     }
 
     pub(super) fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
@@ -164,7 +166,7 @@ impl Screen {
 
     pub(super) fn decay(&mut self, context: &PictureContext) {
         let mut errors = std::mem::take(&mut self.errors);
-        errors.retain(|key, Offset { error, shown }| {
+        errors.retain(|key, ShownError { error, shown }| {
             let correction = context.smoothing.correction_of(*key);
             *error = correction.decayed(error, context.elapsed);
             let has_error = error.pose != Pose::IDENTITY;

@@ -11,21 +11,21 @@ pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
     /// The last frame whose entries are incomplete. Earlier frames are incomplete too.
     forgotten: u64,
-    bound: usize,
+    most: usize,
 }
 
 impl KeyLog {
-    /// Raises the bound to the number of bodies, if that is more.
+    /// Keeps at least as many entries as there are bodies. The number never falls.
     pub fn grow(&mut self, bodies: usize) {
-        if bodies > self.bound {
-            self.bound = bodies;
+        if bodies > self.most {
+            self.most = bodies;
             self.entries
                 .reserve(bodies.saturating_sub(self.entries.len()));
         }
     }
 
     pub fn push(&mut self, frame: u64, key: BodyKey) {
-        if self.entries.len() >= self.bound
+        if self.entries.len() >= self.most
             && let Some((oldest, _)) = self.entries.pop_front()
         {
             self.forgotten = oldest;

@@ -33,14 +33,14 @@ pub struct Screen {
     id: ScreenId,
     bodies: SecondaryMap<BodyKey, Displayed>,
     /// Bodies that the first frame of a view displays, with their poses until then.
-    unseen: BTreeMap<BodyKey, Pose>,
+    first_poses: BTreeMap<BodyKey, Pose>,
     /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
     shown: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
     /// The order of the movers that `shown` is in, or `None` if the movers may be different.
     order: Option<u64>,
-    errors: BTreeMap<BodyKey, Offset>,
-    moved: Moved,
+    errors: BTreeMap<BodyKey, ShownError>,
+    moved: MovedList,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
@@ -71,26 +71,26 @@ impl Clone for ScreenId {
 
 #[derive(Clone, Copy, Debug)]
 enum Displayed {
-    /// A body at rest. `moved_at` is that of [`Marks`].
-    Resting { pose: Pose, moved_at: u32 },
+    /// A body at rest. `moved_index` is that of [`Marks`].
+    Resting { pose: Pose, moved_index: u32 },
     /// The index in the lists.
     Moving(usize),
 }
 
 #[derive(Clone, Debug)]
-enum Moved {
+enum MovedList {
     /// Exactly the moving bodies, as in most frames. The list is empty, to be used again.
     AllShown(Vec<(BodyKey, Pose)>),
     Listed(Vec<(BodyKey, Pose)>),
 }
 
-impl Default for Moved {
+impl Default for MovedList {
     fn default() -> Self {
         Self::Listed(Vec::new())
     }
 }
 
-impl Moved {
+impl MovedList {
     fn list(&mut self) -> &mut Vec<(BodyKey, Pose)> {
         let (Self::AllShown(list) | Self::Listed(list)) = self;
         list
@@ -98,7 +98,7 @@ impl Moved {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Offset {
+struct ShownError {
     error: VisualError,
     shown: Pose,
 }
@@ -109,15 +109,15 @@ struct Marks {
     is_unreported: bool,
     has_error: bool,
     /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is compared.
-    moved_at: u32,
+    moved_index: u32,
 }
 
 impl Marks {
-    fn reported_at(moved_at: u32) -> Self {
+    fn reported_at(moved_index: u32) -> Self {
         Self {
             is_unreported: false,
             has_error: false,
-            moved_at,
+            moved_index,
         }
     }
 }
@@ -163,6 +163,8 @@ impl Screen {
 
 /// # Bodies
 impl Screen {
+    /// Returns where the last frame displayed a body, with its visual error. Before the first frame of a view, returns the
+    /// pose with which that frame will begin.
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
@@ -170,7 +172,7 @@ impl Screen {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
             Some(Displayed::Moving(index)) => Some(self.shown[*index].1),
-            None => self.unseen.get(&key).copied(),
+            None => self.first_poses.get(&key).copied(),
         }
     }
 
@@ -211,13 +213,13 @@ impl Screen {
 
     pub fn return_from_view(&mut self) {
         self.displayed = None;
-        self.unseen.clear();
+        self.first_poses.clear();
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         match &self.moved {
-            Moved::AllShown(_) => &self.shown,
-            Moved::Listed(moved) => moved,
+            MovedList::AllShown(_) => &self.shown,
+            MovedList::Listed(moved) => moved,
         }
     }
 
@@ -262,19 +264,19 @@ impl Screen {
 
     /// Lists moved bodies one by one from now on. If all of `shown` have moved so far, they are listed up to `end`.
     fn list_moved(&mut self, end: usize) {
-        if let Moved::AllShown(list) = &mut self.moved {
+        if let MovedList::AllShown(list) = &mut self.moved {
             list.extend_from_slice(&self.shown[..end]);
             for (index, marks) in self.marks[..end].iter_mut().enumerate() {
-                marks.moved_at = as_index(index);
+                marks.moved_index = as_index(index);
             }
-            self.moved = Moved::Listed(std::mem::take(list));
+            self.moved = MovedList::Listed(std::mem::take(list));
         }
     }
 
     fn clear_moved(&mut self) {
         let list = self.moved.list();
         list.clear();
-        self.moved = Moved::Listed(std::mem::take(list));
+        self.moved = MovedList::Listed(std::mem::take(list));
     }
 
     fn remove(&mut self, key: BodyKey) {
@@ -301,15 +303,15 @@ impl Screen {
                 self.unlist(*index);
                 marks
             }
-            Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
+            Some(Displayed::Resting { moved_index, .. }) => Marks::reported_at(*moved_index),
             None => {
                 self.jumped.push(key);
                 Marks::reported_at(0)
             }
         };
-        let moved_at = marks.moved_at;
+        let moved_index = marks.moved_index;
         self.bodies
-            .insert(key, Displayed::Resting { pose, moved_at });
+            .insert(key, Displayed::Resting { pose, moved_index });
         self.rested.grow(self.bodies.len());
         if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
             self.report_resting(key, now);
@@ -317,21 +319,21 @@ impl Screen {
     }
 
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
-        if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
+        if let Some(&Displayed::Resting { pose, moved_index }) = self.bodies.get(key) {
             self.rested.push(self.number, key);
-            let moved_at = self.report(key, shown, moved_at);
-            self.bodies[key] = Displayed::Resting { pose, moved_at };
+            let moved_index = self.report(key, shown, moved_index);
+            self.bodies[key] = Displayed::Resting { pose, moved_index };
         }
     }
 
     /// Reports a body in `moved`. Returns its index there.
-    fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
+    fn report(&mut self, key: BodyKey, shown: Pose, moved_index: u32) -> u32 {
         self.list_moved(self.shown.len());
         let moved = self.moved.list();
-        match moved.get_mut(moved_at as usize) {
+        match moved.get_mut(moved_index as usize) {
             Some(reported) if reported.0 == key => {
                 reported.1 = shown;
-                moved_at
+                moved_index
             }
             _ => {
                 moved.push((key, shown));

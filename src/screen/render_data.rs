@@ -6,7 +6,7 @@ use crate::dim::is_near;
 use crate::dim::parts::{PoseFloats, pose_floats};
 use crate::key::BodyKey;
 
-use super::{Displayed, Moved, Screen};
+use super::{Displayed, MovedList, Screen};
 use crate::pose::Movers;
 
 /// A frame's poses for renderers that blend them on the GPU or draw motion vectors. Nothing is computed until you ask
@@ -108,8 +108,8 @@ impl Screen {
     /// Returns the bodies in `moved` that are not among the moving ones.
     fn moved_at_rest(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         let moved = match &self.moved {
-            Moved::AllShown(_) => &[],
-            Moved::Listed(moved) => &moved[..],
+            MovedList::AllShown(_) => &[],
+            MovedList::Listed(moved) => &moved[..],
         };
         let is_at_rest = |key| matches!(self.bodies.get(key), Some(Displayed::Resting { .. }));
         moved
@@ -133,9 +133,11 @@ impl Screen {
 
     fn is_in_moved(&self, key: BodyKey) -> bool {
         let index = match self.bodies.get(key) {
-            Some(Displayed::Moving(_)) if matches!(self.moved, Moved::AllShown(_)) => return true,
-            Some(Displayed::Moving(index)) => self.marks[*index].moved_at,
-            Some(Displayed::Resting { moved_at, .. }) => *moved_at,
+            Some(Displayed::Moving(_)) if matches!(self.moved, MovedList::AllShown(_)) => {
+                return true;
+            }
+            Some(Displayed::Moving(index)) => self.marks[*index].moved_index,
+            Some(Displayed::Resting { moved_index, .. }) => *moved_index,
             None => return false,
         };
         let listed = self.moved().get(index as usize);

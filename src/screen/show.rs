@@ -6,7 +6,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use rapier::math::{Pose, Vector};
 
-use super::{Displayed, Marks, Moved, PictureContext, Screen, as_index};
+use super::{Displayed, Marks, MovedList, PictureContext, Screen, as_index};
 use crate::pose::Movers;
 use crate::pose::Weights;
 use crate::pose::{Change, Changes, Scope};
@@ -15,6 +15,8 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
+    /// Displays a frame: applies the changes to visual errors, brings the lists into the order of the movers, blends
+    /// their poses, adds the errors, and lists what has moved.
     pub(crate) fn show(
         &mut self,
         movers: &Movers,
@@ -23,11 +25,11 @@ impl Screen {
     ) {
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
-        let is_other = changes.scope == Scope::Other;
+        let is_other = changes.scope == Scope::Unrelated;
         if is_other {
             self.end_errors();
         }
-        let starts = self.change_errors(&changes.list, context.smoothing);
+        let errors_to_start = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
         // Those that `start_errors` begins below have not decayed yet.
@@ -37,13 +39,13 @@ impl Screen {
         self.let_rest(movers, &changes.rest);
         // From here on, `shown` has the movers, in their order.
         let weights = Weights::new(context.alpha, context.lead);
-        if !starts.is_empty() {
-            self.start_errors(starts, movers, &weights, context);
+        if !errors_to_start.is_empty() {
+            self.start_errors(errors_to_start, movers, &weights, context);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
         // Supposes that every body has moved, until one has not.
         if self.moved().is_empty() {
-            self.moved = Moved::AllShown(std::mem::take(self.moved.list()));
+            self.moved = MovedList::AllShown(std::mem::take(self.moved.list()));
         }
         for start in (0..self.shown.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
@@ -63,7 +65,7 @@ impl Screen {
     pub(crate) fn prepare_for(&mut self, movers: &Movers) {
         for (index, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
-                self.unseen.insert(*key, movers.current(index));
+                self.first_poses.insert(*key, movers.current(index));
             }
         }
     }
@@ -83,7 +85,8 @@ impl Screen {
         displayed.filter_map(|key| Some(Change::From(key, self.pose(key)?, self.origin?)))
     }
 
-    pub fn repeat_picture(&mut self, frame: u64, time: f64) {
+    /// Numbers the frame, and reports no changes in it. The displayed poses stay.
+    pub fn clear_changes(&mut self, frame: u64, time: f64) {
         self.number = frame;
         self.time = time;
         self.origin_shift = Vector::ZERO;
@@ -95,10 +98,11 @@ impl Screen {
 
     fn begin(&mut self, context: &PictureContext) {
         // Nothing has changed until a body moves or is removed.
-        self.repeat_picture(context.frame, context.time);
-        self.unseen.clear();
+        self.clear_changes(context.frame, context.time);
+        self.first_poses.clear();
         let before = self.origin.replace(context.origin);
-        self.origin_shift = before.map_or(Vector::ZERO, |before| context.origin.from(&before));
+        self.origin_shift =
+            before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
     }
 
     fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
@@ -157,7 +161,7 @@ impl Screen {
         let has_moved =
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
         let mut unmoved = Some(0);
-        if matches!(self.moved, Moved::AllShown(_)) {
+        if matches!(self.moved, MovedList::AllShown(_)) {
             let mut bodies = shown.iter_mut().zip(marks).zip(poses);
             unmoved = bodies.position(|(((_, shown), marks), pose)| {
                 let has_moved = has_moved(shown, marks, pose);
@@ -177,7 +181,7 @@ impl Screen {
             let (shown, marks) = (&mut self.shown[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
                 shown.1 = *pose;
-                marks.moved_at = as_index(moved.len());
+                marks.moved_index = as_index(moved.len());
                 marks.is_unreported = false;
                 moved.push(*shown);
             }
@@ -187,9 +191,9 @@ impl Screen {
 
 impl Screen {
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
-        let (shown, moved_at) = match self.bodies.get(key) {
+        let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
-            Some(Displayed::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
+            Some(Displayed::Resting { moved_index, .. }) => (self.pose(key), *moved_index),
             None => (None, 0),
         };
         if shown.is_none() {
@@ -200,7 +204,7 @@ impl Screen {
         self.marks.push(Marks {
             is_unreported: shown.is_none(),
             has_error: self.errors.contains_key(&key),
-            ..Marks::reported_at(moved_at)
+            ..Marks::reported_at(moved_index)
         });
         self.bodies.insert(key, Displayed::Moving(index));
         self.rested.grow(self.bodies.len());

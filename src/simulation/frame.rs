@@ -1,4 +1,5 @@
-//! The frame: time goes in, steps run one at a time, and the bodies are displayed.
+//! The frame: time goes in, steps run one at a time, and the bodies are displayed. `docs/architecture.md` follows one frame
+//! through this file.
 
 use rapier::pipeline::PhysicsHooks;
 
@@ -49,6 +50,7 @@ impl Simulation {
         report.resimulated = report.resimulated.saturating_add(resimulated);
         report.dropped += self.steps.clock.begin_frame(frame_time);
         report.tick = self.steps.clock.tick();
+        // The game has called `set_tick`.
         if report.tick != tick {
             self.renumber();
         }
@@ -57,7 +59,7 @@ impl Simulation {
         }
         self.open = Some(report);
         if !self.steps.clock.used().stands_still {
-            self.shown_for = self.shown_for.saturating_add(frame_time.duration());
+            self.since_picture = self.since_picture.saturating_add(frame_time.duration());
         }
     }
 
@@ -108,6 +110,7 @@ impl Simulation {
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
+        // The step runs now, so a shift of the origin in it counts.
         self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
             self.keep_edited();
@@ -173,11 +176,11 @@ impl Simulation {
         );
     }
 
-    /// Keeps the state before a step, if one is due.
+    /// Tells the past that a step begins. It keeps a snapshot if one is due, and the poses that lead here.
     fn keep_state(&mut self, step: Step) {
         span!("keep_state");
         if self.run.past.keeps_snapshots() {
-            self.physics.resources.check_whole();
+            self.physics.resources.assert_no_scope();
         }
         self.physics.detect_edits();
         let requested = self.steps.rollback.as_ref().map(|it| it.requested);
@@ -209,6 +212,7 @@ impl Simulation {
                 None => &mut self.run.resimulated,
             };
             *resimulated = resimulated.saturating_add(1);
+            // The clock counted the step in its first run.
             return;
         }
         let tick = record.step.tick;
@@ -223,6 +227,7 @@ impl Simulation {
             open.rejected_forces += record.rejected_forces;
             open.tick = self.steps.clock.tick();
             open.steps += 1;
+            // It does not follow the last step if the game has set another tick.
             if open.new_ticks[1] != tick {
                 open.new_ticks = [tick; 2];
             }
@@ -231,7 +236,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the frame without a picture, for a simulation that a view displays. Returns whether a frame was open.
+    /// Ends the frame except for its picture, which `end_frame` or a view displays. Returns whether a frame was open.
     pub(crate) fn close_frame(&mut self) -> bool {
         let Some(mut report) = self.take_report() else {
             return false;

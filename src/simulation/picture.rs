@@ -88,10 +88,11 @@ impl Simulation {
 
     /// Returns the changes since an earlier frame, for a renderer that skipped frames.
     ///
-    /// Returns `None` if that frame is too long ago or of another simulation, and on a thread. Then read the
+    /// Returns `None` if that frame is too long ago or of another simulation, or if a thread displays this one. Then read the
     /// [`pose`](Self::pose) of every known body. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
+        // If a thread displays the simulation, this screen does not count its frames.
         let is_of_this = frame.displayed_by.0 == self.screen.own_number();
         if !is_of_this || self.screen.number() != self.frame.number {
             return None;
@@ -118,10 +119,10 @@ impl Simulation {
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
         if self.steps.rollback.is_some() {
-            return screen.repeat_picture(self.frame.number, screen.time());
+            return screen.clear_changes(self.frame.number, screen.time());
         }
         let mut changes = self.physics.take_changes(!screen.has_picture());
-        let elapsed = std::mem::take(&mut self.shown_for);
+        let elapsed = std::mem::take(&mut self.since_picture);
         let context = PictureContext {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),

@@ -98,7 +98,7 @@ impl Simulation {
             let kept = self.run.past.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         };
-        self.physics.resources.check_whole();
+        self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.settle();
         (self.open, self.run.interrupted) = (None, None);

@@ -209,7 +209,7 @@ impl Simulation {
             !state.is_poisoned,
             "Rapier panicked in a step of the new state"
         );
-        self.physics.resources.check_whole();
+        self.physics.resources.assert_no_scope();
         let (here, tick) = (self.physics.tick(), state.tick());
         let is_ahead = tick > self.steps.clock.tick();
         if tick != here && !is_ahead {
@@ -259,11 +259,12 @@ impl Simulation {
         self.steps.rollback.is_some()
     }
 
-    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
-    fn make_due_again(&mut self, tick: u64, requested: u64) {
-        self.physics.resources.check_whole();
+    /// Goes back to `snapshot_tick`, of which the past has a snapshot: the steps from there on are due again.
+    fn make_due_again(&mut self, snapshot_tick: u64, requested: u64) {
+        self.physics.resources.assert_no_scope();
         let oldest = self.run.past.rewindable().start;
-        let Some((snapshot, later)) = self.run.past.take(tick, self.steps.clock.tick()) else {
+        let clock_tick = self.steps.clock.tick();
+        let Some((snapshot, later)) = self.run.past.take(snapshot_tick, clock_tick) else {
             return;
         };
         let smoothing = Arc::clone(&snapshot.smoothing);
@@ -272,7 +273,7 @@ impl Simulation {
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
         rollback.smoothing = smoothing;
-        rollback.go_back(tick, later);
+        rollback.go_back(snapshot_tick, later);
         self.steps.clock.set_handed_out(false);
         // If only the current step is begun again, no recorded step is due.
         self.finish_rollback();
@@ -298,10 +299,12 @@ impl Simulation {
         }
     }
 
-    /// Ends the rollback, if there is one, and stays at the state that it has reached. Returns the present before it.
+    /// Ends the rollback, if there is one, and stays at the state that it has reached. Returns the present before it. A
+    /// finished rollback then corrects the picture, and an abandoned one lets it jump.
     fn leave_rollback(&mut self) -> Option<OldPresent> {
         let old_present = self.take_rollback(NEVER)?;
         self.abort_step();
+        // A resimulated step does not pause.
         self.physics.end_reaction();
         // Forces that the game added after the last of these steps wait for the next one.
         self.physics.forces.keep_pending();
@@ -326,13 +329,13 @@ impl Simulation {
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
         // If the last picture displayed another step, or there is none, the states themselves are compared.
-        let is_displayed = self.frame.tick == self.physics.tick();
-        let alpha = self.screen.alpha().filter(|_| is_displayed).unwrap_or(1.0);
-        let shift = self.physics.origin.from(&old_present.origin);
+        let has_same_tick = self.frame.tick == self.physics.tick();
+        let alpha = self.screen.alpha().filter(|_| has_same_tick).unwrap_or(1.0);
+        let shift = self.physics.origin.offset_from(&old_present.origin);
         let mut without_error = old_present.reused_keys(&self.physics.world, first);
-        let others: Vec<_> = without_error
+        let reused: Vec<_> = without_error
             .iter()
-            .map(|key| Change::Other(*key))
+            .map(|key| Change::KeyReused(*key))
             .collect();
         // No picture has displayed these changes yet. The differences below begin with the smoothing before them.
         let mut retimed = BTreeMap::new();
@@ -341,7 +344,7 @@ impl Simulation {
                 retimed.entry(key).or_insert(before);
                 false
             }
-            Change::Cut(key) | Change::Other(key) => {
+            Change::Cut(key) | Change::KeyReused(key) => {
                 without_error.insert(key);
                 true
             }
@@ -351,7 +354,7 @@ impl Simulation {
         let differences = pairs.differences(&old_present.pairs, &retimed, alpha, shift);
         let differences = differences.filter(|(key, _)| !without_error.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
-        let changes = others.into_iter().chain(differences);
+        let changes = reused.into_iter().chain(differences);
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

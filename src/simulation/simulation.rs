@@ -74,7 +74,7 @@ pub struct Simulation {
     pub(crate) frames_begun: u64,
     pub(super) left_out: LeftOut,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
-    pub(super) shown_for: Duration,
+    pub(super) since_picture: Duration,
     /// How frames display bodies between two steps, unless a body has its own [smoothing](Physics::set_body_smoothing).
     /// Only [`Stepping::Fixed`](crate::Stepping::Fixed) uses it. With the others, frames display the last state.
     ///
@@ -95,7 +95,7 @@ impl Clone for Simulation {
         physics.set_pool_if_none(self.physics.pool());
         // The copy is another run, which knows its state if this one does.
         let run = self.run.copy();
-        physics.running.run = self.knows_physics().then(|| run.number());
+        physics.running.known_by = self.knows_physics().then(|| run.number());
         Self {
             physics,
             run,
@@ -106,7 +106,7 @@ impl Clone for Simulation {
             open: self.open,
             frames_begun: self.frames_begun,
             left_out: self.left_out,
-            shown_for: self.shown_for,
+            since_picture: self.since_picture,
             smoothing: self.smoothing,
             correction: self.correction,
             screen: self.screen.clone(),
@@ -129,7 +129,7 @@ impl Simulation {
             open: None,
             frames_begun: 0,
             left_out: LeftOut::default(),
-            shown_for: Duration::ZERO,
+            since_picture: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),
             screen: Screen::default(),
@@ -175,7 +175,7 @@ impl Simulation {
         *changes = waiting;
         self.frame.number = self.frame.number.max(screen.number());
         self.screen = screen;
-        self.shown_for = Duration::ZERO;
+        self.since_picture = Duration::ZERO;
     }
 }
 

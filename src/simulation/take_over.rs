@@ -9,11 +9,12 @@ use super::past::Past;
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// The loop's knowledge of the state that it runs. The loop begins another run when it takes over an assigned state.
+/// The loop's knowledge of the state that it runs: a run is a time in which no state was assigned. The loop begins another
+/// run when it takes over an assigned state.
 #[derive(Default)]
 pub(super) struct Run {
-    /// A rollback, a rewind or a correction changes it, too.
-    id: Id,
+    /// Identifies the state. A rollback, a rewind or a correction changes it, too.
+    state_id: Id,
     /// Distinguishes runs for views on other threads, which continue after a rollback or a rewind.
     timeline: Id,
     /// How often ticks were renumbered.
@@ -46,7 +47,7 @@ impl Run {
     }
 
     pub fn number(&self) -> u64 {
-        self.id.number()
+        self.state_id.number()
     }
 
     pub fn timeline(&self) -> u64 {
@@ -65,7 +66,7 @@ impl Run {
 /// # The state that the loop knows
 impl Simulation {
     pub(crate) fn knows_physics(&self) -> bool {
-        self.physics.running.run == Some(self.run.number())
+        self.physics.running.known_by == Some(self.run.number())
     }
 
     /// Takes over what the game has changed since the last call of the loop: the state, earlier poses, the settings.
@@ -113,14 +114,15 @@ impl Simulation {
             }
         }
         self.restart_report();
+        // The rate of the next step may be another one now.
         self.pass_settings();
     }
 
     /// Makes the state the one that the loop knows. A recorder detects another one, and the next picture compares all
     /// bodies.
     pub(super) fn adopt(&mut self) {
-        self.run.id = Id::default();
-        self.physics.running.run = Some(self.run.number());
+        self.run.state_id = Id::default();
+        self.physics.running.known_by = Some(self.run.number());
         self.physics.running.changes.widen(Scope::All);
         #[cfg(feature = "parallel")]
         self.physics.set_pool_if_none(self.pool.clone());
@@ -168,6 +170,6 @@ impl Simulation {
     pub(super) fn jump_from(&mut self, mut changes: Changes, first: u64) {
         changes.events.go_back(self.run.step_id(first));
         self.physics.detect_edits();
-        self.physics.continue_changes(changes, Scope::Other, []);
+        self.physics.continue_changes(changes, Scope::Unrelated, []);
     }
 }

@@ -7,7 +7,7 @@ use crate::dim::{interpolate, lerp_in_f64};
 use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
-use crate::pose::is_led;
+use crate::pose::is_position_based;
 use crate::time::Step;
 use rapier::dynamics::RigidBody;
 use rapier::math::{Pose, Rotation};
@@ -92,7 +92,7 @@ impl Targets {
 
     /// Leads a body on whose position the game has set in the step, which stops it in Rapier. A part of the pose after
     /// the step that was set since then stays.
-    pub fn lead_on(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
+    pub fn resume_target(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
         let (position, next) = (*body.position(), *body.next_position());
         let mut arriving = self.arriving.iter().rev();
         let led = match self.map.get_mut(&key) {
@@ -168,7 +168,7 @@ impl Targets {
 
 impl Target {
     fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
-        if !is_led(body) {
+        if !is_position_based(body) {
             return false;
         }
         let next = self.next_pose(*body.position(), step);

@@ -1,4 +1,4 @@
-//! Data from the physics to the renderer. Neither side waits: if the box is in use, it tries again later.
+//! Data from the physics to the renderer. Neither side waits: if the mailbox is in use, it tries again later.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
-/// The delay before retrying a handover while the other side uses the box.
+/// The delay before retrying a handover while the other side uses the mailbox.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
 /// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
@@ -221,7 +221,7 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts mail into the box. If the other side is using the box, returns when to try again, because no signal will
+    /// Puts mail into the mailbox. If the other side is using it, returns when to try again, because no signal will
     /// come.
     pub fn put(
         &self,
@@ -239,7 +239,7 @@ impl<E> Mailbox<E> {
         (!is_put).then(|| now.saturating_add(SOON))
     }
 
-    /// Adds the contents of the box to the mail. If the other side is using the box, the next frame does it.
+    /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it.
     pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
         self.try_with(|there| mail.append(there, settings));
     }

@@ -23,21 +23,23 @@ pub(super) struct Publisher {
 
 /// Everything of a state that a view displays. If it is equal, so is the picture.
 struct Published {
-    version: u64,
+    movers_version: u64,
     smoothing: Arc<SmoothingSettings>,
 }
 
 impl Published {
+    /// Returns what a view would display of this state.
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
-            version: physics.pairs.movers().version(),
+            movers_version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
         }
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        self.version == other.version && Arc::ptr_eq(&self.smoothing, &other.smoothing)
+        self.movers_version == other.movers_version
+            && Arc::ptr_eq(&self.smoothing, &other.smoothing)
     }
 }
 
@@ -53,7 +55,7 @@ impl Publisher {
 
     /// Returns whether this simulation, or its state, has replaced the last one. Its timeline is then later than the
     /// last one's.
-    pub fn detect_other(&mut self, simulation: &mut Simulation) -> bool {
+    pub fn detect_replaced(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over();
         let is_other = simulation.timeline() != self.run;
         if is_other {
@@ -84,7 +86,7 @@ impl Publisher {
         let has_picture = simulation.take_screen().has_picture();
         let starts_over = std::mem::take(&mut self.starts_over) || has_picture;
         if starts_over {
-            changes.scope = Scope::Other;
+            changes.scope = Scope::Unrelated;
         }
         let is_other_reader = starts_over || self.last.is_none();
         changes.append(simulation.physics.take_changes(is_other_reader));

@@ -111,7 +111,7 @@ impl<E> View<E> {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             // The lists belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
-            return self.screen.repeat_picture(frame, self.screen.time());
+            return self.screen.clear_changes(frame, self.screen.time());
         };
         let newest = (snapshot.run, snapshot.time);
         // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
@@ -182,7 +182,7 @@ impl<E> View<E> {
         // beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
         let skipped = time - self.screen.time() - elapsed.as_secs_f64();
-        let is_continued = self.displayed.is_none() && changes.scope != Scope::Other;
+        let is_continued = self.displayed.is_none() && changes.scope != Scope::Unrelated;
         if is_continued && skipped > elapsed.as_secs_f64() {
             // The first picture begins where bodies are displayed, if they would otherwise skip more than a frame.
             let froms = self.screen.froms(&snapshot.movers, &changes.rest);
@@ -197,7 +197,7 @@ impl<E> View<E> {
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.displayed.as_ref().is_some_and(is_same)
         {
-            return self.screen.repeat_picture(frame, time);
+            return self.screen.clear_changes(frame, time);
         }
         // If the next step became shorter, bodies are not extrapolated back.
         let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
@@ -350,6 +350,7 @@ impl<E> View<E> {
     }
 }
 
+/// Returns where `time`, in seconds, lies in the step that ends at this state, from 0 to 1.
 fn alpha(state: &Snapshot, time: f64) -> f32 {
     let passed = state.dt - (state.time.as_secs_f64() - time);
     if passed < NANOSECOND {

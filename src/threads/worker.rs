@@ -106,7 +106,7 @@ impl<H: Hooks> Worker<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         receiver: Receiver<Message<H>>,
     ) -> Self {
-        let mut physics = Self {
+        let mut worker = Self {
             publisher: Publisher::new(&simulation),
             measured: simulation.clock().real_time(),
             simulation,
@@ -122,10 +122,10 @@ impl<H: Hooks> Worker<H> {
             broken: None,
             removed: Vec::new(),
         };
-        physics.publish();
-        // The other side does not use the box yet.
-        physics.hand_over();
-        physics
+        worker.publish();
+        // The other side does not use the mailbox yet.
+        worker.hand_over();
+        worker
     }
 
     /// Returns the simulation, for readings between two calls.
@@ -181,7 +181,7 @@ impl<H: Hooks> Worker<H> {
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
-        // Nobody else uses the box now, so nothing is left over.
+        // Nobody else uses the mailbox now, so nothing is left over.
         self.hand_over();
         if self.broken.is_some() && !self.simulation.physics.is_poisoned {
             for (_, key) in self.removed {
@@ -286,7 +286,7 @@ impl<H: Hooks> Worker<H> {
         }
         self.pass_time();
         let speed = ClockReading::of(self.simulation.clock()).speed;
-        self.handle_all();
+        self.handle_arrived();
         if speed > 0.0 && ClockReading::of(self.simulation.clock()).speed == 0.0 {
             // A pause begins now, and the steps that were due before do not run.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
@@ -322,7 +322,7 @@ impl<H: Hooks> Worker<H> {
         until.is_some_and(|until| until <= period)
     }
 
-    fn handle_all(&mut self) {
+    fn handle_arrived(&mut self) {
         while let Some(message) = self.arrived.pop_front() {
             match message {
                 Message::Call(call) => self.run(call),
@@ -349,7 +349,7 @@ impl<H: Hooks> Worker<H> {
         if let Err(payload) = result {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        self.detect_other(real_time);
+        self.detect_replaced(real_time);
     }
 
     fn run_step(&mut self, until: Duration) {
@@ -390,7 +390,7 @@ impl<H: Hooks> Worker<H> {
                 return false;
             }
         }
-        self.detect_other(end);
+        self.detect_replaced(end);
         self.simulation.close_frame();
         let frame = self.simulation.frame();
         self.steps += frame.steps + frame.resimulated;
@@ -447,11 +447,11 @@ impl<H: Hooks> Worker<H> {
 
     /// Detects that a call or a hook has replaced the simulation or its state. A clock that is not at `real_time`, where
     /// this one would be, continues from now.
-    fn detect_other(&mut self, real_time: Duration) {
+    fn detect_replaced(&mut self, real_time: Duration) {
         // A body that a game removed later, or from another state, is not removed from this one.
         let tick = self.simulation.physics.tick();
         self.removed.retain(|(at, _)| *at <= tick);
-        if self.publisher.detect_other(&mut self.simulation) {
+        if self.publisher.detect_replaced(&mut self.simulation) {
             self.removed.clear();
             if self.real_time() != real_time {
                 self.simulation.set_real_time(self.now);

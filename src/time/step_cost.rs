@@ -24,12 +24,13 @@ impl StepCost {
     /// including resimulated ones.
     pub fn record(&mut self, elapsed: Duration, busy: Duration, steps: u64) {
         let elapsed = elapsed.as_secs_f64();
-        let rest = libm::exp2(-elapsed / HALF_LIFE);
-        self.elapsed = self.elapsed * rest + elapsed;
-        self.busy = self.busy * rest + busy.as_secs_f64();
+        // The weight that all earlier frames keep.
+        let faded = libm::exp2(-elapsed / HALF_LIFE);
+        self.elapsed = self.elapsed * faded + elapsed;
+        self.busy = self.busy * faded + busy.as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "an average")]
         let steps = steps as f64;
-        self.steps = self.steps * rest + steps;
+        self.steps = self.steps * faded + steps;
     }
 
     /// Returns the mean wall time of a step, or `None` if no step has run for a few seconds.

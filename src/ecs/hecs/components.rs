@@ -44,7 +44,8 @@ impl Body {
         self.dropped = Weak::new();
     }
 
-    /// Returns the same body for a copy of its `Entities`. The body of any other owns nothing.
+    /// Returns the component for a copy of its `Entities`, whose list of dropped bodies is `to`. A component of other
+    /// `Entities` than those with the list `from` gets no list, so dropping its copy removes nothing.
     pub(super) fn copy(&self, [from, to]: [&Arc<Dropped>; 2]) -> Self {
         let mut copy = Self::new(self.key, to);
         if self.key_of(from).is_none() {

@@ -30,7 +30,7 @@ pub struct Entities {
     /// may find it on another entity.
     pub(super) held: BTreeMap<BodyKey, bool>,
     /// How many components were not on recorded entities when all were checked.
-    pub(super) others: usize,
+    pub(super) unrecorded_components: usize,
     /// Kept to reuse its memory.
     builder: EntityBuilder,
 }
@@ -123,6 +123,7 @@ impl Entities {
         if !world.contains(entity) {
             return Err(EntityError::NoSuchEntity(entity));
         }
+        // A view that is older than this state may not have the body yet.
         let sent = self.map.sent(key, picture);
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);
@@ -132,6 +133,7 @@ impl Entities {
         }
         let components = (Body::new(key, &self.dropped), RenderPose(pose));
         world.insert(entity, components).expect("it is there");
+        // Its component is on an entity again.
         self.held.remove(&key);
         self.record(world, key, entity, sent);
         Ok(())
@@ -167,7 +169,7 @@ impl Entities {
         for (_, entity) in &gone {
             self.detach(world, *entity);
         }
-        self.check_all(world, physics.bodies_for_entities());
+        self.reconcile_all(world, physics.bodies_for_entities());
         let entities = gone.into_iter().map(|(_, entity)| entity).collect();
         Unmatched {
             entities,
@@ -188,7 +190,7 @@ impl Entities {
             dropped: Arc::new(Mutex::new(lock(&self.dropped).clone())),
             sent: self.sent.clone(),
             held: self.held.clone(),
-            others: self.others,
+            unrecorded_components: self.unrecorded_components,
             builder: EntityBuilder::default(),
         }
     }

@@ -59,7 +59,7 @@ impl Entities {
         let dropped = self.take_dropped(world, picture);
         let removed = self.map.removed(picture);
         if removed.iter().any(|key| self.is_astray(world, *key)) {
-            self.check_all(world, picture);
+            self.reconcile_all(world, picture);
         }
         for key in removed {
             if let Some(is_removed) = self.held.get_mut(&key) {
@@ -70,7 +70,7 @@ impl Entities {
             }
         }
         if !self.write(world, picture) || !self.held.is_empty() {
-            self.check_all(world, picture);
+            self.reconcile_all(world, picture);
         }
         dropped
     }
@@ -91,7 +91,7 @@ impl Entities {
             .iter()
             .filter_map(|key| self.map.take(*key))
             .collect();
-        self.check_each(world, picture, changed);
+        self.reconcile_each(world, picture, changed);
         dropped.retain(|key| self.entity(*key).is_none());
         dropped
     }
@@ -114,8 +114,10 @@ impl Entities {
         }
     }
 
-    /// Checks every entity that is not in line with the record, because components were moved by hand.
-    pub(super) fn check_all(&mut self, world: &mut World, picture: Picture<'_>) {
+    /// Reconciles the record with all components, after some were moved by hand: first entities whose [`Body`] is recorded
+    /// on another entity or that lack a [`RenderPose`], then recorded entities that have lost their [`Body`]. The bodies
+    /// of the latter are held, because a later sync may find the [`Body`] on another entity.
+    pub(super) fn reconcile_all(&mut self, world: &mut World, picture: Picture<'_>) {
         let mut changed = Vec::new();
         for (entity, body, pose) in world.query_mut::<(Entity, &Body, Option<&RenderPose>)>() {
             let key = body.key_of(&self.dropped);
@@ -123,7 +125,7 @@ impl Entities {
                 changed.push(entity);
             }
         }
-        self.check_each(world, picture, changed);
+        self.reconcile_each(world, picture, changed);
         let bodies = world.view_mut::<&Body>();
         let lost = self.map.take_if(|key, entity| {
             let body = bodies.get(entity);
@@ -131,22 +133,22 @@ impl Entities {
         });
         self.held.extend(lost.iter().map(|(key, _)| (*key, false)));
         let lost = lost.into_iter().map(|(_, entity)| entity);
-        self.check_each(world, picture, lost.collect());
-        self.others = self.count_others(world);
+        self.reconcile_each(world, picture, lost.collect());
+        self.unrecorded_components = self.count_unrecorded(world);
     }
 
-    /// Checks entities, and those whose body has another entity since.
-    fn check_each(&mut self, world: &mut World, picture: Picture<'_>, changed: Vec<Entity>) {
+    /// Reconciles these entities, and those that have lost their body to another entity meanwhile.
+    fn reconcile_each(&mut self, world: &mut World, picture: Picture<'_>, changed: Vec<Entity>) {
         for entity in changed {
-            self.check(world, picture, entity);
+            self.reconcile(world, picture, entity);
         }
         for entity in self.map.take_replaced() {
-            self.check(world, picture, entity);
+            self.reconcile(world, picture, entity);
         }
     }
 
     /// Brings an entity and its record in line with its components.
-    fn check(&mut self, world: &mut World, picture: Picture<'_>, entity: Entity) {
+    fn reconcile(&mut self, world: &mut World, picture: Picture<'_>, entity: Entity) {
         let Some(key) = self.key_on(world, entity) else {
             if !world.satisfies::<&Body>(entity) {
                 let _ = world.remove_one::<RenderPose>(entity);
@@ -176,7 +178,7 @@ impl Entities {
             let mut write = |poses| self.write_to(drawn.view_mut(world), poses);
             write(&new) & write(&moved)
         });
-        are_found && self.count_others(world) == self.others
+        are_found && self.count_unrecorded(world) == self.unrecorded_components
     }
 
     /// A view is nearly as fast as a loop over the archetypes. It is passed by value: if a closure borrows it, it is read
@@ -197,7 +199,7 @@ impl Entities {
     /// Returns how many components are not on recorded entities, as those of other [`Entities`]. It changes when a
     /// component is moved by hand. A recorded entity has two. The number wraps if a component was taken from one: it is
     /// only compared with the last one.
-    fn count_others(&self, world: &World) -> usize {
+    fn count_unrecorded(&self, world: &World) -> usize {
         let count =
             |it: &Archetype| (it.len() as usize) * (1 + usize::from(it.has::<RenderPose>()));
         let with_body = world.archetypes().filter(|it| it.has::<Body>());

@@ -8,7 +8,7 @@ use rapier::math::{Pose, Real};
 use crate::dim::is_same;
 use crate::key::BodyKey;
 use crate::pose::Smoothing;
-use crate::pose::motion::is_led;
+use crate::pose::motion::is_position_based;
 use crate::pose::movers::is_about_to_move;
 use crate::step::World;
 
@@ -30,7 +30,7 @@ impl Pairs {
         world: &World,
         dt: Real,
     ) -> Option<Smoothing> {
-        let pair = self.movers.pair(self.mover(key)?);
+        let pair = self.movers.pair(self.moving_index(key)?);
         if !pair.changes_with(smoothing) {
             return None;
         }
@@ -68,7 +68,7 @@ impl Pairs {
     /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A body
     /// that is kinematic by position has none: its curve would depend on whether it is led before or after this call.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
-        if self.rest(key).is_some() && is_about_to_move(body) && !is_led(body) {
+        if self.rest(key).is_some() && is_about_to_move(body) && !is_position_based(body) {
             self.list(key, handle);
         }
     }

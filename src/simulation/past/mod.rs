@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::physics::{Physics, StepRecord};
-use crate::pose::{Moved, Pairs};
+use crate::pose::{Pairs, StepPaths};
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +82,7 @@ impl Default for Kept {
 struct Entry {
     tick: u64,
     snapshot: Option<Box<Snapshot>>,
-    motion: Motion,
+    motion: StepPoses,
     /// The result of the step, or `None` before it has run.
     record: Option<StepRecord>,
 }
@@ -113,7 +113,7 @@ impl Past {
         self.kept = kept;
         if !self.keeps_poses() {
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
-            motions.for_each(|motion| *motion = Motion::default());
+            motions.for_each(|motion| *motion = StepPoses::default());
         }
         self.cut(here);
     }
@@ -141,6 +141,7 @@ impl Past {
                 has_none || tick.is_multiple_of(interval) || requested == Some(tick)
             }
         };
+        // A step that begins again replaces its entry, and so its snapshot.
         self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
@@ -252,6 +253,7 @@ impl Past {
     fn push(&mut self, state: &Physics, snapshot: Option<Physics>) {
         let tick = state.tick();
         self.take_from(tick);
+        // Entries have no gap.
         if self.end() != tick {
             self.entries.clear();
         }
@@ -265,7 +267,7 @@ impl Past {
         self.entries.push_back(Entry {
             tick,
             snapshot,
-            motion: Motion::new(known),
+            motion: StepPoses::new(known),
             record: None,
         });
     }
@@ -288,7 +290,8 @@ impl Past {
         self.replace_poses(pairs, tick);
     }
 
-    /// Takes the steps from `tick` up to the `present`, and the state before the first of them.
+    /// Takes the steps from `tick` up to the `present`, and the state before the first of them. The current step has no
+    /// record, so it is left out, and begins again.
     pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<StepRecord>)> {
         let mut taken = self.take_from(tick);
         let first = taken.front_mut()?.snapshot.take()?;
@@ -326,14 +329,14 @@ impl Past {
 
 /// The motion of bodies before and in a step.
 #[derive(Clone, Default)]
-pub(super) struct Motion {
+pub(super) struct StepPoses {
     /// The motion in the previous step, or `None` if unknown.
-    pub moved: Option<Moved>,
+    pub moved: Option<StepPaths>,
     /// Poses that were replaced without a motion, to which earlier ticks lead.
     pub replaced: Option<Box<Pairs>>,
 }
 
-impl Motion {
+impl StepPoses {
     fn new(pairs: Option<&Pairs>) -> Self {
         Self {
             moved: pairs.map(Pairs::moved),
@@ -341,7 +344,7 @@ impl Motion {
         }
     }
 
-    pub fn unreplaced(&mut self) -> Option<&mut Moved> {
+    pub fn unreplaced(&mut self) -> Option<&mut StepPaths> {
         let is_replaced = self.replaced.is_some();
         self.moved.as_mut().filter(|_| !is_replaced)
     }

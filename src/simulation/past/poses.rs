@@ -2,9 +2,9 @@
 
 use crate::key::BodyKey;
 use crate::physics::{PastEdits, Physics};
-use crate::pose::{Moved, Pair, Pairs};
+use crate::pose::{Pair, Pairs, StepPaths};
 
-use super::{Motion, Past};
+use super::{Past, StepPoses};
 
 /// # Limit
 impl Past {
@@ -21,7 +21,7 @@ impl Past {
         let old = self.place(here.saturating_add(1).saturating_sub(self.poses()));
         let entries = self.entries.range_mut(..old).rev();
         for entry in entries.take_while(|entry| entry.motion.moved.is_some()) {
-            entry.motion = Motion::default();
+            entry.motion = StepPoses::default();
         }
         old
     }
@@ -29,11 +29,11 @@ impl Past {
 
 /// # Changes between and in steps
 impl Past {
-    fn motion_mut(&mut self, tick: u64) -> Option<&mut Motion> {
+    fn motion_mut(&mut self, tick: u64) -> Option<&mut StepPoses> {
         self.entry_mut(tick).map(|entry| &mut entry.motion)
     }
 
-    fn motion_before(&mut self, tick: u64) -> Option<&mut Motion> {
+    fn motion_before(&mut self, tick: u64) -> Option<&mut StepPoses> {
         let keeps_poses = self.keeps_poses();
         let before = tick.checked_sub(1).filter(|_| keeps_poses);
         self.motion_mut(before?)
@@ -65,7 +65,10 @@ impl Past {
 
     /// Keeps the poses of bodies at rest that were edited since the step began. Called right before the step runs.
     pub fn keep_edited(&mut self, pairs: &Pairs) {
-        if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
+        if let Some(moved) = self
+            .motion_mut(pairs.tick())
+            .and_then(StepPoses::unreplaced)
+        {
             moved.add_missing(pairs.edited());
         }
     }
@@ -77,13 +80,13 @@ impl Past {
             return self.clear();
         }
         let aborted = self.motion_mut(tick).map(std::mem::take);
-        if let Some(Motion { moved, replaced }) = aborted
+        if let Some(StepPoses { moved, replaced }) = aborted
             && let Some(before) = self.motion_before(tick)
         {
             if let Some(known) = before.unreplaced() {
                 // The game may have changed the previous poses of bodies that rested until then.
                 let rested = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
-                known.add_missing(moved.iter().flat_map(Moved::iter).map(rested));
+                known.add_missing(moved.iter().flat_map(StepPaths::iter).map(rested));
             }
             before.replaced = before.replaced.take().or(replaced);
         }
@@ -123,7 +126,7 @@ impl Past {
             return Some(Pair::at_rest(pose));
         }
         // A body that keeps moving stays in its row.
-        let likely = pairs.mover(key);
+        let likely = pairs.moving_index(key);
         moved.get(key, likely).or_else(|| {
             // The body was at rest until it moved again.
             let mut later =

@@ -142,13 +142,15 @@ impl Overlap {
     }
 
     fn publish_other(&mut self) {
-        if matches!(self.lent, Lent::Here(_)) && self.publisher.detect_other(&mut self.simulation) {
+        if matches!(self.lent, Lent::Here(_))
+            && self.publisher.detect_replaced(&mut self.simulation)
+        {
             self.publish();
         }
     }
 
     pub(super) fn publish(&mut self) {
-        self.publisher.detect_other(&mut self.simulation);
+        self.publisher.detect_replaced(&mut self.simulation);
         let update = self.publisher.publish(&mut self.simulation);
         self.receive(update);
     }

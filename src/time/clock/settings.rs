@@ -163,7 +163,7 @@ impl ClockSettings {
     }
 
     /// Returns the real time that the steps of a frame cover, and what it adds to the accumulator. Writes to `dropped` what
-    /// is lost. Steppings that count steps cover the whole frame, however long it took; others at most the maximum.
+    /// is lost. A stepping that counts steps covers the whole frame, and others at most the maximum.
     pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 this adds `count` whole steps, however long the frame took.
