@@ -27,7 +27,6 @@ link.addEventListener("click", () => {
 });
 
 const loading = document.getElementById("loading");
-const BUILD = "build the games with cargo run --manifest-path examples/demos/browser/Cargo.toml";
 
 function fail(reason) {
     loading.remove();
@@ -40,16 +39,26 @@ function fail(reason) {
 addEventListener("error", (event) => fail(event.error ?? event.message));
 addEventListener("unhandledrejection", (event) => fail(event.reason));
 
+// The book and the repository are beside these pages on the published site only.
+for (const links of document.querySelectorAll(".site")) {
+    links.hidden = !location.pathname.includes("/browser/");
+}
+
+// What file.js says about a page without its WebAssembly. The page then does nothing more.
+function unbuilt(file) {
+    explain(`${file} is missing.`);
+    return new Promise(() => {});
+}
+
 // Loads the WebAssembly with this name, shows the progress, and returns what it exports. The clock of the page sends
 // the event after which the picture is there.
 export async function load(name) {
     const [word, bar] = loading.childNodes;
-    const { default: init, size, ...exported } = await import(`./${name}.js`).catch((error) => {
-        throw new Error(`${name}.js is missing (${error.message}): ${BUILD}`);
-    });
+    const module = await import(`./${name}.js`).catch(() => unbuilt(`${name}.js`));
+    const { default: init, size, ...exported } = module;
     const response = await fetch(`${name}_bg.wasm`);
     if (!response.ok) {
-        throw new Error(`${response.url} answers ${response.status}: ${BUILD}`);
+        await unbuilt(response.url);
     }
     let received = 0;
     const counter = new TransformStream({

@@ -223,6 +223,11 @@ impl Browser {
         }
     }
 
+    /// Opens another page.
+    pub async fn open_page(&self, url: &str) {
+        self.client.goto(url).await.unwrap();
+    }
+
     /// Returns the result of a function in the page, given by its body.
     pub async fn script(&self, body: &str) -> Value {
         self.client.execute(body, Vec::new()).await.unwrap()

@@ -1,8 +1,10 @@
 //! What every page has.
 
+use std::process::Command;
+
 use serde_json::json;
 
-use crate::browser::{self, Kind};
+use crate::browser::{self, Kind, Server};
 
 const PAGES: [&str; 5] = [
     "index.html",
@@ -136,4 +138,38 @@ pub fn without_webgpu_games_show_a_picture_and_a_link(kind: Kind) {
             browser.picture(&format!("without-{page}-{kind:?}")).await;
         });
     }
+}
+
+/// Opens the pages from their folder, where there is no WebAssembly: with a server, and as files.
+pub fn a_page_that_cannot_run_names_the_command(kind: Kind) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pages");
+    let mut site = Command::new(env!("CARGO_BIN_EXE_site"));
+    site.args(["--serve-only", "--port", "0", "--out", folder]);
+    let site = Server::start(&mut site, "serving at ");
+    browser::run(kind, "page.css", async |browser| {
+        let home = browser.script("return location.href").await;
+        for address in [&site.address, &format!("file://{folder}/")] {
+            for page in PAGES {
+                browser.open_page(&format!("{address}{page}")).await;
+                let script = format!(
+                    "const done = arguments[0];
+                    {COVERING}
+                    const look = () => {{
+                        const command = document.querySelector('#failure pre')?.textContent;
+                        if (command === undefined) {{
+                            setTimeout(look, 50);
+                            return;
+                        }}
+                        const loads = document.getElementById('loading').checkVisibility();
+                        done([command, loads, covering(document)]);
+                    }};
+                    look();"
+                );
+                let seen = browser.script_async(&script).await;
+                let command = "cargo run --manifest-path examples/demos/browser/Cargo.toml";
+                assert_eq!(seen, json!([command, false, []]), "{address}{page}");
+            }
+        }
+        browser.open_page(home.as_str().unwrap()).await;
+    });
 }
