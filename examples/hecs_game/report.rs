@@ -1,4 +1,4 @@
-//! The summary of a run. It compares two renderers. One draws the latest step, as a game without evenstep would, the other
+//! The summary of a run. It compares two renderers. One draws the latest step, as a game without interpolation would, the other
 //! interpolated poses.
 
 use std::fmt;
@@ -17,7 +17,7 @@ pub const STRIP: usize = 60;
 type Renderer = fn(&DrawnFrame) -> Vector;
 
 pub const RENDERERS: [(&str, Renderer); 2] = [
-    ("without evenstep", |it| it.latest),
+    ("latest step", |it| it.latest),
     ("evenstep", |it| it.interpolated),
 ];
 

@@ -14,7 +14,7 @@ const TEXT: Rgb = [214, 220, 230];
 
 /// The names and colours of the sides, as in the book's other pictures.
 const SIDES: [(Half, &str, Rgb); 2] = [
-    (Half::Left, "without evenstep", [0xd6, 0x6c, 0x20]),
+    (Half::Left, "latest step", [0xd6, 0x6c, 0x20]),
     (Half::Right, "evenstep", [0x3a, 0x86, 0xd8]),
 ];
 

@@ -1,5 +1,5 @@
 //! Draws the animation at the top of the README. Both halves have the same bodies at 10 Hz. One draws the latest step,
-//! as a game without evenstep does, the other is interpolated by evenstep. Each body leaves marks where it was, so that a
+//! as a game without interpolation does, the other is interpolated by evenstep. Each body leaves marks where it was, so that a
 //! single frame shows the difference too. At 60 Hz the eye sees the same judder, but a GIF at 50 Hz cannot show it.
 //!
 //! `cargo run --release -p evenstep-gif`
