@@ -1,10 +1,12 @@
 //! The arena of a match, seen from above, and the keys of its players.
 
 use std::cell::Cell;
-use std::f64::consts::TAU;
+use std::collections::VecDeque;
+use std::f64::consts::{SQRT_2, TAU};
 use std::rc::Rc;
 
-use evenstep::rapier::math::Vector;
+use evenstep::rapier::math::{Pose, Vector};
+use evenstep::rapier::parry::shape::Shape;
 use evenstep::{BodyKey, Simulation};
 use evenstep_netcode::game::Arena;
 use wasm_bindgen::prelude::*;
@@ -14,10 +16,16 @@ use crate::clock::{document, on};
 
 /// Half the width of the visible area, in metres.
 pub const HALF: f64 = 6.6;
-/// The colours of both players, and of everything else. The pages use orange and blue for the two kinds of motion.
+/// The colours of both players, and of the other balls. The pages use orange and blue for the two kinds of motion.
 pub const COLOURS: [&str; 3] = ["#2f9e58", "#8b5fd3", "#7d8794"];
 /// The colour of motion without evenstep, on all pages.
 const WITHOUT: &str = "#d66c20";
+const CRATE: &str = "#b08d5f";
+/// The widths of a ring and of a path, in metres. In a picture of 310 pixels, a ring is three pixels wide.
+const RING: f64 = 0.13;
+const PATH: f64 = 0.1;
+/// The number of frames in a path.
+const TRAIL: usize = 40;
 /// The arrow keys, in the order of the bits of [`Buttons`](evenstep_netcode::game::Buttons).
 pub const ARROWS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 
@@ -48,6 +56,19 @@ fn scale(canvas: &HtmlCanvasElement) -> f64 {
     f64::from(canvas.width().min(canvas.height())) / (2.0 * HALF)
 }
 
+/// Converts a position in the arena to pixels of a canvas.
+fn pixels(canvas: &HtmlCanvasElement, position: Vector) -> [f64; 2] {
+    let scale = scale(canvas);
+    [(position.x, canvas.width()), (position.z, canvas.height())]
+        .map(|(metres, pixels)| f64::from(pixels) / 2.0 + f64::from(metres) * scale)
+}
+
+/// Clears a canvas.
+pub fn clear(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement) {
+    let [width, height] = [canvas.width(), canvas.height()].map(f64::from);
+    context.clear_rect(0.0, 0.0, width, height);
+}
+
 /// Draws all bodies at their displayed poses.
 pub fn draw(
     context: &CanvasRenderingContext2d,
@@ -55,23 +76,17 @@ pub fn draw(
     simulation: &Simulation,
     arena: &Arena,
 ) -> Result<(), JsValue> {
-    context.clear_rect(
-        0.0,
-        0.0,
-        f64::from(canvas.width()),
-        f64::from(canvas.height()),
-    );
     let bodies = simulation.physics.bodies();
-    for key in bodies
-        .filter(|(_, body)| body.is_dynamic())
-        .map(|(key, _)| key)
-    {
+    for (key, _) in bodies.filter(|(_, body)| body.is_dynamic()) {
+        let Some(pose) = simulation.pose(key) else {
+            continue;
+        };
         let number = arena.players.iter().position(|player| *player == key);
-        context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
-        if let Some(pose) = simulation.pose(key) {
-            disc(context, canvas, simulation, key, pose.translation)?;
-            context.fill();
-        }
+        let is_crate = shape(simulation, key).as_cuboid().is_some();
+        let colour = number.map_or(COLOURS[2], |number| COLOURS[number]);
+        context.set_fill_style_str(if is_crate { CRATE } else { colour });
+        outline(context, canvas, shape(simulation, key), pose)?;
+        context.fill();
     }
     Ok(())
 }
@@ -83,37 +98,88 @@ pub fn draw_without_correction(
     simulation: &Simulation,
     arena: &Arena,
 ) -> Result<(), JsValue> {
+    context.set_stroke_style_str(WITHOUT);
+    context.set_line_width(scale(canvas) * RING);
     for key in arena.players {
-        let error = simulation.visual_error(key).unwrap_or_default();
-        if let Some(pose) = simulation.pose(key) {
-            context.set_stroke_style_str(WITHOUT);
-            context.set_line_width(scale(canvas) * 0.1);
-            let position = pose.translation - error.translation;
-            disc(context, canvas, simulation, key, position)?;
+        if let Some([_, uncorrected]) = positions(simulation, key) {
+            let pose = Pose::from_translation(uncorrected);
+            outline(context, canvas, shape(simulation, key), pose)?;
             context.stroke();
         }
     }
     Ok(())
 }
 
-/// Begins a path with the outline of a body at a position.
-fn disc(
+/// The positions of both players in the latest frames, newest first: as displayed, and without correction.
+#[derive(Default)]
+pub struct Trails([VecDeque<[Vector; 2]>; 2]);
+
+impl Trails {
+    /// Adds a frame, and draws the paths of both players. Without correction, a path has a corner after a rollback.
+    pub fn draw(
+        &mut self,
+        context: &CanvasRenderingContext2d,
+        canvas: &HtmlCanvasElement,
+        simulation: &Simulation,
+        arena: &Arena,
+    ) {
+        context.set_line_width(scale(canvas) * PATH);
+        context.set_line_join("round");
+        for (number, trail) in self.0.iter_mut().enumerate() {
+            if let Some(positions) = positions(simulation, arena.players[number]) {
+                trail.push_front(positions);
+                trail.truncate(TRAIL);
+            }
+            for (side, colour) in [(1, WITHOUT), (0, COLOURS[number])] {
+                context.set_stroke_style_str(colour);
+                context.begin_path();
+                for positions in &*trail {
+                    let [x, y] = pixels(canvas, positions[side]);
+                    context.line_to(x, y);
+                }
+                context.stroke();
+            }
+        }
+    }
+}
+
+/// Returns the displayed position of a body, and the one without the correction of a rollback.
+fn positions(simulation: &Simulation, key: BodyKey) -> Option<[Vector; 2]> {
+    let displayed = simulation.pose(key)?.translation;
+    let error = simulation.visual_error(key).unwrap_or_default();
+    Some([displayed, displayed - error.translation])
+}
+
+/// Returns the shape of a body's only collider.
+fn shape(simulation: &Simulation, key: BodyKey) -> &dyn Shape {
+    let collider = simulation.physics.body(key).unwrap().colliders()[0];
+    simulation.physics.rapier().colliders[collider].shape()
+}
+
+/// Begins a path with the outline of a shape from above: a circle, or a square for a crate.
+fn outline(
     context: &CanvasRenderingContext2d,
     canvas: &HtmlCanvasElement,
-    simulation: &Simulation,
-    key: BodyKey,
-    position: Vector,
+    shape: &dyn Shape,
+    pose: Pose,
 ) -> Result<(), JsValue> {
-    let rapier = simulation.physics.rapier();
-    let collider = simulation.physics.body(key).unwrap().colliders()[0];
-    let size = rapier.colliders[collider]
-        .shape()
-        .compute_local_aabb()
-        .half_extents()
-        .x;
-    let scale = scale(canvas);
-    let [x, y] = [(position.x, canvas.width()), (position.z, canvas.height())]
-        .map(|(metres, pixels)| f64::from(pixels) / 2.0 + f64::from(metres) * scale);
+    let [x, y] = pixels(canvas, pose.translation);
+    let half = shape.compute_local_aabb().half_extents().x;
+    let size = f64::from(half) * scale(canvas);
     context.begin_path();
-    context.arc(x, y, f64::from(size) * scale, 0.0, TAU)
+    if shape.as_cuboid().is_none() {
+        return context.arc(x, y, size, 0.0, TAU);
+    }
+    // An axis of the crate that is not upright.
+    let axes = [Vector::X, Vector::Z].map(|axis| pose.rotation * axis);
+    let [a, b] = axes;
+    let side = if a.y.abs() < b.y.abs() { a } else { b };
+    let angle = f64::from(side.z).atan2(f64::from(side.x));
+    for corner in 0..4 {
+        let angle = angle + TAU * (0.125 + 0.25 * f64::from(corner));
+        let distance = size * SQRT_2;
+        context.line_to(x + distance * angle.cos(), y + distance * angle.sin());
+    }
+    context.close_path();
+    Ok(())
 }

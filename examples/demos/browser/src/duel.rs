@@ -16,7 +16,9 @@ use evenstep_netcode::rollback::Peer;
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, PointerEvent};
 
-use crate::arena::{ARROWS, COLOURS, HALF, context, draw, draw_without_correction, held_keys};
+use crate::arena::{
+    ARROWS, COLOURS, HALF, Trails, clear, context, draw, draw_without_correction, held_keys,
+};
 use crate::clock::{PageClock, each_frame, on};
 use crate::panics::report_panics;
 
@@ -133,14 +135,18 @@ impl Duel {
         let mut controls =
             [(0, LETTERS), (1, ARROWS)].map(|(i, keys)| Controls::new(i, keys, &canvases[i]));
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&state));
+        let mut trails = [Trails::default(), Trails::default()];
         each_frame(move |stamp| {
             let frame_time = clock.frame(stamp);
             let state = &mut *playing.borrow_mut();
             state.frame(frame_time, &mut controls);
             for (i, peer) in state.peers.iter().enumerate() {
                 let (simulation, arena) = (&peer.player.simulation, peer.player.game());
-                draw(&contexts[i], &canvases[i], simulation, arena).unwrap();
-                draw_without_correction(&contexts[i], &canvases[i], simulation, arena).unwrap();
+                let (context, canvas) = (&contexts[i], &canvases[i]);
+                clear(context, canvas);
+                trails[i].draw(context, canvas, simulation, arena);
+                draw(context, canvas, simulation, arena).unwrap();
+                draw_without_correction(context, canvas, simulation, arena).unwrap();
             }
             draw_timeline(&marks, &timeline, &state.timeline);
         });

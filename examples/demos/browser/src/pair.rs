@@ -11,7 +11,7 @@ use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, HtmlCanvasElement, MessageEvent, WebSocket};
 
-use crate::arena::{ARROWS, context, draw, held_keys};
+use crate::arena::{ARROWS, clear, context, draw, held_keys};
 use crate::clock::{PageClock, each_frame, on};
 use crate::panics::report_panics;
 
@@ -58,6 +58,7 @@ impl Match {
             match peer.frame(frame_time, buttons) {
                 Ok(_) => {
                     let player = &peer.player;
+                    clear(&context, &canvas);
                     draw(&context, &canvas, &player.simulation, player.game()).unwrap();
                 }
                 Err(error) => *state = State::Failed(error.to_string()),

@@ -17,6 +17,8 @@ mod games;
 mod pair;
 // What every page has: no part covers another, progress, and a message.
 mod page;
+// The moving picture of the match, which is no test.
+mod recording;
 
 /// Runs each test in both browsers.
 macro_rules! in_browsers {
@@ -43,5 +45,6 @@ in_browsers! {
     page::each_half_has_its_name,
     page::the_bar_counts_what_arrives,
     page::without_webgpu_games_show_a_picture_and_a_link,
+    page::a_page_that_cannot_run_names_the_command,
     pair::a_page_waits_for_the_desktop_and_has_the_same_bits,
 }
