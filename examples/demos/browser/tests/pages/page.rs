@@ -24,7 +24,7 @@ const COVERING: &str = "
     function covering(page) {
         const kinds = 'h1, h2, p:not(#loading), pre, canvas, button, label, figcaption, #cards > a, footer > *';
         const { clientWidth, clientHeight } = page.documentElement;
-        const bottom = page.body.classList.contains('game') ? clientHeight : Infinity;
+        const bottom = page.defaultView.getComputedStyle(page.body).overflowY === 'hidden' ? clientHeight : Infinity;
         const parts = [...page.querySelectorAll(kinds)].filter((part) => part.checkVisibility());
         const found = [];
         parts.forEach((one, i) => {
