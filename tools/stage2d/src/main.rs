@@ -30,11 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(stage.join("Cargo.toml"), workspace.to_string())?;
     fs::copy(root.join("Cargo.lock"), stage.join("Cargo.lock"))?;
 
-    // The manifest of `evenstep2d`, without the tests, which are not copied.
-    let mut manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
-    manifest.retain(|key, _| !["dev-dependencies", "test"].contains(&key));
-    manifest["lib"]["path"] = "src/lib.rs".into();
-    fs::write(package.join("Cargo.toml"), manifest.to_string())?;
+    let manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
+    fs::write(package.join("Cargo.toml"), published(manifest).to_string())?;
 
     for name in ["build.rs", "README.md"] {
         fs::copy(root.join("evenstep2d").join(name), package.join(name))?;
@@ -46,6 +43,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::remove_dir_all(package.join("src/dim/dim3"))?;
     println!("{}", stage.canonicalize()?.display());
     Ok(())
+}
+
+/// Returns the manifest without the tests and their dependencies, because the tests are not copied.
+fn published(mut manifest: Table) -> Table {
+    manifest.retain(|key, _| !["dev-dependencies", "test"].contains(&key));
+    manifest["lib"]["path"] = "src/lib.rs".into();
+    // A feature may enable features of the tests' dependencies, such as `scenes/serde`. Cargo refuses a feature of a
+    // package that is not a dependency.
+    let dependencies = manifest["dependencies"].clone();
+    let is_published = |feature: &Value| {
+        let package = feature.as_str().and_then(|name| name.split_once('/'));
+        package.is_none_or(|(package, _)| dependencies.get(package.trim_end_matches('?')).is_some())
+    };
+    for (_, features) in manifest["features"].as_table_mut().into_iter().flatten() {
+        if let Some(features) = features.as_array_mut() {
+            features.retain(is_published);
+        }
+    }
+    manifest
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
