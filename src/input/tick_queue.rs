@@ -161,11 +161,8 @@ impl<T> TickQueue<T> {
         self.counts.missed = self.counts.missed.saturating_add(missed as u64);
         let next = step.tick.saturating_add(1);
         let due = self.len_before(next);
-        // `None` if the simulation went back in time, so that these ticks get their samples again.
-        let steps = next.checked_sub(self.tick).filter(|steps| *steps > 0);
-        let earlier = steps.and_then(|steps| self.delivered.checked_shl(steps.try_into().ok()?));
-        self.delivered = earlier.unwrap_or(0) | u64::from(due > 0);
-        self.tick = next;
+        self.set_tick(next);
+        self.delivered |= u64::from(due > 0);
         self.waiting.drain(..due).map(|(_, input)| input)
     }
 
@@ -180,10 +177,16 @@ impl<T> TickQueue<T> {
     }
 
     /// Continues at `tick`, after a rollback or together with [`Simulation::set_tick`](crate::Simulation::set_tick).
-    /// Queued samples are kept.
+    /// Queued samples are kept. Of the ticks before `tick`, the queue remembers which got a sample.
     pub fn set_tick(&mut self, tick: u64) {
+        let by = u32::try_from(tick.abs_diff(self.tick)).unwrap_or(u32::MAX);
+        let delivered = if tick >= self.tick {
+            self.delivered.checked_shl(by)
+        } else {
+            self.delivered.checked_shr(by)
+        };
+        self.delivered = delivered.unwrap_or(0);
         self.tick = tick;
-        self.delivered = 0;
     }
 
     /// Returns the number of queued samples.
@@ -303,7 +306,8 @@ mod tests {
                     let tick = next.saturating_sub(ago);
                     clock.set_tick(tick);
                     queue.set_tick(tick);
-                    got.retain(|got| *got >= next);
+                    // The ticks in between need samples again, and the earliest ones are forgotten.
+                    got.retain(|got| *got >= next || (*got < tick && *got + 64 >= next));
                     next = tick;
                 } else {
                     let tick = (next + 20).saturating_sub(ago);

@@ -81,7 +81,8 @@ pub(crate) use steps::StepRecord;
 /// steps to be resimulated. The next frame's [`moved`](crate::Simulation::moved) and
 /// [`removed`](crate::Simulation::removed) list the differences. Keys of bodies that were inserted after the snapshot
 /// are dead, until the same steps create them again. Taking the value out with `std::mem::take` and putting it back has
-/// no effect.
+/// no effect. A value that a hook has taken out, and not cloned, still has the hook's step: forces that you add before
+/// you assign it are discarded with that step.
 ///
 /// An assignment in a hook aborts the current step, and the other due steps of the frame continue with the new value.
 /// So a restarted level is the same run at every frame rate.

@@ -107,6 +107,9 @@ impl Physics {
     ///
     /// # Errors
     /// [`SaveError`]
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Physics::resource_scope) of a hook.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         write(StateType::Physics, Self::layout(), self)

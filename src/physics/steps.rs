@@ -87,8 +87,8 @@ impl Physics {
     ///
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
     /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of
-    /// zero: pass your game's hook. Rapier's own hooks are not called. In a hook, the copy lacks the forces that the
-    /// hook has added.
+    /// zero: pass your game's hook, with a clone of an input queue, because a drained sample is gone. Rapier's own hooks
+    /// are not called. In a hook, the copy lacks the forces that the hook has added.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -108,7 +108,12 @@ impl Physics {
     /// If Rapier panics, or panicked in an earlier step.
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
-        let mut copy = self.clone();
+        let mut copy = self.clone_with(Running {
+            stage: self.running.stage,
+            ..Running::default()
+        });
+        // This resumes the targets of bodies that the hook has moved, before the copy leaves the step.
+        copy.detect_edits();
         for _ in 0..steps {
             // The hook may have assigned another value.
             copy.leave_loop();

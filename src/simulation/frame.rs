@@ -277,7 +277,7 @@ impl Simulation {
         self.left_out.end_frame = self.left_out.end_frame.saturating_add(1);
         debug_assert!(
             self.left_out.end_frame < PATIENCE,
-            "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw"
+            "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw, or find out why a hook panics in each of them"
         );
         let report = self.take_report();
         let has_passed_time = !self.steps.clock.stood_still();

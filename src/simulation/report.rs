@@ -91,7 +91,8 @@ impl Simulation {
     /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
     /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
     /// [`event_changes`](Self::event_changes) lists retracted events that were displayed. No event is displayed twice,
-    /// even if another rollback brings it back.
+    /// even if another rollback brings it back. If a hook assigns another state, the events of earlier steps of its frame
+    /// are displayed in none.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()

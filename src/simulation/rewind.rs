@@ -50,7 +50,7 @@ impl Simulation {
     }
 
     /// Returns the ticks of the kept states. After a [rewind](Self::rewind), until the next step, they include later
-    /// ticks, to which only `rewind` can go.
+    /// ticks, to which `rewind` can go, and no rollback.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.known_past().map_or(0..0, Past::rewindable)

@@ -24,8 +24,10 @@ impl Simulation {
         self.steps.clock.pause();
     }
 
-    /// Resumes time in the next frame.
+    /// Resumes time in the next frame. A requested [pause](crate::Physics::pause_after_step) that has not begun does not
+    /// begin.
     pub fn resume(&mut self) {
+        self.physics.running.pauses = false;
         self.steps.clock.resume();
     }
 

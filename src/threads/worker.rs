@@ -181,6 +181,10 @@ impl<H: Hooks> Worker<H> {
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
+        if self.broken.is_none() {
+            // A late worker drops the steps that are left.
+            self.drop_lag(self.now.saturating_sub(self.real_time()));
+        }
         // Nobody else uses the mailbox now, so nothing is left over.
         self.hand_over();
         if self.broken.is_some() && !self.simulation.physics.is_poisoned {

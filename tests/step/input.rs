@@ -330,3 +330,50 @@ fn a_time_stamp_after_the_frame_counts_as_its_end() {
     assert_eq!(queue.counts().corrected, 1);
     assert_eq!(play(&mut level, &[10], &mut queue), [(2, 2)]);
 }
+
+/// The hook of a step fails after it has drained the queue, and is called again. Later packets repeat the last ticks.
+#[test]
+fn a_queue_remembers_the_samples_of_a_step_that_drains_it_again() {
+    let mut simulation = simulation();
+    let mut queue = TickQueue::new(0, 100);
+    (0..4).for_each(|tick| queue.push_once(tick, tick).unwrap());
+    simulation.begin_frame(MS(40));
+    while let Some(step) = simulation.next_step() {
+        queue.drain(step).for_each(drop);
+        if step.tick == 3 {
+            break;
+        }
+        simulation.run_step();
+    }
+    simulation.end_frame();
+    simulation.advance(MS(10), |_, step| queue.drain(step).for_each(drop));
+    assert_eq!(simulation.physics.tick(), 4);
+    for tick in 0..4 {
+        assert_eq!(queue.push_once(tick, tick), Ok(()), "tick {tick}");
+    }
+}
+
+/// The queue goes back to a late sample's tick, and packets repeat samples from before it.
+#[test]
+fn a_queue_that_goes_back_remembers_the_samples_before() {
+    let mut simulation = simulation();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..Kept::default()
+    });
+    let mut queue = TickQueue::new(0, 100);
+    let others = (0..10).filter(|tick| *tick != 6);
+    others.for_each(|tick| queue.push_once(tick, tick).unwrap());
+    simulation.advance(MS(100), |_, step| queue.drain(step).for_each(drop));
+    queue.push_once(6, 6).unwrap_err();
+    queue.set_tick(6);
+    (6..10).for_each(|tick| queue.push_once(tick, tick).unwrap());
+    let mut got = Vec::new();
+    simulation
+        .resimulate(6, |_, step| got.extend(queue.drain(step)))
+        .unwrap();
+    assert_eq!(got, [6, 7, 8, 9]);
+    for tick in 4..10 {
+        assert_eq!(queue.push_once(tick, tick), Ok(()), "tick {tick}");
+    }
+}

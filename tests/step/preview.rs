@@ -211,3 +211,23 @@ fn a_preview_in_a_step_runs_at_the_rate_of_that_step() {
     simulation.resimulate(0, again).unwrap();
     assert_eq!(seen[0], seen[1]);
 }
+
+/// The target ends in the step, and the edit stops the body in Rapier until the step begins.
+#[test]
+fn a_preview_in_a_hook_leads_a_body_that_was_edited_after_its_target_was_set() {
+    let mut simulation = space(100);
+    let body = RigidBodyBuilder::kinematic_position_based();
+    let key = simulation.physics.insert(body, ball());
+    let mut ahead = None;
+    simulation.advance(MS(10), |physics, step| {
+        let pose = Pose::from_translation(Vector::X * 3.0);
+        physics
+            .set_kinematic_target(key, pose, step.end_time)
+            .unwrap();
+        let body = physics.body_mut(key).unwrap();
+        body.set_translation(Vector::X, true);
+        ahead = Some(physics.preview(1, |_, _| ()));
+    });
+    let x = |physics: &Physics| physics.body(key).unwrap().translation().x;
+    assert_eq!((x(&simulation.physics), x(&ahead.unwrap())), (3.0, 3.0));
+}

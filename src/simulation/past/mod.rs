@@ -115,7 +115,7 @@ impl Past {
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
             motions.for_each(|motion| *motion = StepPoses::default());
         }
-        self.cut(here);
+        self.cut(here, here);
     }
 
     pub fn kept(&self) -> Kept {
@@ -145,11 +145,12 @@ impl Past {
         self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
-    /// Discards entries beyond the limits at tick `here`.
-    fn cut(&mut self, here: u64) {
+    /// Discards entries beyond the limits at tick `here`. Snapshots from `end` on, which a rewind has left, do not count.
+    fn cut(&mut self, here: u64, end: u64) {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
-            let left = self.entries.len() - next.unwrap_or(self.entries.len());
+            let next = next.unwrap_or(self.entries.len());
+            let left = self.place(end).saturating_sub(next);
             let is_too_large = || self.kept.bytes < usize::MAX && self.bytes() > self.kept.bytes;
             if (left as u64) < self.kept.ticks && !is_too_large() {
                 break;
@@ -238,7 +239,7 @@ impl Past {
         if requested.is_none() && self.confirmed > 0 {
             self.drop_confirmed(tick);
         }
-        self.cut(tick);
+        self.cut(tick, tick.saturating_add(1));
     }
 
     /// Adds the state that a rewind leaves, without displacing another entry.
@@ -279,7 +280,8 @@ impl Past {
         {
             entry.record = Some(record.clone());
         }
-        self.cut(tick.saturating_add(1));
+        let here = tick.saturating_add(1);
+        self.cut(here, here);
     }
 
     /// Records that another state replaces the one of this tick with these poses. No earlier state leads there.

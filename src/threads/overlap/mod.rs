@@ -223,14 +223,19 @@ impl Overlap {
     }
 
     /// Ends the thread after the step under way, as [`simulation`](Self::simulation) does, and returns the simulation
-    /// and the result of the hooks.
+    /// and the first error of the hooks. All frames run, even if a hook fails in one.
     ///
     /// In one thread the first frame then skips ahead by the [slack](Self::set_slack).
     ///
     /// # Panics
     /// If the step under way or a hook panics.
     pub fn stop<H: Hooks + ?Sized>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
-        let result = self.finish(hooks);
+        let mut result = self.finish(hooks);
+        // If a hook has failed, the later frames run as in one thread.
+        while !self.pending.is_empty() {
+            let later = self.run(hooks).and_then(|()| self.finish(hooks));
+            result = result.and(later);
+        }
         let (screen, waiting) = self.view.take_screen();
         self.simulation.put_screen(screen, waiting);
         (std::mem::take(&mut self.simulation), result)

@@ -261,3 +261,22 @@ fn the_smoothing_of_a_key_that_no_body_has_is_refused() {
     *version = 3.into();
     assert!(serde_json::from_value::<evenstep::Simulation>(state).is_err());
 }
+
+#[test]
+fn a_view_has_a_time_although_the_loaded_one_is_forged() {
+    let mut simulation = space(100);
+    simulation.physics.insert(scenes::flyer(), ball());
+    simulation.advance(MS(20), |_, _| ());
+    let mut json = serde_json::to_value(&simulation).unwrap();
+    json["frame"]["time"]["secs"] = u64::MAX.into();
+    let forged = serde_json::from_value::<Simulation>(json).unwrap();
+    let mut overlap = Overlap::new(forged).unwrap();
+    assert_eq!(overlap.view().time(), Duration::ZERO);
+    let _ = overlap.frame(MS(5), &mut Idle).unwrap().time();
+}
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = std::convert::Infallible;
+}

@@ -531,3 +531,23 @@ fn a_frame_that_ends_within_a_rollback_or_after_another_tick_names_its_new_steps
     let frame = advance(&mut simulation, 10);
     assert_eq!((frame.steps, frame.ticks()), (1, 2_000..2_001));
 }
+
+/// The states that a rewind has left do not count towards the limit.
+#[test]
+fn keep_after_a_rewind_keeps_the_states_before_the_present() {
+    for (ticks, again) in [(5, 5), (20, 3)] {
+        let mut simulation = space(100);
+        let kept = |ticks| Kept {
+            ticks,
+            ..Kept::default()
+        };
+        simulation.keep(kept(ticks));
+        advance(&mut simulation, 100);
+        simulation.rewind(7).unwrap();
+        let before = simulation.rewindable();
+        simulation.keep(kept(again));
+        let oldest = before.start.max(7 - again);
+        assert_eq!(simulation.rewindable(), oldest..before.end);
+        simulation.roll_back(oldest).unwrap();
+    }
+}

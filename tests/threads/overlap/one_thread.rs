@@ -353,3 +353,19 @@ fn the_simulation_between_two_frames_is_that_of_one_thread() {
     }
     assert!(awake.len() > 5, "{awake:?}");
 }
+
+/// A hook fails while frames wait for its step.
+#[test]
+fn an_overlap_that_is_stopped_after_an_error_runs_the_frames_that_wait() {
+    let mut game = Game::new(|_, _, when| match when {
+        Before => Ok(()),
+        After => Err("script"),
+    });
+    let mut overlap = Overlap::new(flyer_in_space().0).unwrap();
+    for ms in [12, 3, 3] {
+        overlap.frame(MS(ms), &mut game).unwrap();
+    }
+    let (simulation, result) = overlap.stop(&mut game);
+    result.unwrap_err();
+    assert_eq!(simulation.clock().real_time(), MS(18));
+}

@@ -104,3 +104,14 @@ fn stamped_input_reaches_the_steps_of_its_time_although_they_run_late() {
     assert_eq!(run(&[1, 11, 21, 31, 41, 51, 61, 71, 81]), (each.clone(), 0));
     assert_eq!(run(&[1, 11, 71, 81]), (each, 0));
 }
+
+#[test]
+fn a_late_worker_that_is_stopped_counts_the_time_that_no_step_covers() {
+    let settings = RunnerSettings::default();
+    let simulation = Simulation::new(Rate::hz(100));
+    let (runner, worker) = Runner::without_thread(simulation, Idle, settings);
+    let (simulation, _) = worker.stop(runner, MS(200));
+    let clock = simulation.clock();
+    assert_eq!(clock.real_time(), MS(200));
+    assert_eq!(clock.time() + clock.dropped().frame_time, MS(200));
+}

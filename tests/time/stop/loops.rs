@@ -169,3 +169,15 @@ fn a_pause_after_a_step_is_the_same_in_an_overlap_whose_frames_wait() {
         }
     }
 }
+
+#[test]
+fn a_game_that_resumes_after_it_has_asked_for_a_pause_does_not_pause() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.run_step();
+    simulation.physics.pause_after_step();
+    simulation.resume();
+    simulation.end_frame();
+    assert_eq!(simulation.advance(MS(10), |_, _| ()).steps, 1);
+}
