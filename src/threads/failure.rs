@@ -63,10 +63,11 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
     }
 }
 
+/// Returns the message of a panic as ` (message)`, or an empty string if the payload is not text.
 fn message(payload: &(dyn Any + Send)) -> String {
-    let words = (payload.downcast_ref::<&str>().copied())
+    let text = (payload.downcast_ref::<&str>().copied())
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    words.map_or_else(String::new, |words| format!(" ({words})"))
+    text.map_or_else(String::new, |text| format!(" ({text})"))
 }
 
 /// Why an order to the physics thread was rejected, with the function of [`Runner::call`](super::Runner::call) or
@@ -101,11 +102,12 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 impl<T> SendError<T> {
-    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
+    /// Returns the error with its rejected value converted.
+    pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
-            Self::Full(refused) => SendError::Full(change(refused)),
-            Self::Stopped(refused) => SendError::Stopped(change(refused)),
-            Self::Ended(refused) => SendError::Ended(change(refused)),
+            Self::Full(rejected) => SendError::Full(convert(rejected)),
+            Self::Stopped(rejected) => SendError::Stopped(convert(rejected)),
+            Self::Ended(rejected) => SendError::Ended(convert(rejected)),
         }
     }
 }
@@ -143,8 +145,10 @@ impl<T> StartError<T> {
     }
 }
 
+/// The whole work of a thread, with its result.
 pub(super) type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
+/// Starts a physics thread.
 pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T>> {
     Builder::new().name("physics".into()).spawn(work)
 }

@@ -78,6 +78,7 @@ where
         for key in keys {
             self.remove_body(*key);
         }
+        // No hook has to remove them.
         true
     }
 }
@@ -90,6 +91,7 @@ impl Host for Overlap {
     }
 
     fn remove_all_for_entities(&mut self, _: &[BodyKey]) -> bool {
+        // The bodies may be on the thread, so a hook removes them.
         false
     }
 }

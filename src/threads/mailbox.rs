@@ -57,6 +57,7 @@ pub(super) struct ClockReading {
 }
 
 impl ClockReading {
+    /// Returns the simulation's time at the real time `now`, in seconds.
     pub fn time_at(&self, now: Duration) -> f64 {
         self.time.as_secs_f64() + now.saturating_sub(self.real).as_secs_f64() * self.speed
     }
@@ -108,11 +109,12 @@ impl<E> Mail<E> {
             self.add(state);
         }
         while self.states.len() > settings.states() {
-            self.drop_oldest();
+            self.merge_oldest_into_next();
         }
         self.lost_events += std::mem::take(&mut later.lost_events);
-        self.drop_events(settings.events);
+        self.limit_events(settings.events);
         self.lost_removals += std::mem::take(&mut later.lost_removals);
+        // Without this limit, a game that computes no frames would collect removals for ever.
         for state in &mut self.states {
             self.lost_removals += state.changes.drop_removals(MOST_REMOVALS) as u64;
         }
@@ -123,14 +125,17 @@ impl<E> Mail<E> {
         self.append_failures(later);
     }
 
+    /// Appends the failures of later mail. Drops the oldest ones beyond the limit, and counts them.
     pub fn append_failures(&mut self, later: &mut Self) {
         let failures = own(&mut self.failures);
         failures.append(own(&mut later.failures));
-        let old = failures.len().saturating_sub(MOST_FAILURES);
-        discard(failures.drain(..old));
-        self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
+        let excess = failures.len().saturating_sub(MOST_FAILURES);
+        discard(failures.drain(..excess));
+        self.lost_failures += std::mem::take(&mut later.lost_failures) + excess as u64;
     }
 
+    /// Adds a state after the waiting states that are earlier than its step. It replaces all others, and takes over
+    /// their changes.
     pub fn add(&mut self, mut state: Update) {
         let Snapshot {
             run,
@@ -139,59 +144,63 @@ impl<E> Mail<E> {
             dt,
             ..
         } = *state.snapshot;
-        let start = time.as_secs_f64() - dt;
-        let rewound = state.changes.events.rewound();
-        let is_before = |last: &Update| {
-            let last = &*last.snapshot;
+        let step_start = time.as_secs_f64() - dt;
+        let rewound_to = state.changes.events.rewound();
+        let stays = |waiting: &Update| {
+            let waiting = &*waiting.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
-            let is_earlier = last.time < time || (dt < ROUNDING && last.tick < tick);
-            let is_abandoned = rewound.is_some_and(|tick| last.tick > tick);
-            last.run == run
+            let is_earlier = waiting.time < time || (dt < ROUNDING && waiting.tick < tick);
+            let is_abandoned = rewound_to.is_some_and(|tick| waiting.tick > tick);
+            waiting.run == run
                 && !is_abandoned
                 && is_earlier
-                && last.time.as_secs_f64() < start + ROUNDING
+                && waiting.time.as_secs_f64() < step_start + ROUNDING
         };
-        // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may
-        // be in the middle of this step.
-        let replaced = self
+        // The replaced states belong to a pause, to another simulation, or to steps before a return to an earlier tick.
+        // The last one may be in the middle of this step.
+        let first_replaced = self
             .states
             .iter()
-            .rposition(is_before)
+            .rposition(stays)
             .map_or(0, |last| last + 1);
         let mut changes = Changes::default();
-        for earlier in self.states.drain(replaced..) {
-            changes.append(earlier.changes);
+        for replaced in self.states.drain(first_replaced..) {
+            changes.append(replaced.changes);
         }
         changes.append(state.changes);
-        let earlier = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
-        changes.keep_revived(&state.snapshot.movers, earlier);
+        // Waiting states no longer remove a body that a rollback has brought back.
+        let waiting = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
+        changes.keep_revived(&state.snapshot.movers, waiting);
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();
         state.changes = changes;
         self.states.push_back(state);
     }
 
-    fn drop_events(&mut self, most: usize) {
+    /// Drops and counts the events of the oldest steps until at most `max_steps` steps with events wait.
+    fn limit_events(&mut self, max_steps: usize) {
         let steps = self.states.iter().map(|state| state.changes.events.len());
         let mut steps: usize = steps.sum();
         for state in &mut self.states {
-            while steps > most
-                && let Some(lost) = state.changes.events.drop_oldest()
+            while steps > max_steps
+                && let Some(dropped) = state.changes.events.drop_oldest()
             {
                 steps -= 1;
-                self.lost_events += lost as u64;
+                self.lost_events += dropped as u64;
             }
         }
     }
 
-    /// Drops events that later ones make void, and takes over later events of the same steps, before they are displayed.
+    /// Drops waiting events that later ones make void. Moves later events of the same steps from `later` to the states
+    /// that wait, so that these are displayed with the right events.
     pub fn replace_events(&mut self, later: &mut StepEvents) {
         for state in &mut self.states {
             state.changes.events.give_way_to(later);
         }
     }
 
-    fn drop_oldest(&mut self) {
+    /// Drops the oldest state, and puts its changes before the changes of the next state.
+    fn merge_oldest_into_next(&mut self) {
         if let Some(oldest) = self.states.pop_front()
             && let Some(next) = self.states.front_mut()
         {
@@ -229,19 +238,20 @@ impl<E> Mailbox<E> {
         settings: &RunnerSettings,
         now: Duration,
     ) -> Option<Duration> {
-        let is_put = self.try_with(|there| {
-            if there.states.is_empty() {
+        let is_put = self.try_with(|contents| {
+            // The other side has taken all states.
+            if contents.states.is_empty() {
                 mail.unread = 0;
             }
             mail.unread += mail.states.len();
-            there.append(mail, settings);
+            contents.append(mail, settings);
         });
         (!is_put).then(|| now.saturating_add(SOON))
     }
 
     /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it.
     pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
-        self.try_with(|there| mail.append(there, settings));
+        self.try_with(|contents| mail.append(contents, settings));
     }
 
     /// Calls a function with the mail, unless the other side is using it. Returns whether it was called.

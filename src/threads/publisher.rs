@@ -11,10 +11,11 @@ use crate::time::Clock;
 use super::mailbox::{ClockReading, Snapshot, Update};
 
 pub(super) struct Publisher {
-    /// The timeline of the simulation, which a call may replace, as a call or a hook may replace its state.
-    run: u64,
-    /// Whether the next state is the first one of another simulation.
-    is_other: bool,
+    /// The timeline of the simulation. A call may replace the simulation, and a call or a hook its state. Then another
+    /// timeline begins.
+    timeline: u64,
+    /// Whether the next state is the first one of a later timeline than the first.
+    begins_timeline: bool,
     /// Whether the next state does not depend on earlier ones, so the view has to drop its visual errors.
     starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
@@ -37,6 +38,7 @@ impl Published {
         }
     }
 
+    /// Returns whether a view would display the same.
     fn is_same(&self, other: &Self) -> bool {
         self.movers_version == other.movers_version
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)
@@ -46,25 +48,25 @@ impl Published {
 impl Publisher {
     pub fn new(simulation: &Simulation) -> Self {
         Self {
-            run: simulation.timeline(),
-            is_other: false,
+            timeline: simulation.timeline(),
+            begins_timeline: false,
             starts_over: false,
             last: None,
         }
     }
 
-    /// Returns whether this simulation, or its state, has replaced the last one. Its timeline is then later than the
-    /// last one's.
+    /// Returns whether this simulation, or its state, has replaced the last one. If so, begins a timeline whose number
+    /// is greater than the last one's, and starts over.
     pub fn detect_replaced(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over();
-        let is_other = simulation.timeline() != self.run;
-        if is_other {
+        let is_replaced = simulation.timeline() != self.timeline;
+        if is_replaced {
             simulation.begin_timeline();
-            self.run = simulation.timeline();
-            self.is_other = true;
+            self.timeline = simulation.timeline();
+            self.begins_timeline = true;
             self.start_over();
         }
-        is_other
+        is_replaced
     }
 
     /// Lets the next state list all bodies, and replace all changes before it.
@@ -73,13 +75,16 @@ impl Publisher {
         self.starts_over = true;
     }
 
+    /// Returns the simulation's state for a view, with the changes since the last call. Returns `None` during a
+    /// rollback, or if the view would display the same.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
         if simulation.is_rolling_back() {
             return None;
         }
         simulation.physics.detect_edits();
         let mut changes = Changes::default();
-        if std::mem::take(&mut self.is_other) {
+        if std::mem::take(&mut self.begins_timeline) {
+            // Events of the earlier timeline that were not displayed yet are void.
             changes.events.go_back(StepId::default());
         }
         // The game may have ended a frame itself, which the view has not displayed.
@@ -88,8 +93,8 @@ impl Publisher {
         if starts_over {
             changes.scope = Scope::Unrelated;
         }
-        let is_other_reader = starts_over || self.last.is_none();
-        changes.append(simulation.physics.take_changes(is_other_reader));
+        let compares_all = starts_over || self.last.is_none();
+        changes.append(simulation.physics.take_changes(compares_all));
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);
         if changes.is_empty() && self.last.as_ref().is_some_and(is_same) {
@@ -106,6 +111,7 @@ impl Snapshot {
         (self.run, self.frame)
     }
 
+    /// Returns the present state. It shares the movers, which the next step copies before it changes them.
     fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
         let physics = &simulation.physics;
@@ -129,6 +135,7 @@ impl Snapshot {
 }
 
 impl ClockReading {
+    /// Reads a clock. The speed is 0 while the clock is stopped.
     pub fn of(clock: &Clock) -> Self {
         let settings = clock.settings();
         let speed = if settings.stands_still() {

@@ -126,20 +126,22 @@ where
         Self::start(simulation, hooks, settings, spawn)
     }
 
+    /// Creates a runner with the thread that `spawn` starts. In tests, `spawn` fails.
     pub(super) fn start(
         simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
         spawn: impl FnOnce(Work<Option<Ended<H>>>) -> io::Result<JoinHandle<Option<Ended<H>>>>,
     ) -> Result<Self, StartError<(Simulation, H)>> {
-        let (to, from) = channel();
+        let (worker_sender, worker_receiver) = channel();
         let work = move || {
             // Nothing arrives if the other side has panicked.
-            let (mut worker, clock) = from.recv().ok()?;
+            let (mut worker, clock) = worker_receiver.recv().ok()?;
             run(&mut worker, clock);
             Some(worker.end(clock.now()))
         };
-        // This comes first: if no thread starts, the simulation stays as it is. There may be no clock either.
+        // The thread starts before it has its worker: if it does not start, the simulation stays as it is. A system
+        // without threads may have no clock either.
         let handle = match spawn(Box::new(work)) {
             Ok(handle) => handle,
             Err(source) => return Err(StartError::new((simulation, hooks), source)),
@@ -147,7 +149,8 @@ where
         let clock = WallClock::new(simulation.clock().real_time());
         let (mut runner, worker) = Self::without_thread(simulation, hooks, settings);
         runner.thread = Some(Thread { handle, clock });
-        to.send((worker, clock)).expect("the thread is waiting");
+        let sent = worker_sender.send((worker, clock));
+        sent.expect("the thread is waiting");
         Ok(runner)
     }
 
@@ -176,6 +179,7 @@ where
             has_unsent_removals: false,
             recoveries: AtomicUsize::new(0),
         };
+        // The worker has sent the present state.
         runner.view.fetch(&runner.mailbox);
         runner.view.begin();
         (runner, worker)
@@ -267,6 +271,7 @@ where
         }
     }
 
+    /// Sends the list of bodies to remove, which the worker empties. If the queue is full, the next frame sends it.
     fn send_removals(&mut self) {
         let sent = self.send(Message::RemoveAll(Arc::clone(&self.removals)));
         // If the thread has ended, there is nothing left to remove.
@@ -306,13 +311,17 @@ where
         Ok(())
     }
 
+    /// Sends a message to the worker. After a panic, a call or a question is sent only once a recovery was requested,
+    /// because the worker would drop it.
     fn send(&self, message: Message<H>) -> Result<(), SendError<Message<H>>> {
         let Some(sender) = &self.sender else {
             return Err(SendError::Ended(message));
         };
+        let handled_recoveries = self.view.recoveries();
+        let is_recovering = handled_recoveries != self.recoveries.load(Ordering::Relaxed);
         let would_run = matches!(message, Message::RemoveAll(_) | Message::Recover)
             || !self.view.is_stopped()
-            || self.view.recoveries() != self.recoveries.load(Ordering::Relaxed);
+            || is_recovering;
         if !would_run {
             return Err(SendError::Stopped(message));
         }
@@ -381,10 +390,12 @@ where
         Arc::ptr_eq(&self.mailbox, mailbox)
     }
 
-    /// Gives the picture back to the simulation.
+    /// Ends the game's side: removes the bodies whose removal was not handled, and gives the screen back to the
+    /// simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
         self.view.fetch(&self.mailbox);
         discard(self.failures());
+        // After a panic in a step of Rapier, its world must not be edited.
         if !simulation.physics.is_poisoned {
             // The queue may have been full.
             for key in lock(&self.removals).drain(..) {

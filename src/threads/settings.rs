@@ -45,12 +45,13 @@ impl RunnerSettings {
         self.call_capacity.clamp(1, 65_536)
     }
 
+    /// Returns how far frames are behind the present, in steps: the step that interpolation needs, and the slack.
     pub(super) fn delay(&self) -> f64 {
-        1.0 + steps(self.slack)
+        1.0 + valid_slack(self.slack)
     }
 
     /// Returns how many states are handed over: the states on both sides of the delay, and one more for a late reader.
-    /// With semi-fixed stepping, each whole step is followed by the rest of its frame.
+    /// With semi-fixed stepping, a step of the delay may be two states: a whole step and the rest of its frame.
     pub(super) fn states(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
         #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
@@ -59,7 +60,12 @@ impl RunnerSettings {
     }
 }
 
-fn steps(set: f32) -> f64 {
+/// Returns the slack within its limits.
+fn valid_slack(slack: f32) -> f64 {
     // NaN becomes 0.
-    if set > 0.0 { set.min(60.0).into() } else { 0.0 }
+    if slack > 0.0 {
+        slack.min(60.0).into()
+    } else {
+        0.0
+    }
 }

@@ -36,9 +36,10 @@ pub struct View<E> {
     /// How far the picture was behind the present in the last frame, in seconds.
     delay: Option<f64>,
     /// The longest step in this second and in the one before, in seconds of simulated time, so that steps of uneven
-    /// length do not change the speed of the picture. `second` is how much of this one has passed.
-    longest: [f64; 2],
-    second: f64,
+    /// length do not change the speed of the picture.
+    longest_steps: [f64; 2],
+    /// How much of this second has passed.
+    passed_of_second: f64,
     /// The time for which extrapolated bodies were last displayed, in seconds.
     extrapolated_to: f64,
     is_starved: bool,
@@ -55,8 +56,8 @@ impl<E> View<E> {
             displayed: None,
             last_present: None,
             delay: None,
-            longest: [0.0; 2],
-            second: 0.0,
+            longest_steps: [0.0; 2],
+            passed_of_second: 0.0,
             extrapolated_to: 0.0,
             is_starved: false,
         }
@@ -79,6 +80,7 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
+    /// Prepares for the first frame, once the first state has arrived.
     pub(super) fn begin(&mut self) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
@@ -88,11 +90,13 @@ impl<E> View<E> {
         self.screen.prepare_for(&snapshot.movers);
     }
 
+    /// Receives the mail, and displays the frame at the real time `now`.
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
         self.fetch(mailbox);
         self.show(now);
     }
 
+    /// Receives a state, if there is a new one, and the reading of the clock from the same thread.
     pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {
@@ -107,84 +111,93 @@ impl<E> View<E> {
         self.mail.replace_events(later);
     }
 
+    /// Displays the frame at the real time `now`: the simulation's time then, less the delay, but nothing later than
+    /// the newest state. The displayed time goes back only if the simulation does.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
-            // The lists belong to the frame before this view.
+            // The changes that the screen has belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
             return self.screen.clear_changes(frame, self.screen.time());
         };
         let newest = (snapshot.run, snapshot.time);
-        // If the state belongs to another simulation, or to one that went back in time, the displayed time does not.
-        let end = snapshot.time.as_secs_f64();
-        let is_its = match self.newest.replace(newest) {
+        let newest_time = snapshot.time.as_secs_f64();
+        // The displayed time starts over if the newest state belongs to another simulation, or to one that went back in
+        // time.
+        let continues = match self.newest.replace(newest) {
             Some((run, time)) => run == newest.0 && time <= newest.1,
-            // The first state continues from what the simulation has displayed.
-            None => self.screen.time() <= end,
+            // The first state continues from the time that the simulation displayed last.
+            None => self.screen.time() <= newest_time,
         };
-        let last = if is_its { self.screen.time() } else { 0.0 };
-        if !is_its {
+        let last_shown = if continues { self.screen.time() } else { 0.0 };
+        if !continues {
             self.extrapolated_to = 0.0;
         }
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
         let passed = present - self.last_present.replace(present).unwrap_or(present);
-        let due = present - self.delay(passed.max(0.0), is_its);
-        self.is_starved = speed > 0.0 && due > end;
-        let by = if speed == 0.0 {
+        let due = present - self.delay(passed.max(0.0), continues);
+        self.is_starved = speed > 0.0 && due > newest_time;
+        let min_advance = if speed == 0.0 {
             // No other step will follow, so the picture runs on to the newest state, and stays there.
             elapsed.as_secs_f64()
-        } else if last > 0.0 && last > due - passed {
+        } else if last_shown > 0.0 && last_shown > due - passed {
             // A picture that is ahead of its time runs at half speed until it no longer is.
             passed.max(0.0) / 2.0
         } else {
             0.0
         };
-        let decayed = if speed > 0.0 { elapsed } else { Duration::ZERO };
-        self.show_time(due.max(last + by).min(end), decayed);
+        let time = due.max(last_shown + min_advance).min(newest_time);
+        // Visual errors do not decay in a pause.
+        let decay_time = if speed > 0.0 { elapsed } else { Duration::ZERO };
+        self.show_time(time, decay_time);
     }
 
-    /// Returns how far the picture is behind the present. If steps get shorter for good, the picture runs at one and a
-    /// half times its speed until it has caught up. `passed` is the time since the last frame.
-    fn delay(&mut self, passed: f64, is_its: bool) -> f64 {
+    /// Returns how far the picture is behind the present, in seconds. If steps get shorter for good, the picture runs
+    /// at one and a half times its speed until it has caught up. `passed` is the simulated time since the last frame,
+    /// and `continues` is whether that frame displayed the same simulation.
+    fn delay(&mut self, passed: f64, continues: bool) -> f64 {
         let steps = self.mail.states.iter().map(|state| state.snapshot.dt);
         let longest = steps.fold(0.0, f64::max);
-        self.second += passed;
-        if !is_its {
-            self.longest = [longest; 2];
-        } else if self.second >= 1.0 {
-            self.longest = [longest, self.longest[0]];
-            self.second = 0.0;
+        self.passed_of_second += passed;
+        if !continues {
+            self.longest_steps = [longest; 2];
+        } else if self.passed_of_second >= 1.0 {
+            self.longest_steps = [longest, self.longest_steps[0]];
+            self.passed_of_second = 0.0;
         } else {
-            self.longest[0] = self.longest[0].max(longest);
+            self.longest_steps[0] = self.longest_steps[0].max(longest);
         }
-        let target = self.settings.delay() * self.longest[0].max(self.longest[1]);
-        let last = self.delay.filter(|_| is_its).unwrap_or(target);
+        let [this_second, last_second] = self.longest_steps;
+        let target = self.settings.delay() * this_second.max(last_second);
+        let last = self.delay.filter(|_| continues).unwrap_or(target);
         *self.delay.insert(target.max(last - passed / 2.0))
     }
 
+    /// Displays the simulated time `time`, in seconds, with visual errors that have decayed for `elapsed`.
     fn show_time(&mut self, time: f64, elapsed: Duration) {
         // Chooses the first state at or after this time, or the newest if there is none. As in one thread, a moment
         // between two steps belongs to the later one.
         let states = &mut self.mail.states;
         let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
-        let place = states.partition_point(is_over);
-        let place = place.min(states.len() - 1);
+        let chosen = states.partition_point(is_over);
+        let chosen = chosen.min(states.len() - 1);
         let mut changes = Changes::default();
-        for state in states.range_mut(..=place) {
+        for state in states.range_mut(..=chosen) {
             changes.append(std::mem::take(&mut state.changes));
         }
         // An earlier state is never displayed after a later one, even if the simulation goes back in time, because its
         // bodies may have been removed since.
-        states.drain(..place);
+        states.drain(..chosen);
         let snapshot = Arc::clone(&states[0].snapshot);
-        // At first and after a rewind, the states before the step may be unknown. The picture is then that of the step's
-        // beginning.
+        // At first and after a rewind, the states before the step may be unknown. The picture is then that of the
+        // step's beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
         let skipped = time - self.screen.time() - elapsed.as_secs_f64();
-        let is_continued = self.displayed.is_none() && changes.scope != Scope::Unrelated;
-        if is_continued && skipped > elapsed.as_secs_f64() {
-            // The first picture begins where bodies are displayed, if they would otherwise skip more than a frame.
+        let is_first_picture = self.displayed.is_none() && changes.scope != Scope::Unrelated;
+        if is_first_picture && skipped > elapsed.as_secs_f64() {
+            // The first picture of a view begins where the simulation's last picture has the bodies, with a visual
+            // error. Without it they would skip more than a frame.
             let froms = self.screen.froms(&snapshot.movers, &changes.rest);
             changes.list.splice(0..0, froms);
         }
@@ -199,7 +212,8 @@ impl<E> View<E> {
         {
             return self.screen.clear_changes(frame, time);
         }
-        // If the next step became shorter, bodies are not extrapolated back.
+        // Extrapolated bodies are displayed this many seconds after the state. If the next step became shorter, they do
+        // not go back.
         let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(lead);
         let context = PictureContext {
@@ -215,10 +229,12 @@ impl<E> View<E> {
         self.displayed = Some((snapshot, alpha));
     }
 
+    /// Returns how far extrapolated bodies were last displayed ahead of a state.
     fn seconds_ahead_of(&self, state: &Snapshot) -> f32 {
         rounded(self.extrapolated_to - state.time.as_secs_f64())
     }
 
+    /// Receives the mail. If the physics is using the mailbox, the next frame receives it.
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
         mailbox.take(&mut self.mail, &self.settings);
     }
@@ -325,8 +341,9 @@ impl<E> View<E> {
         self.mail.recoveries
     }
 
+    /// Returns all failures that have arrived, even since the last frame, unless the physics is using the mailbox.
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
-        mailbox.try_with(|there| self.mail.append_failures(there));
+        mailbox.try_with(|contents| self.mail.append_failures(contents));
         own(&mut self.mail.failures).drain(..).collect()
     }
 

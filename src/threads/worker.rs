@@ -67,15 +67,19 @@ pub struct Worker<H: Hooks> {
     settings: RunnerSettings,
     /// `None` once nobody can send any more.
     receiver: Option<Receiver<Message<H>>>,
+    /// Messages that were received and not handled yet.
     arrived: VecDeque<Message<H>>,
-    asked: Vec<Query>,
+    /// Questions without an answer yet.
+    unanswered: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
     outgoing: Mail<H::Error>,
     now: Duration,
-    steps: u64,
-    measured: Duration,
+    /// The number of steps since the last measurement, and its real time.
+    unmeasured_steps: u64,
+    measured_until: Duration,
     publisher: Publisher,
-    broken: Option<u64>,
+    /// The tick of the step that panicked, until physics has recovered.
+    panicked: Option<u64>,
     /// Bodies of entities removed since the newest kept state, which still has them, with the ticks of the removals.
     removed: Vec<(u64, BodyKey)>,
 }
@@ -108,22 +112,22 @@ impl<H: Hooks> Worker<H> {
     ) -> Self {
         let mut worker = Self {
             publisher: Publisher::new(&simulation),
-            measured: simulation.clock().real_time(),
+            measured_until: simulation.clock().real_time(),
             simulation,
             hooks,
             settings,
             receiver: Some(receiver),
             arrived: VecDeque::new(),
-            asked: Vec::new(),
+            unanswered: Vec::new(),
             mailbox,
             outgoing: Mail::default(),
             now: Duration::ZERO,
-            steps: 0,
-            broken: None,
+            unmeasured_steps: 0,
+            panicked: None,
             removed: Vec::new(),
         };
+        // The runner needs a first state. The mailbox is free, because the runner does not exist yet.
         worker.publish();
-        // The other side does not use the mailbox yet.
         worker.hand_over();
         worker
     }
@@ -149,13 +153,13 @@ impl<H: Hooks> Worker<H> {
         self.fetch();
         self.now = now;
         // The game's values may panic wherever they are dropped.
-        let steps = AssertUnwindSafe(|| self.make_due_steps());
+        let steps = AssertUnwindSafe(|| self.run_due_steps());
         if let Err(payload) = catch_unwind(steps) {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        let again = self.hand_over();
-        let next = self.deadline();
-        next.into_iter().chain(again).min()
+        let retry_at = self.hand_over();
+        let next_step_at = self.deadline();
+        next_step_at.into_iter().chain(retry_at).min()
     }
 
     /// Calls [`run_until`](Self::run_until) once more, and returns the simulation and the hooks like [`Runner::stop`].
@@ -181,20 +185,22 @@ impl<H: Hooks> Worker<H> {
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
-        if self.broken.is_none() {
+        if self.panicked.is_none() {
             // A late worker drops the steps that are left.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
-        // Nobody else uses the mailbox now, so nothing is left over.
+        // Nobody else uses the mailbox now, so all mail is handed over.
         self.hand_over();
-        if self.broken.is_some() && !self.simulation.physics.is_poisoned {
+        // After a panic, removals wait for a recovery. If Rapier panicked, its world must not be edited.
+        if self.panicked.is_some() && !self.simulation.physics.is_poisoned {
             for (_, key) in self.removed {
                 self.simulation.physics.remove(key);
             }
         }
+        // Values of the game may panic when they are dropped, and must not do so with the worker.
         discard(self.arrived);
         discard(self.receiver.iter().flat_map(Receiver::try_iter));
-        discard(self.asked);
+        discard(self.unanswered);
         discard(std::mem::take(own(&mut self.outgoing.failures)));
         (self.simulation, self.hooks)
     }
@@ -210,13 +216,14 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Waits until a message comes, for at most `most`. Returns `false` once nobody can send any more.
-    pub(super) fn wait(&mut self, most: Option<Duration>) -> bool {
+    /// Waits for a message, for at most `max_wait`, or without a limit if that is `None`. Returns `false` once nobody
+    /// can send any more.
+    pub(super) fn wait(&mut self, max_wait: Option<Duration>) -> bool {
         let Some(receiver) = &self.receiver else {
             return false;
         };
-        let message = match most {
-            Some(most) => receiver.recv_timeout(most),
+        let message = match max_wait {
+            Some(max_wait) => receiver.recv_timeout(max_wait),
             None => receiver.recv().map_err(RecvTimeoutError::from),
         };
         match message {
@@ -227,23 +234,25 @@ impl<H: Hooks> Worker<H> {
         true
     }
 
+    /// Records the cost of the steps that were run from `start` to `end`, for the game.
     pub(super) fn measure(&mut self, start: Duration, end: Duration) {
-        let steps = std::mem::take(&mut self.steps);
+        let steps = std::mem::take(&mut self.unmeasured_steps);
         let busy = if steps > 0 {
             end.saturating_sub(start)
         } else {
             Duration::ZERO
         };
-        let elapsed = end.saturating_sub(std::mem::replace(&mut self.measured, end));
+        let elapsed = end.saturating_sub(std::mem::replace(&mut self.measured_until, end));
         self.outgoing.step_cost.record(elapsed, busy, steps);
     }
 
-    /// Returns how long after the last frame the next step is due, in real time, or `None` in a pause.
+    /// Returns how long after the last frame the next step is due, in real time, or `None` in a pause or after a panic.
     fn until_next_step(&self) -> Option<Duration> {
         let until = self.simulation.clock().until_next_step();
-        until.filter(|_| self.broken.is_none())
+        until.filter(|_| self.panicked.is_none())
     }
 
+    /// Returns when the next step is due, in real time, or `None` in a pause or after a panic.
     fn deadline(&self) -> Option<Duration> {
         Some(self.real_time().saturating_add(self.until_next_step()?))
     }
@@ -252,31 +261,33 @@ impl<H: Hooks> Worker<H> {
         self.simulation.clock().real_time()
     }
 
-    fn make_due_steps(&mut self) {
+    /// Handles the messages before each step, and runs the steps that are due, up to a limit.
+    fn run_due_steps(&mut self) {
         for _ in 0..MOST_STEPS_AT_ONCE {
             self.handle_messages();
             if self.deadline().is_none_or(|next| next > self.now) {
                 break;
             }
-            self.make_due_step();
+            self.run_due_step();
         }
     }
 
     /// Runs the next step, whose deadline has passed, as a frame that lasts exactly until then.
-    fn make_due_step(&mut self) {
+    fn run_due_step(&mut self) {
         let Some(due) = self.deadline() else {
             return;
         };
-        // The thread is too far behind to catch up, so all later steps are postponed.
+        // If the thread is too far behind to catch up, all later steps move back by the lag.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.drop_lag(lag);
         }
         if let Some(until) = self.until_next_step() {
-            self.run_step(until);
+            self.run_frame_with_step(until);
         }
     }
 
+    /// Lets real time pass without steps, and counts it as dropped.
     fn drop_lag(&mut self, lag: Duration) {
         self.simulation.skip_real_time(lag);
         self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
@@ -295,9 +306,9 @@ impl<H: Hooks> Worker<H> {
             // A pause begins now, and the steps that were due before do not run.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
-        if self.broken.is_none() && !self.is_step_near() {
+        if self.panicked.is_none() && !self.is_step_near() {
             // The changes have to be displayed now, because no step that would display them is near.
-            if self.make_frame(Duration::ZERO) {
+            if self.run_frame(Duration::ZERO) {
                 self.publish();
                 self.answer_between_steps();
             }
@@ -312,25 +323,27 @@ impl<H: Hooks> Worker<H> {
             Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
             None => passed,
         };
-        let is_made = !passed.is_zero() && self.broken.is_none() && self.make_frame(passed);
-        // The hook before the frame may have ended a pause.
-        if is_made && self.simulation.frame().steps > 0 {
+        let has_run = !passed.is_zero() && self.panicked.is_none() && self.run_frame(passed);
+        // No step was due, but the hook before the frame may have ended a pause or sped up the clock.
+        if has_run && self.simulation.frame().steps > 0 {
             self.publish();
         }
     }
 
-    /// Returns whether the next step comes as soon as at speed 1, or sooner.
+    /// Returns whether the next step comes as soon as at speed 1, or sooner. Its state then displays changes soon
+    /// enough.
     fn is_step_near(&self) -> bool {
         let period = self.simulation.clock().settings().rate().period();
         let until = self.until_next_step();
         until.is_some_and(|until| until <= period)
     }
 
+    /// Handles the messages that have arrived, in the order sent. Questions wait for their answer.
     fn handle_arrived(&mut self) {
         while let Some(message) = self.arrived.pop_front() {
             match message {
-                Message::Call(call) => self.run(call),
-                Message::Query(query) => self.asked.push(query),
+                Message::Call(call) => self.run_call(call),
+                Message::Query(query) => self.unanswered.push(query),
                 Message::RemoveAll(removals) => {
                     let keys = std::mem::take(&mut *lock(&removals));
                     self.remove_all(keys);
@@ -343,8 +356,9 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    fn run(&mut self, call: Call<H>) {
-        if self.broken.is_some() {
+    /// Runs a call, or drops it after a panic.
+    fn run_call(&mut self, call: Call<H>) {
+        if self.panicked.is_some() {
             return discard([call]);
         }
         let real_time = self.real_time();
@@ -356,37 +370,41 @@ impl<H: Hooks> Worker<H> {
         self.detect_replaced(real_time);
     }
 
-    fn run_step(&mut self, until: Duration) {
-        if !self.make_frame(until) {
+    /// Runs a frame of this length, which ends when the next step is due, and sends the state and the answers
+    /// to questions.
+    fn run_frame_with_step(&mut self, frame_time: Duration) {
+        if !self.run_frame(frame_time) {
             return;
         }
         self.publish();
         let frame = self.simulation.frame();
         if frame.steps > 0 {
-            for query in self.asked.drain(..) {
+            for query in self.unanswered.drain(..) {
                 answer(query, &self.simulation, own(&mut self.outgoing.failures));
             }
         } else if frame.dropped.aborted > 0 || !self.is_step_near() {
+            // A hook has failed, or has stopped or slowed down the clock. If not, the step comes soon.
             self.answer_between_steps();
         }
     }
 
     /// Runs a frame of the simulation, with the steps that are due. Returns `false` after a panic.
-    fn make_frame(&mut self, frame_time: Duration) -> bool {
+    fn run_frame(&mut self, frame_time: Duration) -> bool {
         span!(
             "frame",
             number = self.simulation.frame().number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
         let (tick, real_time) = (self.simulation.clock().tick(), self.real_time());
-        let end = real_time.saturating_add(frame_time);
-        let frame_time = FrameTime::of_step(frame_time).late_by(self.now.saturating_sub(end));
+        let frame_end = real_time.saturating_add(frame_time);
+        let late = self.now.saturating_sub(frame_end);
+        let frame_time = FrameTime::of_step(frame_time).late_by(late);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        let make = || {
+        let run = || {
             simulation.begin_frame_with(hooks, frame_time)?;
             simulation.run_steps(hooks)
         };
-        match catch_unwind(AssertUnwindSafe(make)) {
+        match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(())) => (),
             Ok(Err(error)) => self.report(Failure::Hook { tick, error }),
             Err(payload) => {
@@ -394,10 +412,10 @@ impl<H: Hooks> Worker<H> {
                 return false;
             }
         }
-        self.detect_replaced(end);
+        self.detect_replaced(frame_end);
         self.simulation.close_frame();
         let frame = self.simulation.frame();
-        self.steps += frame.steps + frame.resimulated;
+        self.unmeasured_steps += frame.steps + frame.resimulated;
         true
     }
 
@@ -405,59 +423,63 @@ impl<H: Hooks> Worker<H> {
         own(&mut self.outgoing.failures).push_back(failure);
     }
 
+    /// Stops physics after a panic in or before the step of this tick, and reports the panic.
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
-        self.broken = Some(tick);
+        self.panicked = Some(tick);
         self.outgoing.reading = self.reading();
         self.report(Failure::Panic { tick, payload });
         // Nobody would answer these questions.
-        discard(self.asked.drain(..));
+        discard(self.unanswered.drain(..));
     }
 
     /// Continues after a panic, from the newest state before it. After a panic of a hook, that is the present one if no
     /// state is kept.
     fn recover(&mut self) {
-        let Some(tick) = self.broken else {
+        let Some(panicked) = self.panicked else {
             return;
         };
         // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
         self.simulation.close_frame();
         // If a call panicked before the step, only the state before the previous step is kept.
-        let newest = self.simulation.newest_kept(tick);
-        let here = self.simulation.physics.tick();
-        if self.simulation.rewind(newest.unwrap_or(here)).is_ok() {
-            self.broken = None;
-            // Another recovery may go back to the same state.
-            let here = self.simulation.physics.tick();
-            self.removed.retain(|(at, _)| *at >= here);
-            for (at, key) in &mut self.removed {
-                *at = here;
+        let newest_kept = self.simulation.newest_kept(panicked);
+        let present = self.simulation.physics.tick();
+        let target = newest_kept.unwrap_or(present);
+        if self.simulation.rewind(target).is_ok() {
+            self.panicked = None;
+            // The recovered state has the bodies that were removed after it. They stay listed, because another recovery
+            // may go back to the same state.
+            let recovered = self.simulation.physics.tick();
+            self.removed.retain(|(tick, _)| *tick >= recovered);
+            for (tick, key) in &mut self.removed {
+                *tick = recovered;
                 self.simulation.physics.remove(*key);
             }
         }
     }
 
-    /// Removes bodies, now or, after a panic, from the state that the simulation recovers.
+    /// Removes bodies, now or, after a panic, from the state that the simulation recovers. Lists them until a later
+    /// state is kept, to remove them again from a recovered state.
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
-        let tick = self.simulation.physics.tick();
-        let newest = self.simulation.newest_kept(self.broken.unwrap_or(tick));
-        (self.removed).retain(|(at, _)| newest.is_some_and(|newest| newest <= *at));
-        self.removed.extend(keys.iter().map(|key| (tick, *key)));
-        if self.broken.is_none() {
+        let present = self.simulation.physics.tick();
+        let newest_kept = (self.simulation).newest_kept(self.panicked.unwrap_or(present));
+        (self.removed).retain(|(tick, _)| newest_kept.is_some_and(|kept| kept <= *tick));
+        self.removed.extend(keys.iter().map(|key| (present, *key)));
+        if self.panicked.is_none() {
             for key in keys {
                 self.simulation.physics.remove(key);
             }
         }
     }
 
-    /// Detects that a call or a hook has replaced the simulation or its state. A clock that is not at `real_time`, where
-    /// this one would be, continues from now.
-    fn detect_replaced(&mut self, real_time: Duration) {
-        // A body that a game removed later, or from another state, is not removed from this one.
-        let tick = self.simulation.physics.tick();
-        self.removed.retain(|(at, _)| *at <= tick);
+    /// Detects that a call or a hook has replaced the simulation or its state. If the clock is not at `expected`, the
+    /// real time of the replaced clock, it continues from now.
+    fn detect_replaced(&mut self, expected: Duration) {
+        // A body that the game removed in a later or in another state is not removed from this one.
+        let present = self.simulation.physics.tick();
+        self.removed.retain(|(tick, _)| *tick <= present);
         if self.publisher.detect_replaced(&mut self.simulation) {
             self.removed.clear();
-            if self.real_time() != real_time {
+            if self.real_time() != expected {
                 self.simulation.set_real_time(self.now);
             }
         }
@@ -466,15 +488,17 @@ impl<H: Hooks> Worker<H> {
     /// Answers queries so that they see the changes since the last step. They run on a copy, because the world itself
     /// detects the changes in the next step.
     fn answer_between_steps(&mut self) {
-        if !self.asked.is_empty() {
+        if !self.unanswered.is_empty() {
             self.simulation.with_fresh_queries(|copy| {
-                for query in self.asked.drain(..) {
+                for query in self.unanswered.drain(..) {
                     answer(query, copy, own(&mut self.outgoing.failures));
                 }
             });
         }
     }
 
+    /// Adds the present state to the mail, unless a view would display the same. If the game has read no mail for long,
+    /// this state replaces the changes before it.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
         if self.outgoing.unread >= MOST_UNREAD {
@@ -485,17 +509,18 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.states.extend(update);
     }
 
+    /// Reads the clock, for the view. Its speed is 0 in a pause and after a panic.
     fn reading(&self) -> ClockReading {
         let mut reading = ClockReading::of(self.simulation.clock());
-        if self.broken.is_some() {
-            // No state will follow, as in a pause.
+        if self.panicked.is_some() {
             reading.speed = 0.0;
         }
         reading
     }
 
+    /// Puts the mail into the mailbox. If the game is using it, returns when to try again, in real time.
     fn hand_over(&mut self) -> Option<Duration> {
-        self.outgoing.is_stopped = self.broken.is_some();
+        self.outgoing.is_stopped = self.panicked.is_some();
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
 }

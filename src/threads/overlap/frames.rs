@@ -15,10 +15,10 @@ use super::super::mailbox::{ClockReading, Update};
 use super::{Lent, Overlap, UnderWay};
 
 impl Overlap {
-    /// Runs frames until the last one is displayed. Frames before the end of the step under way wait for it, and the
-    /// game does not, unless a frame needs that step.
-    pub(super) fn run<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        self.publish_other();
+    /// Runs the pending frames. If the thread runs a step that a frame does not need yet, this frame only advances the
+    /// displayed time, and waits for the step. If it does need the step, the game waits.
+    pub(super) fn run_pending<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        self.publish_if_replaced();
         loop {
             let Lent::Away(under_way) = &mut self.lent else {
                 let Some(frame_time) = self.pending.pop_front() else {
@@ -28,25 +28,27 @@ impl Overlap {
                 continue;
             };
             let slack = self.view.slack();
-            let next = self.pending.get(under_way.waiting);
-            let mut clock = under_way.clock.clone();
-            if let Some(frame_time) = next {
-                clock.begin_frame(*frame_time);
+            let next_frame = self.pending.get(under_way.waiting);
+            let mut next_clock = under_way.clock.clone();
+            if let Some(frame_time) = next_frame {
+                next_clock.begin_frame(*frame_time);
             }
             if is_needed(under_way.step, &under_way.clock, slack)
-                || (next.is_some() && is_needed(under_way.step, &clock, slack))
+                || (next_frame.is_some() && is_needed(under_way.step, &next_clock, slack))
             {
                 self.finish_step(hooks)?;
-            } else if next.is_some() {
+            } else if next_frame.is_some() {
                 under_way.waiting += 1;
-                self.view.receive(None, ClockReading::of(&clock));
-                under_way.clock = clock;
+                self.view.receive(None, ClockReading::of(&next_clock));
+                under_way.clock = next_clock;
             } else {
                 return Ok(());
             }
         }
     }
 
+    /// Waits for the step under way, and runs the frames that wait for it, with all of their steps, so that the
+    /// simulation has its state. Frames that are not run after an error stay pending.
     pub(super) fn finish<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let waiting = match &self.lent {
             Lent::Here(_) => 0,
@@ -66,16 +68,18 @@ impl Overlap {
         result
     }
 
+    /// Runs a frame, or its steps but the last, which it sends to the thread. [`finish_step`](Self::finish_step) then
+    /// ends the frame.
     fn run_frame<H: Hooks + ?Sized>(
         &mut self,
         frame_time: FrameTime,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
-        // Later frames wait if a hook of an earlier one has failed.
+        // The frame may have waited for a step, or since a hook of an earlier frame failed.
         let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
         let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
         self.receive(None);
-        self.publish_other();
+        self.publish_if_replaced();
         result?;
         while let Some(step) = self.simulation.next_step() {
             if step.is_resimulated || !step.is_last {
@@ -84,11 +88,12 @@ impl Overlap {
                 self.publish();
                 continue;
             }
+            // Resimulated steps have replaced events that the view would display before the next state arrives.
             (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // The step is not run if the hook has replaced the state.
             if self.simulation.physics.current_step() == Some(step) {
-                self.send(step, hooks.physics_hooks());
+                self.send_step(step, hooks.physics_hooks());
                 return Ok(());
             }
         }
@@ -96,7 +101,9 @@ impl Overlap {
         Ok(())
     }
 
-    fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+    /// Sends the physics to the thread, which runs this step with the hooks of Rapier.
+    fn send_step(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+        // A copy of the clock runs on while the simulation has no physics.
         let mut clock = self.simulation.clock().clone();
         clock.count_step();
         let under_way = Lent::Away(UnderWay {
@@ -105,18 +112,21 @@ impl Overlap {
             waiting: 0,
         });
         let mut physics = std::mem::replace(&mut self.lent, under_way).into_spare();
+        // This swaps the two: the simulation gets the empty state, and `physics` is the state to send.
         self.simulation.lend_physics(&mut physics);
-        if let Some(to) = &self.to {
+        if let Some(jobs) = &self.jobs {
             // The thread is waiting for just this job.
-            let _ = to.send((physics, hooks));
+            let _ = jobs.send((physics, hooks));
         }
     }
 
+    /// Waits for the step under way, calls the hook after it, and ends the frame. Does nothing if no step is under way.
+    /// A panic of the step continues here.
     fn finish_step<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let Lent::Away(UnderWay { step, .. }) = self.lent else {
             return Ok(());
         };
-        let done = own(&mut self.from)
+        let done = own(&mut self.done)
             .recv()
             .expect("the thread ends only after this");
         let mut physics = done.physics;
@@ -130,6 +140,7 @@ impl Overlap {
         result
     }
 
+    /// Ends the frame and publishes its state, unless the thread has the physics.
     pub(super) fn end_frame(&mut self) {
         if matches!(self.lent, Lent::Here(_)) {
             self.simulation.close_frame();
@@ -137,11 +148,13 @@ impl Overlap {
         }
     }
 
+    /// Gives the view a state, if there is a new one, and the simulated time.
     fn receive(&mut self, update: Option<Update>) {
         (self.view).receive(update, ClockReading::of(self.simulation.clock()));
     }
 
-    fn publish_other(&mut self) {
+    /// Publishes the state if the game has replaced it or the simulation, so that frames display it at once.
+    fn publish_if_replaced(&mut self) {
         if matches!(self.lent, Lent::Here(_))
             && self.publisher.detect_replaced(&mut self.simulation)
         {
@@ -149,6 +162,7 @@ impl Overlap {
         }
     }
 
+    /// Gives the view the present state, unless it displays the same, and the simulated time.
     pub(super) fn publish(&mut self) {
         self.publisher.detect_replaced(&mut self.simulation);
         let update = self.publisher.publish(&mut self.simulation);
@@ -156,14 +170,15 @@ impl Overlap {
     }
 }
 
-/// Returns whether the end of this step is needed: for the next step, for a picture that is `slack` of a step later
-/// than in one thread, or because the clock is stopped.
+/// Returns whether a frame at this clock needs the end of the step: because the next step is due, for its picture,
+/// which is `slack` of a step later than in one thread, or because the clock is stopped.
 fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
     let length = step.end_time.saturating_sub(step.start_time);
     let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));
     clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
 }
 
+/// The state whose current step the thread runs, and the hooks of Rapier.
 pub type Job = (Box<Physics>, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
 
 pub struct Done {
@@ -175,11 +190,13 @@ pub struct Done {
 
 pub type Payload = Box<dyn Any + Send>;
 
+/// Runs steps on the thread, and sends the states back, until nobody sends or receives any more. A panic is sent back
+/// too.
 pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, hooks) in jobs {
         let mut record = None;
         let step = || {
-            // Hooks may panic when they are dropped, too.
+            // Hooks may panic when they are dropped, so they are dropped in here, where panics are caught.
             let hooks = hooks;
             record = physics.run_step(or_no_hooks(hooks.as_deref()));
         };

@@ -60,9 +60,10 @@ use frames::{Done, Job, run_steps};
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,
-    /// `None` once the thread is to end.
-    to: Option<Sender<Job>>,
-    from: Mutex<Receiver<Done>>,
+    /// Sends steps to the thread, or `None` once the thread is to end.
+    jobs: Option<Sender<Job>>,
+    /// Receives the states after the steps.
+    done: Mutex<Receiver<Done>>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
     /// Frames that have not run yet.
@@ -82,6 +83,7 @@ enum Lent {
 }
 
 impl Lent {
+    /// Returns an empty state for the simulation.
     fn into_spare(self) -> Box<Physics> {
         match self {
             Self::Here(spare) => spare,
@@ -121,14 +123,15 @@ impl Overlap {
         Self::start(simulation, spawn)
     }
 
+    /// Creates an overlap with the thread that `spawn` starts. In tests, `spawn` fails.
     pub(super) fn start(
         mut simulation: Simulation,
         spawn: impl FnOnce(Work<()>) -> io::Result<JoinHandle<()>>,
     ) -> Result<Self, StartError<Simulation>> {
-        let (to, jobs) = channel();
-        let (done, from) = channel();
+        let (job_sender, job_receiver) = channel();
+        let (done_sender, done_receiver) = channel();
         // This comes first: if no thread starts, the simulation stays as it is.
-        let thread = match spawn(Box::new(move || run_steps(jobs, &done))) {
+        let thread = match spawn(Box::new(move || run_steps(job_receiver, &done_sender))) {
             Ok(thread) => thread,
             Err(source) => return Err(StartError::new(simulation, source)),
         };
@@ -144,8 +147,8 @@ impl Overlap {
             publisher: Publisher::new(&simulation),
             simulation,
             lent: Lent::Here(Box::default()),
-            to: Some(to),
-            from: Mutex::new(from),
+            jobs: Some(job_sender),
+            done: Mutex::new(done_receiver),
             thread: Some(thread),
             pending: VecDeque::new(),
         };
@@ -170,7 +173,7 @@ impl Overlap {
             self.simulation.check_world();
         }
         self.pending.push_back(frame_time.into());
-        let result = self.run(hooks);
+        let result = self.run_pending(hooks);
         if result.is_err() {
             self.end_frame();
         }
@@ -196,12 +199,12 @@ impl Overlap {
     /// [`InputQueue`](crate::input::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
-        let (clock, counted) = match &self.lent {
+        let (clock, counted_frames) = match &self.lent {
             Lent::Here(_) => (self.simulation.clock(), 0),
             Lent::Away(under_way) => (&under_way.clock, under_way.waiting),
         };
-        let others = self.pending.iter().skip(counted);
-        others.fold(clock.real_time(), |sum, frame_time| {
+        let later_frames = self.pending.iter().skip(counted_frames);
+        later_frames.fold(clock.real_time(), |sum, frame_time| {
             sum.saturating_add(frame_time.duration())
         })
     }
@@ -233,7 +236,7 @@ impl Overlap {
         let mut result = self.finish(hooks);
         // If a hook has failed, the later frames run as in one thread.
         while !self.pending.is_empty() {
-            let later = self.run(hooks).and_then(|()| self.finish(hooks));
+            let later = self.run_pending(hooks).and_then(|()| self.finish(hooks));
             result = result.and(later);
         }
         let (screen, waiting) = self.view.take_screen();
@@ -244,7 +247,7 @@ impl Overlap {
 
 impl Drop for Overlap {
     fn drop(&mut self) {
-        self.to = None;
+        self.jobs = None;
         if let Some(thread) = self.thread.take() {
             // The thread catches its own panics.
             let _ = thread.join();
