@@ -17,6 +17,7 @@ pub(super) const START: Start = Start {
     format: 2,
 };
 
+/// The offset of the checksum in a chunk.
 const SUM_AT: usize = 1 + 4;
 
 const HEADER_LEN: usize = SUM_AT + 4;
@@ -36,7 +37,7 @@ pub(super) enum ChunkKind {
 }
 
 impl ChunkKind {
-    fn of(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         let kinds = [
             Self::Run,
             Self::Keyframe,
@@ -76,18 +77,21 @@ pub(super) struct BodySums {
     pub sums: Vec<[u8; 2]>,
 }
 
+/// Returns two bytes of a body's checksum, which keep a recording short. One difference in 65,536 has the same bytes.
 pub(super) fn short_sum(physics: &Physics, key: BodyKey) -> Option<[u8; 2]> {
     let [a, b, ..] = physics.body_checksum(key)?.to_le_bytes();
     Some([a, b])
 }
 
+/// Returns the bodies whose checksums are recorded: those that may have moved in the last step.
 pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     let bodies = physics.bodies();
-    let moves =
+    let awake =
         bodies.filter(|(_, body)| body.is_enabled() && !body.is_fixed() && !body.is_sleeping());
-    moves.map(|(key, _)| key)
+    awake.map(|(key, _)| key)
 }
 
+/// Returns an empty header, to which the contents of the chunk are appended before [`seal`] writes it.
 pub(super) fn begin() -> Vec<u8> {
     vec![0; HEADER_LEN]
 }
@@ -108,7 +112,7 @@ pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
     let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
-    Some((ChunkKind::of(kind)?, HEADER_LEN.checked_add(len)?))
+    Some((ChunkKind::from_byte(kind)?, HEADER_LEN.checked_add(len)?))
 }
 
 pub(super) struct Chunk<'r> {
@@ -118,10 +122,12 @@ pub(super) struct Chunk<'r> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoChunk {
+    /// There are fewer bytes than in a chunk, or than in this one.
     Cut,
     Damaged,
 }
 
+/// Returns the chunk at the start of these bytes, after a check of its checksum, and the bytes that follow it.
 pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     if bytes.len() < HEADER_LEN {
         return Err(NoChunk::Cut);
@@ -137,11 +143,14 @@ pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
 
 pub(super) struct StateChunk<'r> {
     pub tick: u64,
+    /// The game's part of the state.
     pub game: &'r [u8],
+    /// The bytes that [`Simulation::save`](crate::Simulation::save) returned.
     pub simulation: &'r [u8],
 }
 
 impl<'r> StateChunk<'r> {
+    /// Splits the contents of a run or keyframe chunk into its parts, which are still encoded.
     pub fn decode(contents: &'r [u8]) -> Option<Self> {
         let ((tick, game), simulation) = postcard::take_from_bytes(contents).ok()?;
         Some(Self {
@@ -152,6 +161,7 @@ impl<'r> StateChunk<'r> {
     }
 }
 
+/// Splits the contents of an input chunk into the tick of its step and the encoded input.
 pub(super) fn tick_and_input(contents: &[u8]) -> Option<(u64, &[u8])> {
     postcard::take_from_bytes(contents).ok()
 }

@@ -31,7 +31,19 @@ pub struct RecordedRun {
     pub ticks: Range<u64>,
     /// The ticks of the states from which a replay can begin. The first one begins the run.
     pub keyframes: Vec<u64>,
+    /// The offsets of the keyframes' chunks in the recording.
     offsets: Vec<usize>,
+}
+
+impl RecordedRun {
+    /// Returns a run without steps and keyframes.
+    fn beginning_at(tick: u64) -> Self {
+        Self {
+            ticks: tick..tick,
+            keyframes: Vec::new(),
+            offsets: Vec::new(),
+        }
+    }
 }
 
 /// How a recording ends. Everything before its end can be played.
@@ -75,7 +87,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
         Ok(recording)
     }
 
-    /// Lists the runs and their keyframes. A recording that was cut at its front begins with a keyframe.
+    /// Lists the runs and their keyframes, up to the end or the first damaged chunk. Returns which of these it was. A
+    /// recording that was cut at its front begins with a keyframe.
     fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
         let mut rest = &self.bytes.as_ref()[Start::LEN..];
         loop {
@@ -92,11 +105,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
                         self.fingerprint = Some(fingerprint_of(state.simulation)?);
                     }
                     if chunk.kind == ChunkKind::Run || self.runs.is_empty() {
-                        self.runs.push(RecordedRun {
-                            ticks: state.tick..state.tick,
-                            keyframes: Vec::new(),
-                            offsets: Vec::new(),
-                        });
+                        self.runs.push(RecordedRun::beginning_at(state.tick));
                     }
                     if let Some(run) = self.runs.last_mut() {
                         run.keyframes.push(state.tick);
@@ -106,7 +115,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 ChunkKind::Input => {
                     let (tick, _) =
                         chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-                    // The game may have assigned another state before this step, which is then in the next run.
+                    // If the tick does not follow, the game has assigned another state before this step, which is then
+                    // in the next run.
                     let run = self.runs.last_mut();
                     if let Some(run) = run.filter(|run| run.ticks.end == tick) {
                         run.ticks.end = tick.saturating_add(1);

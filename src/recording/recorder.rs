@@ -137,13 +137,15 @@ pub struct Recorder<W> {
     has_begun: bool,
     steps_since_state: u64,
     keyframe_bytes: u64,
-    /// The reader's knowledge from the chunks since the last state.
-    clock: Option<ClockSettings>,
-    awake: Option<Vec<BodyKey>>,
+    /// The settings and the awake bodies that were last written since the last state. A reader knows them.
+    written_settings: Option<ClockSettings>,
+    written_awake: Option<Vec<BodyKey>>,
+    /// Whether the input of a step was recorded, and its end was not.
     is_in_step: bool,
     /// The run of the state at the last frame. If it differs, the state was replaced.
     run: Option<u64>,
-    frames: u64,
+    /// How many frames the simulation had begun at the last recorded one.
+    frames_begun: u64,
 }
 
 impl<W: Write> Recorder<W> {
@@ -159,11 +161,11 @@ impl<W: Write> Recorder<W> {
             has_begun: false,
             steps_since_state: 0,
             keyframe_bytes: 0,
-            clock: None,
-            awake: None,
+            written_settings: None,
+            written_awake: None,
             is_in_step: false,
             run: None,
-            frames: 0,
+            frames_begun: 0,
         })
     }
 
@@ -187,15 +189,15 @@ impl<W: Write> Recorder<W> {
         game: &G,
         frame_time: impl Into<FrameTime>,
     ) -> Result<(), RecordError> {
-        // From here on, another run means another state.
+        // An assigned state has the number of another run after this call.
         simulation.take_over();
         let run = simulation.physics.running.known_by;
-        let is_other = std::mem::replace(&mut self.run, run) != run;
-        let frames = simulation.frames_begun;
-        let is_frame_missing = frames.saturating_sub(self.frames) > 1;
-        self.frames = frames;
-        // Changes in a step that did not run are recorded only in the state.
-        if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_other {
+        let is_replaced = std::mem::replace(&mut self.run, run) != run;
+        let frames_begun = simulation.frames_begun;
+        let is_frame_missing = frames_begun.saturating_sub(self.frames_begun) > 1;
+        self.frames_begun = frames_begun;
+        // The game's changes in a step that did not run are recorded only in the next state.
+        if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_replaced {
             self.new_run();
         }
         let result = self.record_state_if_due(simulation, game);
@@ -235,12 +237,13 @@ impl<W: Write> Recorder<W> {
             return Ok(());
         }
         let tick = physics.tick().saturating_sub(1);
+        // With 0, no check is due.
         let is_due = |every| tick.checked_rem(every) == Some(0);
         let checks_bodies = is_due(self.settings.check_bodies_every);
         let checks = checks_bodies || is_due(self.settings.check_every);
         let check = Check {
             checksum: checks.then(|| physics.checksum().to_le_bytes()),
-            bodies: checks_bodies.then(|| self.bodies(physics)),
+            bodies: checks_bodies.then(|| self.body_sums(physics)),
             pauses: physics.running.pauses,
         };
         self.record(ChunkKind::StepRan, &check)
@@ -251,6 +254,7 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// [`RecordError::Io`]
     pub fn finish(mut self) -> Result<W, RecordError> {
+        // The end is written even if a run has no state yet.
         self.has_begun = true;
         self.record(ChunkKind::End, &())?;
         self.writer.flush()?;
@@ -263,6 +267,8 @@ impl<W: Write> Recorder<W> {
         &self.writer
     }
 
+    /// Writes the state if a run begins or a keyframe is due. If the state cannot be saved now, a later frame tries
+    /// again. A keyframe beyond the limit of bytes is not written.
     fn record_state_if_due<G: Serialize>(
         &mut self,
         simulation: &Simulation,
@@ -281,9 +287,10 @@ impl<W: Write> Recorder<W> {
         };
         self.steps_since_state = 0;
         let game = postcard::to_stdvec(game).map_err(|_| RecordError::Game)?;
-        let start = (simulation.physics.tick(), &game[..]);
+        // The parts of a `StateChunk`.
+        let tick_and_game = (simulation.physics.tick(), &game[..]);
         let mut bytes =
-            postcard::to_extend(&start, chunk::begin()).map_err(|_| RecordError::Game)?;
+            postcard::to_extend(&tick_and_game, chunk::begin()).map_err(|_| RecordError::Game)?;
         bytes.extend_from_slice(&state);
         if kind == ChunkKind::Keyframe {
             let all = self.keyframe_bytes.saturating_add(bytes.len() as u64);
@@ -293,44 +300,51 @@ impl<W: Write> Recorder<W> {
             self.keyframe_bytes = all;
         }
         self.write(kind, bytes)?;
-        (self.clock, self.awake) = (None, None);
+        // A replay that begins here has read nothing before.
+        (self.written_settings, self.written_awake) = (None, None);
         self.has_begun = true;
         Ok(())
     }
 
+    /// Returns whether a keyframe is due. The more of the bytes for keyframes are used, the more steps are between two.
     fn keyframe_is_due(&self) -> bool {
         let max = self.settings.max_keyframe_bytes;
-        let left = max - self.keyframe_bytes;
-        let spacing = max.checked_div(left).unwrap_or(u64::MAX);
-        let distance = self.settings.keyframe_every.saturating_mul(spacing);
+        let free = max - self.keyframe_bytes;
+        let factor = max.checked_div(free).unwrap_or(u64::MAX);
+        let distance = self.settings.keyframe_every.saturating_mul(factor);
+        // With 0, keyframes are off.
         distance > 0 && self.steps_since_state >= distance
     }
 
+    /// Records a frame, with the settings of the clock if they have changed.
     fn record_frame(&mut self, clock: &Clock, time: FrameTime) -> Result<(), RecordError> {
-        let is_known = self.clock.as_ref() == Some(clock.settings());
+        let is_known = self.written_settings.as_ref() == Some(clock.settings());
         let frame = FrameChunk {
             time,
             settings: (!is_known).then(|| clock.settings().clone()),
             requests: clock.requests(),
         };
         self.record(ChunkKind::Frame, &frame)?;
-        self.clock = frame.settings.or(self.clock.take());
+        self.written_settings = frame.settings.or(self.written_settings.take());
         Ok(())
     }
 
-    fn bodies(&mut self, physics: &Physics) -> BodySums {
+    /// Returns the checksums of the awake bodies, with their keys if these have changed.
+    fn body_sums(&mut self, physics: &Physics) -> BodySums {
         let awake: Vec<BodyKey> = chunk::awake(physics).collect();
         let sums = awake.iter();
         let sums = sums.filter_map(|key| chunk::short_sum(physics, *key));
         BodySums {
             sums: sums.collect(),
-            keys: (self.awake.as_ref() != Some(&awake)).then(|| {
-                self.awake = Some(awake.clone());
+            keys: (self.written_awake.as_ref() != Some(&awake)).then(|| {
+                self.written_awake = Some(awake.clone());
                 awake
             }),
         }
     }
 
+    /// Writes a chunk with these contents, unless the run still waits for its first state, without which no replay can
+    /// use them.
     fn record<T: Serialize>(&mut self, kind: ChunkKind, contents: &T) -> Result<(), RecordError> {
         if !self.has_begun {
             return Ok(());
@@ -339,6 +353,7 @@ impl<W: Write> Recorder<W> {
         self.write(kind, bytes.map_err(|_| RecordError::Game)?)
     }
 
+    /// Writes a chunk with the contents after the room for the header.
     fn write(&mut self, kind: ChunkKind, mut bytes: Vec<u8>) -> Result<(), RecordError> {
         chunk::seal(kind, &mut bytes).ok_or(RecordError::Game)?;
         Ok(self.writer.write_all(&bytes)?)

@@ -80,19 +80,25 @@ pub struct Divergence {
 /// If a check fails, the replay continues. To continue from the recorded state, call [`next_run`](Self::next_run).
 pub struct Replay<'r> {
     rest: &'r [u8],
-    clock: Option<ClockSettings>,
-    awake: Vec<BodyKey>,
+    /// The settings of the clock that were read last.
+    settings: Option<ClockSettings>,
+    /// The bodies that were awake in the recorded run.
+    recorded_awake: Vec<BodyKey>,
+    /// The tick of the step that was read last.
     tick: u64,
+    /// Whether the last check failed, so that the next failure continues the last difference.
     is_different: bool,
     differences: Vec<Divergence>,
 }
 
 impl<'r> Replay<'r> {
+    /// Creates a replay of these chunks, which begin with a state. `tick` is that of a difference before the first
+    /// step.
     pub(super) fn new(rest: &'r [u8], tick: u64) -> Self {
         Self {
             rest,
-            clock: None,
-            awake: Vec::new(),
+            settings: None,
+            recorded_awake: Vec::new(),
             tick,
             is_different: false,
             differences: Vec::new(),
@@ -137,8 +143,8 @@ impl<'r> Replay<'r> {
                 Some(ChunkKind::Keyframe) => {
                     self.take();
                 }
-                Some(ChunkKind::Input | ChunkKind::StepRan) => self.skip_of_step()?,
-                Some(ChunkKind::Frame) => return self.frame(simulation).map(Some),
+                Some(ChunkKind::Input | ChunkKind::StepRan) => self.skip_part_of_step()?,
+                Some(ChunkKind::Frame) => return self.take_frame(simulation).map(Some),
             }
         }
     }
@@ -156,14 +162,14 @@ impl<'r> Replay<'r> {
             return Ok(None);
         };
         let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-        let is_played = match self.peek() {
+        let has_run = match self.peek() {
             Some(ChunkKind::StepRan) => true,
             // The recording was cut off in this step, perhaps because the step panicked.
             None => tick == step.tick,
             // The step did not run, and the run ends in it.
             _ => false,
         };
-        if !is_played {
+        if !has_run {
             return Ok(None);
         }
         self.tick = tick;
@@ -184,7 +190,7 @@ impl<'r> Replay<'r> {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
             // off.
             None | Some(ChunkKind::Run) => Ok(()),
-            Some(ChunkKind::StepRan) => self.check(physics),
+            Some(ChunkKind::StepRan) => self.check_step(physics),
             Some(_) => {
                 self.record_difference(Vec::new());
                 Ok(())
@@ -198,22 +204,27 @@ impl<'r> Replay<'r> {
         &self.differences
     }
 
+    /// Returns the kind of the next chunk, or `None` at the end.
     fn peek(&self) -> Option<ChunkKind> {
         chunk::peek(self.rest).map(|(kind, _)| kind)
     }
 
+    /// Returns the next chunk and goes past it.
     fn take(&mut self) -> Option<Chunk<'r>> {
         let (chunk, rest) = chunk::take(self.rest).ok()?;
         self.rest = rest;
         Some(chunk)
     }
 
-    fn contents<T: DeserializeOwned>(&mut self) -> Result<T, ReplayError> {
+    /// Goes past the next chunk, and returns its decoded contents.
+    fn take_contents<T: DeserializeOwned>(&mut self) -> Result<T, ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
-    fn skip_of_step(&mut self) -> Result<(), ReplayError> {
+    /// Goes past the input or the end of a recorded step that this replay has not run. This counts as a difference,
+    /// unless the recorded step did not run either.
+    fn skip_part_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == ChunkKind::Input {
             // The step did not run, and the run ends in it.
@@ -226,12 +237,13 @@ impl<'r> Replay<'r> {
         Ok(())
     }
 
-    fn frame(&mut self, simulation: &mut Simulation) -> Result<FrameTime, ReplayError> {
-        let frame: FrameChunk = self.contents()?;
-        self.clock = frame.settings.or(self.clock.take());
-        let settings = self.clock.clone().ok_or(ReplayError::Contents)?;
+    /// Reads the next frame, and sets the clock as it was when it was recorded. Returns its frame time.
+    fn take_frame(&mut self, simulation: &mut Simulation) -> Result<FrameTime, ReplayError> {
+        let frame: FrameChunk = self.take_contents()?;
+        self.settings = frame.settings.or(self.settings.take());
+        let settings = self.settings.clone().ok_or(ReplayError::Contents)?;
         *simulation.clock_settings_mut() = settings;
-        // No recording of this many bytes has more single steps.
+        // A forged number must not request billions of steps. Each recorded step takes more than one byte.
         let most = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
         simulation.set_requests(Requests {
             single_steps: frame.requests.single_steps.min(most),
@@ -240,13 +252,15 @@ impl<'r> Replay<'r> {
         Ok(frame.time)
     }
 
-    fn check(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
-        let mut check: Check = self.contents()?;
+    /// Reads the recorded end of a step, pauses if it did, and compares the checksum if it has one.
+    fn check_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
+        let mut check: Check = self.take_contents()?;
         if check.pauses {
             physics.pause_after_step();
         }
         let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
-        self.awake = keys.unwrap_or(std::mem::take(&mut self.awake));
+        // Keys that did not change are not recorded again.
+        self.recorded_awake = keys.unwrap_or(std::mem::take(&mut self.recorded_awake));
         let Some(checksum) = check.checksum else {
             return Ok(());
         };
@@ -255,21 +269,26 @@ impl<'r> Replay<'r> {
             return Ok(());
         }
         let bodies = check.bodies.map(|bodies| bodies.sums);
-        let differing = bodies.map(|sums| self.differing(physics, &sums));
+        let differing = bodies.map(|sums| self.differing_bodies(physics, &sums));
         self.record_difference(differing.unwrap_or_default());
         Ok(())
     }
 
-    fn differing(&self, physics: &Physics, sums: &[[u8; 2]]) -> Vec<BodyKey> {
-        let recorded: BTreeSet<BodyKey> = self.awake.iter().copied().collect();
-        // These bodies are awake here, but were not when the run was recorded.
-        let awake = chunk::awake(physics).filter(|key| !recorded.contains(key));
-        let others = self.awake.iter().zip(sums);
-        let others = others.filter(|(key, sum)| chunk::short_sum(physics, **key) != Some(**sum));
-        let all: BTreeSet<BodyKey> = others.map(|(key, _)| *key).chain(awake).collect();
+    /// Returns the bodies that differ from the recorded run, sorted by key. `sums` are the recorded checksums of the
+    /// bodies that were awake in it.
+    fn differing_bodies(&self, physics: &Physics, sums: &[[u8; 2]]) -> Vec<BodyKey> {
+        let recorded_keys: BTreeSet<BodyKey> = self.recorded_awake.iter().copied().collect();
+        let awake_only_here = chunk::awake(physics).filter(|key| !recorded_keys.contains(key));
+        let recorded = self.recorded_awake.iter().zip(sums);
+        let changed = recorded.filter(|(key, sum)| chunk::short_sum(physics, **key) != Some(**sum));
+        let changed = changed.map(|(key, _)| *key);
+        // A set sorts the keys.
+        let all: BTreeSet<BodyKey> = changed.chain(awake_only_here).collect();
         all.into_iter().collect()
     }
 
+    /// Records that the last step differs, in these bodies if they are known. Extends the last difference if the step
+    /// before differed, too.
     fn record_difference(&mut self, bodies: Vec<BodyKey>) {
         match self.differences.last_mut().filter(|_| self.is_different) {
             Some(difference) => {
