@@ -106,15 +106,16 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Records that the entity has this body from now on. If another entity had it, the next
     /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
-        self.insert_sent(key, entity, None);
+        self.insert_after(key, entity, None);
     }
 
     /// Returns the entity of a body. For a ray cast, [`key_of_collider`](Physics::key_of_collider) has the key.
     #[must_use]
     #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
-        let (owned, entity) = self.by_slot.get(slot_of(key))?.as_ref()?;
-        (*owned == key).then_some(*entity)
+        let (recorded, entity) = self.by_slot.get(slot_of(key))?.as_ref()?;
+        // A later body may have the slot.
+        (*recorded == key).then_some(*entity)
     }
 
     /// Removes the body of an entity, unless another entity has it by now. Call it when the entity is despawned or
@@ -141,19 +142,21 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
     /// Forgets and returns the entities whose body was removed. Call it once per frame.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
-        let gone = self.removed(host.picture_for_entities());
-        let mut removed = self.take_replaced();
-        removed.extend(gone.into_iter().filter_map(|key| self.take(key)));
-        removed
+        let removed_bodies = self.removed(host.picture_for_entities());
+        let mut entities = self.take_replaced();
+        entities.extend(removed_bodies.into_iter().filter_map(|key| self.take(key)));
+        entities
     }
 
     /// Returns the entities whose displayed pose has changed, and those [inserted](Self::insert) since the last call,
     /// with their poses. Call it once per frame, after [`take_removed`](Self::take_removed).
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let [new, moved] = self.take_moved(host.picture_for_entities());
-        let keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
+        let new_keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
+        // An iterator over indices can own the list.
         let moved = (0..moved.len()).map(move |i| moved[i]);
-        let moved = moved.filter(move |(key, _)| keys.binary_search(key).is_err());
+        // A new body may be in both lists.
+        let moved = moved.filter(move |(key, _)| new_keys.binary_search(key).is_err());
         let all = new.into_owned().into_iter().chain(moved);
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
@@ -182,106 +185,115 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.len
     }
 
-    /// Returns a state after which every state has a body until it is removed, if one is known. A body that is displayed
-    /// is in every later state.
+    /// Returns the state after which a body was inserted, if it is known, for [`insert_after`](Self::insert_after).
+    /// Every later state has the body until it is removed. A body that is displayed counts as inserted before all
+    /// states.
     #[cfg(feature = "hecs")]
-    pub(crate) fn sent(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
+    pub(crate) fn inserted_after(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
         let displayed = picture.displays(key).then(StateNumber::default);
         displayed.or_else(|| self.unseen.get(&key).copied().flatten())
     }
 
-    /// Inserts a body. If it was sent to a thread, every state that is later than `sent` has it. Returns the record that
-    /// it replaces.
-    pub(crate) fn insert_sent(
+    /// Records that the entity has this body. Every state that is later than `after`, if that is known, has the body
+    /// until it is removed. Returns the record that this one replaces, with the same key or an earlier one in the same
+    /// slot.
+    pub(crate) fn insert_after(
         &mut self,
         key: BodyKey,
         entity: E,
-        sent: Option<StateNumber>,
+        after: Option<StateNumber>,
     ) -> Option<(BodyKey, E)> {
         let slot = slot_of(key);
         // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
-        let is_late = (self.by_slot.get(slot).copied().flatten()).is_some_and(|(it, _)| it > key);
-        if is_late || key.is_null() {
+        let recorded = self.by_slot.get(slot).copied().flatten();
+        let is_older = recorded.is_some_and(|(recorded, _)| recorded > key);
+        if is_older || key.is_null() {
             self.replaced.push(entity);
             return None;
         }
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
-        let mut known = None;
+        let mut known_after = None;
         let replaced = self.by_slot[slot].replace((key, entity));
         match replaced {
             None => self.len += 1,
             Some((before, owner)) => {
-                known = self.unseen.remove(&before).filter(|_| before == key);
+                known_after = self.unseen.remove(&before).filter(|_| before == key);
                 self.replaced.extend((owner != entity).then_some(owner));
             }
         }
-        self.unseen.insert(key, sent.or(known.flatten()));
+        self.unseen.insert(key, after.or(known_after.flatten()));
         replaced
     }
 
+    /// Removes the record of a body, if it has this entity. Returns whether it has.
     pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
-        let is_its = self.entity(key) == Some(entity);
-        if is_its {
+        let is_recorded = self.entity(key) == Some(entity);
+        if is_recorded {
             self.by_slot[slot_of(key)] = None;
             self.len -= 1;
             self.unseen.remove(&key);
         }
-        is_its
+        is_recorded
     }
 
+    /// Removes the record of a body, and returns its entity.
     pub(crate) fn take(&mut self, key: BodyKey) -> Option<E> {
         let entity = self.entity(key)?;
         self.forget(key, entity).then_some(entity)
     }
 
-    /// Takes bodies, in the order of their keys.
+    /// Removes and returns the records for which `condition` is true, in the order of their keys.
     pub(crate) fn take_if(
         &mut self,
-        mut holds: impl FnMut(BodyKey, E) -> bool,
+        mut condition: impl FnMut(BodyKey, E) -> bool,
     ) -> Vec<(BodyKey, E)> {
-        let owned = self.by_slot.iter().flatten().copied();
-        let taken: Vec<_> = owned.filter(|(key, entity)| holds(*key, *entity)).collect();
+        let records = self.by_slot.iter().flatten().copied();
+        let taken = records.filter(|(key, entity)| condition(*key, *entity));
+        let taken: Vec<_> = taken.collect();
         for (key, entity) in &taken {
             self.forget(*key, *entity);
         }
         taken
     }
 
+    /// Returns the entities whose record another entity or a later body has replaced since the last call.
     pub(crate) fn take_replaced(&mut self) -> Vec<E> {
         std::mem::take(&mut self.replaced)
     }
 
-    /// Returns whether a body was removed. A view that never had it may be too old to have it.
+    /// Returns whether a body was removed. If a view does not have it, the view may also be too old: it has to have had
+    /// the body, or be later than a state that had it.
     pub(crate) fn is_removed(&self, key: BodyKey, picture: Picture<'_>) -> bool {
         let has_pose = picture.pose(key).is_some();
         let Picture::View { displayed, .. } = picture else {
             return !has_pose;
         };
         match self.by_slot.get(slot_of(key)).copied().flatten() {
-            Some((owned, _)) if owned == key => {
-                let is_earlier = |sent: &Option<StateNumber>| sent.is_some() && *sent < displayed;
-                let had_it = self.unseen.get(&key).is_none_or(is_earlier);
-                !has_pose && had_it
+            Some((recorded, _)) if recorded == key => {
+                let is_later = |after: &Option<StateNumber>| after.is_some() && *after < displayed;
+                let view_had_it = self.unseen.get(&key).is_none_or(is_later);
+                !has_pose && view_had_it
             }
-            // A later body has the slot, or this one had an entity before.
-            owned => !has_pose || owned.is_some_and(|(owned, _)| owned > key),
+            // The body has no entity now. If a later body has its slot, it was removed, even if it is still displayed.
+            recorded => !has_pose || recorded.is_some_and(|(later, _)| later > key),
         }
     }
 
-    /// Returns the bodies that were removed, some perhaps twice.
+    /// Returns the bodies that were removed since the last sync, some perhaps twice.
     pub(crate) fn removed(&mut self, picture: Picture<'_>) -> Vec<BodyKey> {
-        let since = self.last_frame_of(picture);
+        let last_sync = self.last_frame_of(picture);
         let screen = picture.screen_with_lists();
-        let listed = since.and_then(|frame| screen?.removed_since(frame));
-        let has_list = listed.is_some();
-        let listed = listed.or_else(|| Some(screen?.removed().into()));
+        let since_sync = last_sync.and_then(|frame| screen?.removed_since(frame));
+        let is_complete = since_sync.is_some();
+        let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         // Some bodies that the last frame has removed are alive again if steps were resimulated since.
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
         let mut removed: Vec<_> = listed.filter(|key| picture.pose(*key).is_none()).collect();
+        // A body that no picture has displayed yet may be missing from the list.
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
-        if has_list {
+        if is_complete {
             removed.extend(self.unseen.keys().copied().filter(is_removed));
         } else {
             removed.extend(self.keys().filter(is_removed));
@@ -289,9 +301,10 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         removed
     }
 
-    /// Returns the poses of bodies that were inserted since the last call, and of bodies that may have moved since.
+    /// Returns the poses of bodies that were inserted since the last call, sorted by key, and of bodies that may have
+    /// moved since. A body may be in both lists.
     pub(crate) fn take_moved<'a>(&mut self, picture: Picture<'a>) -> [Poses<'a>; 2] {
-        let since = self.last_frame_of(picture);
+        let last_sync = self.last_frame_of(picture);
         let screen = picture.screen_with_lists();
         self.synced = Synced(
             picture
@@ -304,7 +317,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             new.extend(picture.pose(*key).map(|pose| (*key, pose)));
             !picture.displays(*key)
         });
-        let listed = since.and_then(|frame| screen?.moved_since(frame));
+        let listed = last_sync.and_then(|frame| screen?.moved_since(frame));
+        // Without a complete list, all bodies may have moved.
         let moved = listed.unwrap_or_else(|| {
             let all = self.keys();
             all.filter_map(|key| Some((key, picture.pose(key)?)))
@@ -313,10 +327,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         [new.into(), moved]
     }
 
-    /// Returns the frame of the last sync, if it was with the same screen. With another screen, all bodies count as new.
+    /// Returns the frame of the last sync, if it was with the same screen. With another screen, all bodies count as not
+    /// displayed yet.
     fn last_frame_of(&mut self, picture: Picture<'_>) -> Option<u64> {
         let id = picture.screen()?.id();
-        let since = match &self.synced.0 {
+        let last_sync = match &self.synced.0 {
             Some((last, frame)) if last.ptr_eq(&id) => *frame,
             last => {
                 debug_assert!(
@@ -331,12 +346,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             }
         };
         if let Picture::View { newest, .. } = picture {
-            // All of these bodies exist by now.
+            // All of these bodies exist by now, so later states than the newest one have them.
             self.unseen
                 .values_mut()
-                .for_each(|sent| *sent = sent.or(newest));
+                .for_each(|after| *after = after.or(newest));
         }
-        since
+        last_sync
     }
 
     fn keys(&self) -> impl Iterator<Item = BodyKey> {

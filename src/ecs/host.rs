@@ -107,11 +107,13 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// Returns whether a frame has displayed the body. Without a picture, as in a hook, none has.
     pub(super) fn displays(&self, key: BodyKey) -> bool {
         self.screen()
             .is_some_and(|screen| screen.pose(key).is_some())
     }
 
+    /// Returns the displayed poses, or `None` in a hook, where there are only the bodies.
     pub(super) fn screen(&self) -> Option<&'a Screen> {
         match self {
             Self::Physics(_) => None,
@@ -120,7 +122,8 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Returns the screen if its lists lead to the present bodies.
+    /// Returns the screen, if its lists of moved and removed bodies are complete: applied to the bodies of an earlier
+    /// frame, they lead to the present ones.
     pub(super) fn screen_with_lists(&self) -> Option<&'a Screen> {
         self.screen().filter(|screen| match self {
             // While steps are resimulated, and after an assignment, the picture is of another state. On a thread, where
@@ -194,6 +197,7 @@ impl Host for Simulation {
         for key in keys {
             self.physics.remove(*key);
         }
+        // No hook has to remove them.
         true
     }
 }
@@ -230,15 +234,17 @@ impl Inserter {
         Self(spawned)
     }
 
+    /// Sets the key of the body, which was just inserted into this simulation.
     pub fn set(&self, key: BodyKey, simulation: &Simulation) {
-        let last = (simulation.timeline(), simulation.frame().number);
-        // A call runs once.
-        let _ = self.0.0.set(Some((key, last)));
+        let last_without_body = (simulation.timeline(), simulation.frame().number);
+        // This cannot fail: a call runs once.
+        let _ = self.0.0.set(Some((key, last_without_body)));
     }
 }
 
 impl Drop for Inserter {
     fn drop(&mut self) {
+        // This has no effect if the key was set.
         let _ = self.0.0.set(None);
     }
 }

@@ -70,6 +70,8 @@ impl Entities {
         (entity, key)
     }
 
+    /// Spawns an entity for a body that was sent to a thread, at the pose at which it will be inserted. A later sync
+    /// gives the entity its [`Body`].
     pub(crate) fn spawn_sent(
         &mut self,
         world: &mut World,
@@ -124,7 +126,7 @@ impl Entities {
             return Err(EntityError::NoSuchEntity(entity));
         }
         // A view that is older than this state may not have the body yet.
-        let sent = self.map.sent(key, picture);
+        let inserted_after = self.map.inserted_after(key, picture);
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);
         }
@@ -135,7 +137,7 @@ impl Entities {
         world.insert(entity, components).expect("it is there");
         // Its component is on an entity again.
         self.held.remove(&key);
-        self.record(world, key, entity, sent);
+        self.record(world, key, entity, inserted_after);
         Ok(())
     }
 
@@ -177,13 +179,15 @@ impl Entities {
         }
     }
 
-    /// Removes a body that an entity has lost, unless another entity has the same key, as in resimulated steps.
+    /// Removes a body whose component was released, unless another entity has a component with the same key, as in
+    /// resimulated steps.
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {
             bodies.remove_for_entities(key);
         }
     }
 
+    /// Returns a copy with a separate list of dropped bodies, for a copy of the world.
     pub(super) fn copy(&self) -> Self {
         Self {
             map: self.map.clone(),
@@ -195,23 +199,29 @@ impl Entities {
         }
     }
 
-    /// Records a new component. If the entity of a replaced record has lost its component, that may be on any entity.
+    /// Records the new [`Body`] of an entity. Every state later than `inserted_after`, if that is known, has the body.
+    /// If the record replaces one whose entity has lost its [`Body`], that body is held from now on.
     pub(super) fn record(
         &mut self,
         world: &World,
         key: BodyKey,
         entity: Entity,
-        sent: Option<StateNumber>,
+        inserted_after: Option<StateNumber>,
     ) {
-        if let Some((before, owner)) = self.map.insert_sent(key, entity, sent)
-            && self.key_on(world, owner) != Some(before)
+        if let Some((replaced, owner)) = self.map.insert_after(key, entity, inserted_after)
+            && self.key_on(world, owner) != Some(replaced)
         {
-            self.held.insert(before, before != key);
+            // If another key has its slot, the body was removed.
+            let is_removed = replaced != key;
+            self.held.insert(replaced, is_removed);
         }
     }
 
+    /// Lets a body stay in the simulation when the entity's [`Body`] is dropped, and forgets the record. Returns the
+    /// key of the body, or `None` if the entity has no body.
     fn release(&mut self, world: &World, entity: Entity) -> Option<BodyKey> {
         let key = self.key_on(world, entity)?;
+        // If the component was moved here through hecs, the record still has the earlier entity.
         if self.is_astray(world, key) {
             self.map.insert(key, entity);
         }
@@ -221,11 +231,12 @@ impl Entities {
         Some(key)
     }
 
+    /// Returns the key of the body that an entity has, if it is one of these `Entities`.
     pub(super) fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
         world.get::<&Body>(entity).ok()?.key_of(&self.dropped)
     }
 
-    /// Returns where to draw a body. One that is not displayed yet is where it was inserted.
+    /// Returns where to draw a body. A body that is not displayed yet has the pose at which it was inserted.
     pub(super) fn pose(&self, world: &World, picture: Picture<'_>, key: BodyKey) -> Option<Pose> {
         picture.pose(key).or_else(|| {
             let is_removed = self.map.is_removed(key, picture);
@@ -307,7 +318,7 @@ impl Entities {
             Some(((order, entity), body, colliders))
         });
         let mut described: Vec<_> = described.collect();
-        described.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
+        described.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
         let insert = |((_, entity), body, colliders)| {
             let key = physics.insert(body, colliders);
             self.attach(world, physics, entity, key)

@@ -57,11 +57,12 @@ struct Column {
 /// The lists of the `Entities` that is copied, and of its copy.
 type Owners<'a> = [&'a Arc<Dropped>; 2];
 
-fn copy<T: Component>(from: &Archetype, to: &ColumnBatchBuilder, copy: impl Fn(&T) -> T) {
-    if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
-        for component in from.iter() {
+/// Copies the components of one type from an archetype to a batch of new entities.
+fn copy_column<T: Component>(from: &Archetype, to: &ColumnBatchBuilder, copy: impl Fn(&T) -> T) {
+    if let (Some(components), Some(mut copies)) = (from.get::<&T>(), to.writer::<T>()) {
+        for component in components.iter() {
             // The batch has room for all components.
-            let _ = to.push(copy(component));
+            let _ = copies.push(copy(component));
         }
     }
 }
@@ -76,23 +77,31 @@ impl RollbackWorld {
             entities,
             columns,
         };
-        new.register::<Body>(|from, to, owners| copy(from, to, |body: &Body| body.copy(owners)));
+        // The copy of a `Body` has to refer to the copy of its `Entities`.
+        new.register::<Body>(|from, to, owners| {
+            copy_column(from, to, |body: &Body| body.copy(owners));
+        });
         new.with::<RenderPose>()
     }
 
     /// Registers a component type, which is then cloned with the world.
     #[must_use]
     pub fn with<T: Component + Clone>(mut self) -> Self {
-        self.register::<T>(|from, to, _| copy(from, to, T::clone));
+        self.register::<T>(|from, to, _| copy_column(from, to, T::clone));
         self
     }
 
+    /// Sets the function that copies the components of a type.
     fn register<T: Component>(&mut self, copy: fn(&Archetype, &ColumnBatchBuilder, Owners<'_>)) {
         let (name, info) = (type_name::<T>(), TypeInfo::of::<T>());
         let column = Column { name, info, copy };
         self.columns.insert(TypeId::of::<T>(), column);
     }
 
+    /// Copies the entities of an archetype into `world`, at the same `ids`.
+    ///
+    /// # Panics
+    /// If one of its component types was not registered.
     fn copy_archetype(
         &self,
         archetype: &Archetype,
@@ -135,15 +144,16 @@ impl Clone for RollbackWorld {
         let owners = [&self.entities.dropped, &entities.dropped];
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
-        // Entities are spawned at ids that are in use, because hecs searches the list of unused ids for each other id.
+        // Each id in use first gets an empty entity, which the copied one then replaces, because for an id that is not
+        // in use, hecs searches its list of unused ids.
         let mut world = World::new();
         let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
-        let mut made: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
+        let mut unused: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
         world.flush();
         let used: BTreeSet<u32> = live.iter().map(|entity| entity.id()).collect();
-        made.retain(|entity| !used.contains(&entity.id()));
-        for unused in made {
-            let _ = world.despawn(unused);
+        unused.retain(|entity| !used.contains(&entity.id()));
+        for entity in unused {
+            let _ = world.despawn(entity);
         }
         world.set_freelist(&[]);
         let mut rest = &live[..];
@@ -159,6 +169,7 @@ impl Clone for RollbackWorld {
         for (archetype, ids) in archetypes {
             self.copy_archetype(archetype, ids, owners, &mut world);
         }
+        // The next entities get the same ids as in this world.
         world.set_freelist(&free);
         Self {
             world,

@@ -58,6 +58,8 @@ impl Entities {
         // This comes first: a body that was just inserted may have the key of a removed one.
         let dropped = self.take_dropped(world, picture);
         let removed = self.map.removed(picture);
+        // The component of a removed body may have been moved by hand. It is found first, so that its entity loses it
+        // below.
         if removed.iter().any(|key| self.is_astray(world, *key)) {
             self.reconcile_all(world, picture);
         }
@@ -69,6 +71,7 @@ impl Entities {
                 self.detach(world, entity);
             }
         }
+        // A held body may be on another entity by now.
         if !self.write(world, picture) || !self.held.is_empty() {
             self.reconcile_all(world, picture);
         }
@@ -100,11 +103,11 @@ impl Entities {
     /// loses its [`RenderPose`].
     fn take_in_sent(&mut self, world: &mut World) {
         for (entity, spawned) in std::mem::take(&mut self.sent) {
-            if let Some((key, sent)) = spawned.inserted() {
+            if let Some((key, last_without_body)) = spawned.inserted() {
                 // If the entity was despawned, this drops the `Body`, which removes the body.
                 let inserted = world.insert_one(entity, Body::new(key, &self.dropped));
                 if inserted.is_ok() {
-                    self.record(world, key, entity, Some(sent));
+                    self.record(world, key, entity, Some(last_without_body));
                 }
             } else if spawned.is_lost() {
                 let _ = world.remove_one::<RenderPose>(entity);
@@ -114,9 +117,9 @@ impl Entities {
         }
     }
 
-    /// Reconciles the record with all components, after some were moved by hand: first entities whose [`Body`] is recorded
-    /// on another entity or that lack a [`RenderPose`], then recorded entities that have lost their [`Body`]. The bodies
-    /// of the latter are held, because a later sync may find the [`Body`] on another entity.
+    /// Reconciles the record with all components, after some were moved by hand: first entities whose [`Body`] is
+    /// recorded on another entity or that lack a [`RenderPose`], then recorded entities that have lost their [`Body`].
+    /// The bodies of the latter are held, because a later sync may find the [`Body`] on another entity.
     pub(super) fn reconcile_all(&mut self, world: &mut World, picture: Picture<'_>) {
         let mut changed = Vec::new();
         for (entity, body, pose) in world.query_mut::<(Entity, &Body, Option<&RenderPose>)>() {
@@ -131,6 +134,7 @@ impl Entities {
             let body = bodies.get(entity);
             body.and_then(|body| body.key_of(&self.dropped)) != Some(key)
         });
+        // As far as is known, the bodies were not removed.
         self.held.extend(lost.iter().map(|(key, _)| (*key, false)));
         let lost = lost.into_iter().map(|(_, entity)| entity);
         self.reconcile_each(world, picture, lost.collect());
@@ -147,28 +151,31 @@ impl Entities {
         }
     }
 
-    /// Brings an entity and its record in line with its components.
+    /// Records the entity's [`Body`], and writes its [`RenderPose`]. If the body was removed or belongs to another
+    /// entity, this one loses both components. Without a [`Body`], it loses its [`RenderPose`].
     fn reconcile(&mut self, world: &mut World, picture: Picture<'_>, entity: Entity) {
         let Some(key) = self.key_on(world, entity) else {
+            // A `Body` of other `Entities` keeps its pose.
             if !world.satisfies::<&Body>(entity) {
                 let _ = world.remove_one::<RenderPose>(entity);
             }
             return;
         };
         let owner = self.owner(world, key);
-        let is_elsewhere = owner.is_some_and(|owner| owner != entity);
-        if !is_elsewhere && self.held.remove(&key) == Some(false) {
+        let has_other_owner = owner.is_some_and(|owner| owner != entity);
+        // The component of a held body was found. If the body was not removed, it is recorded for the checks below.
+        if !has_other_owner && self.held.remove(&key) == Some(false) {
             self.map.insert(key, entity);
         }
-        if is_elsewhere || self.map.is_removed(key, picture) {
+        if has_other_owner || self.map.is_removed(key, picture) {
             self.detach(world, entity);
             return;
         }
         if let Some(pose) = self.pose(world, picture, key) {
             (world.insert_one(entity, RenderPose(pose))).expect("it has a body");
         }
-        let sent = self.map.sent(key, picture);
-        self.map.insert_sent(key, entity, sent);
+        let inserted_after = self.map.inserted_after(key, picture);
+        self.map.insert_after(key, entity, inserted_after);
     }
 
     /// Writes the poses that changed. Returns whether every body was found where it was recorded.
@@ -176,13 +183,16 @@ impl Entities {
         let [new, moved] = self.map.take_moved(picture);
         let are_found = DRAWN.with_borrow_mut(|drawn| {
             let mut write = |poses| self.write_to(drawn.view_mut(world), poses);
+            // `&` writes the second list even if a body of the first was not found.
             write(&new) & write(&moved)
         });
         are_found && self.count_unrecorded(world) == self.unrecorded_components
     }
 
-    /// A view is nearly as fast as a loop over the archetypes. It is passed by value: if a closure borrows it, it is read
-    /// from memory again for each body.
+    /// Writes these poses to the recorded entities. Returns whether each of these has the components of a body.
+    ///
+    /// A view is nearly as fast as a loop over the archetypes. It is passed by value: if a closure borrows it, it is
+    /// read from memory again for each body.
     fn write_to(&self, mut drawn: PreparedView<Drawn>, poses: &[(BodyKey, Pose)]) -> bool {
         let mut are_found = true;
         for (key, pose) in poses {
@@ -196,15 +206,15 @@ impl Entities {
         are_found
     }
 
-    /// Returns how many components are not on recorded entities, as those of other [`Entities`]. It changes when a
-    /// component is moved by hand. A recorded entity has two. The number wraps if a component was taken from one: it is
-    /// only compared with the last one.
+    /// Returns how many components are not on recorded entities, for example because they belong to other [`Entities`].
+    /// It changes when a component is moved by hand. A recorded entity has two. The number wraps if a component was
+    /// taken from one: it is only compared with the last one.
     fn count_unrecorded(&self, world: &World) -> usize {
-        let count =
+        let components =
             |it: &Archetype| (it.len() as usize) * (1 + usize::from(it.has::<RenderPose>()));
         let with_body = world.archetypes().filter(|it| it.has::<Body>());
         with_body
-            .map(count)
+            .map(components)
             .sum::<usize>()
             .wrapping_sub(2 * self.map.len())
     }
