@@ -20,6 +20,7 @@ pub struct EventChanges {
     pub retracted: Events,
 }
 
+/// The new, the confirmed and the retracted events.
 pub(crate) type ChangedEvents = [SharedEvents; 3];
 
 impl EventChanges {
@@ -32,13 +33,14 @@ impl EventChanges {
         }
     }
 
-    /// Compares two runs of the same steps. Of several same events, the first ones are confirmed.
-    pub(crate) fn between(then: &[Event], now: &[Event]) -> ChangedEvents {
+    /// Returns the new, the confirmed and the retracted events of the second of two runs of the same steps. If an event
+    /// happens several times, and more often in one of the runs, the first ones are confirmed.
+    pub(crate) fn between(first_run: &[Event], second_run: &[Event]) -> ChangedEvents {
         let (mut new, mut confirmed) = (Vec::new(), Vec::new());
-        let mut retracted: BTreeSet<_> = (then.iter().enumerate())
-            .map(|(place, event)| (event.identity(), place))
+        let mut retracted: BTreeSet<_> = (first_run.iter().enumerate())
+            .map(|(index, event)| (event.identity(), index))
             .collect();
-        for event in now {
+        for event in second_run {
             let identity = event.identity();
             let mut same = retracted.range((identity, 0)..=(identity, usize::MAX));
             let list = match same.next().copied() {
@@ -50,8 +52,9 @@ impl EventChanges {
             };
             list.push(event.clone());
         }
-        let places: BTreeSet<usize> = retracted.into_iter().map(|(_, place)| place).collect();
-        let retracted = places.into_iter().map(|place| then[place].clone());
+        // Sorts them as in the first run.
+        let indices: BTreeSet<usize> = retracted.into_iter().map(|(_, index)| index).collect();
+        let retracted = indices.into_iter().map(|index| first_run[index].clone());
         [new, confirmed, retracted.collect()].map(SharedEvents::new)
     }
 }

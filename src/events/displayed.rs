@@ -35,14 +35,19 @@ impl StepEvents {
 
     /// Records the events of a step. They replace those of an earlier run.
     pub fn set(&mut self, step: StepId, events: SharedEvents) {
-        set(&mut self.steps, step, events);
+        match find_step(&self.steps, step) {
+            Ok(index) => self.steps[index].1 = events,
+            Err(index) => self.steps.insert(index, (step, events)),
+        }
     }
 
-    /// Sets the earliest step that a rollback can reach, up to which pictures remember their events.
+    /// Sets the earliest step that a rollback can reach. Pictures forget the events of the steps before it.
     pub fn set_oldest(&mut self, oldest: StepId) {
         self.oldest = oldest;
     }
 
+    /// Makes the events from this step on void, here and in the lists before this one, because the simulation went back
+    /// to the state before it.
     pub fn go_back(&mut self, step: StepId) {
         drop_from(&mut self.steps, step);
         self.rewound = Some(self.rewound.map_or(step, |earlier| earlier.min(step)));
@@ -53,6 +58,7 @@ impl StepEvents {
         self.rewound.map(|(_, tick)| tick)
     }
 
+    /// Appends later events. They replace the events of earlier runs of the same steps.
     pub fn append(&mut self, later: Self) {
         if let Some(step) = later.rewound {
             self.go_back(step);
@@ -64,17 +70,19 @@ impl StepEvents {
         self.oldest = later.oldest;
     }
 
-    /// Drops the events that a later list makes void, and takes over its events of the same steps.
+    /// Drops the events that a later list makes void. Moves the later events of steps that this list has from `later`
+    /// to this list.
     pub fn give_way_to(&mut self, later: &mut Self) {
         if let Some(step) = later.rewound {
             drop_from(&mut self.steps, step);
         }
         later.steps.retain(|(step, events)| {
-            let place = place(&self.steps, *step);
-            if let Ok(place) = place {
-                self.steps[place].1 = Arc::clone(events);
+            let found = find_step(&self.steps, *step);
+            if let Ok(index) = found {
+                self.steps[index].1 = Arc::clone(events);
             }
-            place.is_err()
+            // Steps that this list does not have stay in the later one.
+            found.is_err()
         });
     }
 
@@ -100,17 +108,12 @@ impl StepEvents {
     }
 }
 
-fn place(steps: &ByStep, step: StepId) -> Result<usize, usize> {
+/// Returns the index of a step, or the index at which to insert it as an error.
+fn find_step(steps: &ByStep, step: StepId) -> Result<usize, usize> {
     steps.binary_search_by_key(&step, |(it, _)| *it)
 }
 
-fn set(steps: &mut ByStep, step: StepId, events: SharedEvents) {
-    match place(steps, step) {
-        Ok(place) => steps[place].1 = events,
-        Err(place) => steps.insert(place, (step, events)),
-    }
-}
-
+/// Drops this step and later ones.
 fn drop_from(steps: &mut ByStep, step: StepId) {
     steps.truncate(steps.partition_point(|(it, _)| *it < step));
 }
@@ -127,8 +130,8 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Replaces the displayed events with the waiting ones, in the coordinates of the picture, and keeps their lists for
-    /// later steps.
+    /// Replaces the displayed events with the waiting ones, unless an earlier frame displayed these. Contacts are moved
+    /// to the `origin` of the picture. `events` keeps the emptied lists for later steps.
     pub fn show(&mut self, events: &mut StepEvents, origin: Origin) {
         clear_events(&mut self.events);
         let oldest = events.oldest;
@@ -137,6 +140,7 @@ impl DisplayedEvents {
         }
         for (step, mut list) in events.steps.drain(..) {
             self.show_step(step, &list, oldest);
+            // A list that nobody else reads can be filled again.
             if Arc::get_mut(&mut list).is_some() {
                 events.spare.push(list);
             }
@@ -147,8 +151,9 @@ impl DisplayedEvents {
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
             Arc::make_mut(&mut self.events).sort_by_key(order);
         }
-        let is_elsewhere = |event: &Event| event.hit().is_some_and(|it| it.is_elsewhere(&origin));
-        if self.events.iter().any(is_elsewhere) {
+        // The list is copied only if a contact has to be moved.
+        let has_moved = |event: &Event| event.hit().is_some_and(|it| it.has_other_origin(&origin));
+        if self.events.iter().any(has_moved) {
             let events = Arc::make_mut(&mut self.events).iter_mut();
             events
                 .filter_map(Event::hit_mut)
@@ -156,18 +161,20 @@ impl DisplayedEvents {
         }
     }
 
+    /// Displays the events of a step, except those that earlier frames displayed of an earlier run of the step.
+    /// Remembers them if a rollback can reach the step. `oldest` is the earliest such step.
     fn show_step(&mut self, step: StepId, events: &SharedEvents, oldest: StepId) {
         let all = Arc::make_mut(&mut self.events);
-        match place(&self.earlier, step) {
-            Ok(place) => {
-                let displayed = &mut self.earlier[place].1;
+        match find_step(&self.earlier, step) {
+            Ok(index) => {
+                let displayed = &mut self.earlier[index].1;
                 let [new, ..] = EventChanges::between(displayed, events);
                 Arc::make_mut(displayed).extend_from_slice(&new);
                 all.extend_from_slice(&new);
             }
-            Err(place) => {
+            Err(index) => {
                 if step >= oldest && !events.is_empty() {
-                    self.earlier.insert(place, (step, Arc::clone(events)));
+                    self.earlier.insert(index, (step, Arc::clone(events)));
                 }
                 all.extend_from_slice(events);
             }
@@ -179,6 +186,7 @@ impl DisplayedEvents {
     }
 }
 
+/// Returns the sort key of the events of a frame.
 fn order(event: &Event) -> (u64, super::EventOrder) {
     (event.step(), event.order())
 }

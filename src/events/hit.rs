@@ -41,12 +41,12 @@ impl Hit {
         (self.velocity - self.normal * self.velocity.dot(self.normal)).length()
     }
 
-    /// Returns whether the origin of a picture differs from that of the step.
-    pub(super) fn is_elsewhere(&self, origin: &Origin) -> bool {
+    /// Returns whether the point is in the coordinates of another origin.
+    pub(super) fn has_other_origin(&self, origin: &Origin) -> bool {
         self.origin != *origin
     }
 
-    /// Moves the contact into the coordinates of a picture.
+    /// Converts the point to the coordinates of another origin, that of a picture.
     pub(super) fn translate(&mut self, origin: Origin) {
         self.point -= origin.offset_from(&self.origin);
         self.origin = origin;
@@ -62,12 +62,13 @@ pub(super) struct Found {
     /// The centres of mass of their bodies.
     centers: [Vector; 2],
     normal: Vector,
-    /// The relative velocity, if it is that before the step.
+    /// The relative velocity before the step. `None` for a contact force, whose velocity is read after the step.
     velocity: Option<Vector>,
 }
 
 impl Found {
-    /// Returns the deepest contact of a pair that has just started to touch, or `None` for soft bodies.
+    /// Returns the deepest contact of a pair that has just started to touch, with the relative velocity before the step
+    /// of length `dt`, or `None` for soft bodies.
     pub fn start(
         pair: &ContactPair,
         colliders: &ColliderSet,
@@ -87,7 +88,7 @@ impl Found {
         })
     }
 
-    /// Returns the contact with the largest impulse.
+    /// Returns the contact with the largest impulse, or `None` for soft bodies.
     pub fn strongest(
         pair: &ContactPair,
         colliders: &ColliderSet,
@@ -101,6 +102,7 @@ impl Found {
         Self::at(pair, manifold, contact, colliders, bodies)
     }
 
+    /// Returns a contact in world space, or `None` if a collider does not exist or a point is not finite.
     fn at(
         pair: &ContactPair,
         manifold: &ContactManifold,
@@ -108,26 +110,30 @@ impl Found {
         colliders: &ColliderSet,
         bodies: &RigidBodySet,
     ) -> Option<Self> {
-        let place = |collider: &Collider, part: Option<&Pose>| {
+        // The points are relative to a part of the collider if its shape is a compound.
+        let pose_of = |collider: &Collider, part: Option<&Pose>| {
             part.map_or(*collider.position(), |part| collider.position() * *part)
         };
         let handles = [pair.collider1, pair.collider2];
-        let one = place(colliders.get(handles[0])?, manifold.subshape_pos1());
-        let other = place(colliders.get(handles[1])?, manifold.subshape_pos2());
-        let points = [one * contact.local_p1, other * contact.local_p2];
-        let centers = handles.map(|handle| center_found(handle, colliders, bodies));
+        let pose1 = pose_of(colliders.get(handles[0])?, manifold.subshape_pos1());
+        let pose2 = pose_of(colliders.get(handles[1])?, manifold.subshape_pos2());
+        let points = [pose1 * contact.local_p1, pose2 * contact.local_p2];
+        let centers = handles.map(|handle| center_when_found(handle, colliders, bodies));
         let found = Self {
             colliders: handles,
             points,
             centers,
-            normal: one.rotation * manifold.local_n1,
+            normal: pose1.rotation * manifold.local_n1,
             velocity: None,
         };
-        points.iter().all(|it| it.is_finite()).then_some(found)
+        points
+            .iter()
+            .all(|point| point.is_finite())
+            .then_some(found)
     }
 
-    /// Returns the contact as it is after the step. `first` is the collider that the event lists first: the normal points
-    /// away from it, and the velocity is its own relative to the other.
+    /// Returns the contact as it is after the step. `first` is the collider that the event lists first: the normal
+    /// points away from it, and the velocity is its own relative to the other.
     pub fn hit_after_step(
         &self,
         first: ColliderHandle,
@@ -135,6 +141,7 @@ impl Found {
         bodies: &RigidBodySet,
         origin: Origin,
     ) -> Hit {
+        // The point moves with the centre of mass of its body.
         let moved = |i: usize| {
             let by = center_of(self.colliders[i], colliders, bodies) - self.centers[i];
             self.points[i] + by
@@ -149,21 +156,21 @@ impl Found {
             _ => (moved(0) + moved(1)) * 0.5,
         };
         let velocity = self.velocity.unwrap_or_else(|| {
-            let [one, other] = self.colliders.map(|collider| {
+            let velocities = self.colliders.map(|collider| {
                 let body = body_of(collider, colliders, bodies);
                 body.map_or(Vector::ZERO, |body| velocity_at(body, point))
             });
-            one - other
+            velocities[0] - velocities[1]
         });
-        let side = if first == self.colliders[0] {
+        let sign = if first == self.colliders[0] {
             1.0
         } else {
             -1.0
         };
         Hit {
             point,
-            normal: self.normal * side,
-            velocity: velocity * side,
+            normal: self.normal * sign,
+            velocity: velocity * sign,
             origin,
         }
     }
@@ -177,13 +184,14 @@ fn body_of<'a>(
     bodies.get(colliders.get(collider)?.parent()?)
 }
 
+/// Returns the centre of mass of a collider's body, or zero for a collider without a body, which cannot move.
 fn center_of(collider: ColliderHandle, colliders: &ColliderSet, bodies: &RigidBodySet) -> Vector {
     body_of(collider, colliders, bodies).map_or(Vector::ZERO, RigidBody::center_of_mass)
 }
 
-/// Returns a body's centre of mass when the contact was found. When Rapier reports a force it has moved the body, but
-/// not yet its collider.
-fn center_found(
+/// Returns the centre of mass of a collider's body when the contact was found, or zero without a body. It is computed
+/// from the collider: when Rapier reports a force, it has moved the body, but not yet the collider.
+fn center_when_found(
     collider: ColliderHandle,
     colliders: &ColliderSet,
     bodies: &RigidBodySet,
@@ -200,16 +208,17 @@ fn center_found(
     collider.position() * (wrt_parent.inverse() * local)
 }
 
+/// Returns the velocity of the body's material at a point in world space.
 fn velocity_at(body: &RigidBody, point: Vector) -> Vector {
     finite_velocity(body).velocity_at_point(point, body.center_of_mass())
 }
 
-/// Returns the velocity of a point of a body before the step. Of a body that is kinematic by position, Rapier does not
-/// know it yet.
+/// Returns the velocity of a body at a point before the step of length `dt`. Rapier does not know the velocity of a
+/// position-based body yet, so it is computed from the target.
 fn velocity_before(body: &RigidBody, point: Vector, dt: Real) -> Vector {
     if !body.is_kinematic() || body.next_position() == body.position() {
         return velocity_at(body, point);
     }
-    let next = body.next_position() * (body.position().inverse() * point);
-    (next - point) / dt
+    let next_point = body.next_position() * (body.position().inverse() * point);
+    (next_point - point) / dt
 }

@@ -18,9 +18,11 @@ use crate::pose::Origin;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
-    /// The events found in the current step, each with its order, the number of events found before it, and its contact.
+    /// The events found in the current step, each with its order, the number of events found before it, and its
+    /// contact.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(EventOrder, usize, Event, Option<Found>)>,
+    /// The colliders that have touched something, by their index.
     known: Vec<Option<Known>>,
 }
 
@@ -39,6 +41,7 @@ struct Known {
 }
 
 impl EventLog {
+    /// Returns the handler to which Rapier reports the events of this step.
     pub fn handler<'a>(&'a mut self, step: Step, keys: &'a Keys) -> impl EventHandler + 'a {
         Handler {
             log: Mutex::new(self),
@@ -48,6 +51,8 @@ impl EventLog {
         }
     }
 
+    /// Moves the events of the step to `events`, in their order. Adds the contacts as they are after the step, and an
+    /// event for each body that Rapier has quarantined in it.
     pub fn end_step(
         &mut self,
         events: &mut Vec<Event>,
@@ -68,15 +73,18 @@ impl EventLog {
         events.extend(self.found.drain(..).map(|(_, _, event, _)| event));
     }
 
+    /// Adds an event, with its contact before the step's end.
     fn push(&mut self, event: Event, contact: Option<Found>) {
         (self.found).push((event.order(), self.found.len(), event, contact));
     }
 
     /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
     fn push_collision(&mut self, collision: Collision, contact: Option<Found>) {
-        let was_touching = self.touch(collision.colliders, collision.started);
+        let was_touching = self.set_touching(collision.colliders, collision.started);
         match (was_touching, collision.started) {
+            // The pair has no start to which this stop belongs.
             (false, false) => return,
+            // The stop before this start is missing.
             (true, true) => {
                 let stop = Collision {
                     started: false,
@@ -89,7 +97,9 @@ impl EventLog {
         self.push(Event::Collision(collision), contact);
     }
 
-    fn touch(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
+    /// Records that a pair touches from now on, or no longer does. Returns whether it did before. A pair is recorded
+    /// with its collider at the higher index.
+    fn set_touching(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
         pair.sort_unstable_by_key(|it| index_of(*it));
         let [lower, higher] = pair;
         let known = self.known.get_mut(index_of(higher));
@@ -97,18 +107,19 @@ impl EventLog {
         let Some(Known { touching, .. }) = known else {
             return false;
         };
-        let place = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
+        let found = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
         // A removed collider with the same index may be in the list.
-        let was_touching = place.is_ok_and(|place| touching[place] == lower);
-        match place {
-            Err(place) if started => touching.insert(place, lower),
-            Ok(place) if started => touching[place] = lower,
-            Ok(place) if was_touching => drop(touching.remove(place)),
+        let was_touching = found.is_ok_and(|at| touching[at] == lower);
+        match found {
+            Err(at) if started => touching.insert(at, lower),
+            Ok(at) if started => touching[at] = lower,
+            Ok(at) if was_touching => drop(touching.remove(at)),
             _ => {}
         }
         was_touching
     }
 
+    /// Returns the user data of a collider, or its last known value if it was removed.
     fn user_data(&self, colliders: &ColliderSet, of: ColliderHandle) -> u128 {
         let known = self.known.get(index_of(of)).and_then(Option::as_ref);
         let known = known.filter(|known| known.collider == of);
@@ -119,13 +130,14 @@ impl EventLog {
     /// Records the key of a collider's body, which may have got it after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
         match self.known.get_mut(index_of(handle)) {
-            // The slot is held by a removed collider, whose last event may still arrive.
+            // The index is still that of a removed collider, whose last event may arrive later.
             Some(Some(known)) if known.collider != handle => {}
             Some(Some(known)) => known.owner = Some(key),
             _ => self.remember(handle, Some(key), 0),
         }
     }
 
+    /// Returns the key of a collider's body, or its last known one if the collider was removed.
     fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);
@@ -134,6 +146,7 @@ impl EventLog {
         known.owner.filter(|_| known.collider == of)
     }
 
+    /// Keeps a collider's owner and user data for events after its removal.
     fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>, user_data: u128) {
         let index = index_of(collider);
         if index >= self.known.len() {
@@ -165,8 +178,8 @@ struct Handler<'a> {
 }
 
 impl Handler<'_> {
-    fn record(&self, record: impl FnOnce(&mut EventLog)) {
-        record(&mut lock(&self.log));
+    fn with_log(&self, act: impl FnOnce(&mut EventLog)) {
+        act(&mut lock(&self.log));
     }
 }
 
@@ -183,9 +196,10 @@ impl EventHandler for Handler<'_> {
         contacts: Option<&ContactPair>,
     ) {
         let pair = [event.collider1(), event.collider2()];
+        // Only the start of a contact between solid colliders has a hit.
         let contacts = contacts.filter(|_| event.started() && !event.sensor());
         let contact = contacts.and_then(|it| Found::start(it, colliders, bodies, self.dt));
-        self.record(|log| {
+        self.with_log(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
             if event.started() {
@@ -215,7 +229,7 @@ impl EventHandler for Handler<'_> {
         total_force_magnitude: f32,
     ) {
         let contact = Found::strongest(pair, colliders, bodies);
-        self.record(|log| {
+        self.with_log(|log| {
             let handles = [pair.collider1, pair.collider2];
             let force = ContactForce {
                 step: self.tick,
@@ -231,6 +245,6 @@ impl EventHandler for Handler<'_> {
     fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
         let (tick, event) = (self.tick, Box::new(event.clone()));
         let tear = Event::SoftBodyTear(SoftBodyTear { step: tick, event });
-        self.record(|log| log.push(tear, None));
+        self.with_log(|log| log.push(tear, None));
     }
 }

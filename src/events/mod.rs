@@ -166,6 +166,7 @@ pub(super) enum EventOrder {
 /// Identifies an event in each run of its step: by its tick, its kind and pair, and whether it is a start.
 pub(super) type Identity = (u64, EventOrder, bool);
 
+/// Returns the index and generation of both handles, the lower handle first, to sort pairs of colliders.
 pub(crate) fn pair_order(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
     let mut pair = colliders.map(ColliderHandle::into_raw_parts);
     pair.sort_unstable();
@@ -193,6 +194,7 @@ impl Event {
         }
     }
 
+    /// Returns the event's position in the order of its step.
     fn order(&self) -> EventOrder {
         match self {
             Self::Collision(event) => EventOrder::Collision(pair_order(event.colliders)),
@@ -207,6 +209,7 @@ impl Event {
         }
     }
 
+    /// Returns the parts that are equal if an event happens again in another run of its step.
     pub(super) fn identity(&self) -> Identity {
         let is_start = match self {
             Self::Collision(it) => it.started,
@@ -216,7 +219,7 @@ impl Event {
         (self.step(), self.order(), is_start)
     }
 
-    /// Returns the first collider of the event, and where its contact belongs.
+    /// Returns the first collider of the event, and the field for its contact, or `None` if the event has no colliders.
     pub(super) fn first_and_hit_mut(&mut self) -> Option<(ColliderHandle, &mut Option<Hit>)> {
         match self {
             Self::Collision(event) => Some((event.colliders[0], &mut event.hit)),
@@ -347,6 +350,7 @@ impl Events {
         })
     }
 
+    /// Iterates over the events for which `pick` returns a value. The iterator keeps them alive.
     fn select<T>(&self, pick: fn(&Event) -> Option<T>) -> impl Iterator<Item = T> + Clone + use<T> {
         let Self { all, range } = self.clone();
         range.filter_map(move |i| pick(&all[i]))
@@ -365,6 +369,7 @@ impl Events {
     }
 }
 
+/// Empties a list, and keeps its memory unless somebody else still reads it.
 pub(crate) fn clear_events(events: &mut SharedEvents) {
     match Arc::get_mut(events) {
         Some(events) => events.clear(),
