@@ -41,6 +41,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {
     delivery: Delivery,
+    /// The samples with their time stamps, in the order of pushes.
     waiting: VecDeque<(Duration, T)>,
     counts: InputCounts,
 }
@@ -109,7 +110,7 @@ impl<T> InputQueue<T> {
     /// once before each step. Otherwise, the samples go to the next step, and count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         if !step.is_resimulated {
-            self.correct(step);
+            self.correct_stamps(step);
         }
         let due = match (self.delivery, step.is_resimulated) {
             (Delivery::ByTime, false) => {
@@ -161,7 +162,9 @@ impl<T> InputQueue<T> {
         self.counts
     }
 
-    fn correct(&mut self, step: Step) {
+    /// Moves back each stamp that is later than the end of the step's frame or than the stamp of a later sample, so
+    /// that the stamps are sorted.
+    fn correct_stamps(&mut self, step: Step) {
         let mut latest = step.real_frame_end;
         for (time, _) in self.waiting.iter_mut().rev() {
             if *time > latest {
@@ -172,6 +175,8 @@ impl<T> InputQueue<T> {
         }
     }
 
+    /// Moves the samples with stamps before `end` to the front, because those that were pushed since the last
+    /// corrections are not sorted. Returns the number of these samples.
     fn move_late_to_front(&mut self, end: Duration) -> usize {
         let is_late = |(time, _): &(Duration, T)| *time < end;
         let (late, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_late);
@@ -181,19 +186,20 @@ impl<T> InputQueue<T> {
     }
 }
 
+/// Returns when in the step a time is, from 0 to less than 1.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"
 )]
 fn fraction(time: Duration, step: Step) -> f32 {
-    let into = time.saturating_sub(step.real_start).as_secs_f64();
+    let since_start = time.saturating_sub(step.real_start).as_secs_f64();
     let length = step.real_end.saturating_sub(step.real_start).as_secs_f64();
     if length == 0.0 {
         // Single steps in a pause cover no real time.
         return 0.0;
     }
     // Only `NextStep` delivers input from after the step's end to it.
-    ((into / length) as f32).min(LARGEST_FRACTION)
+    ((since_start / length) as f32).min(LARGEST_FRACTION)
 }
 
 #[cfg(test)]

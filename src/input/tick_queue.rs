@@ -124,8 +124,9 @@ impl<T> TickQueue<T> {
             let by = lead - self.max_lead;
             return Err(TickError::TooFarAhead { input, by });
         }
-        let at = self.waiting.partition_point(|(other, _)| *other <= tick);
-        self.waiting.insert(at, (tick, input));
+        // After the samples of the same tick.
+        let index = self.waiting.partition_point(|(other, _)| *other <= tick);
+        self.waiting.insert(index, (tick, input));
         Ok(())
     }
 
@@ -144,11 +145,14 @@ impl<T> TickQueue<T> {
         self.push(tick, input)
     }
 
+    /// Returns whether a tick has a queued sample or got one. For a tick more than 64 steps ago this is not known, and
+    /// the answer is `false`.
     fn has_got(&self, tick: u64) -> bool {
         match self.tick.checked_sub(tick) {
             None | Some(0) => (self.waiting)
                 .binary_search_by_key(&tick, |(other, _)| *other)
                 .is_ok(),
+            // The lowest bit is for one tick ago.
             Some(ago) => ago <= 64 && self.delivered >> (ago - 1) & 1 == 1,
         }
     }
@@ -156,17 +160,18 @@ impl<T> TickQueue<T> {
     /// Removes the samples for `step`, even those that you do not take, and returns them in the order of pushes. Call
     /// it once before each step. Samples for earlier ticks are missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
-        let missed = self.len_before(step.tick);
+        let missed = self.count_before(step.tick);
         self.waiting.drain(..missed);
         self.counts.missed = self.counts.missed.saturating_add(missed as u64);
         let next = step.tick.saturating_add(1);
-        let due = self.len_before(next);
+        let due = self.count_before(next);
         self.set_tick(next);
         self.delivered |= u64::from(due > 0);
         self.waiting.drain(..due).map(|(_, input)| input)
     }
 
-    fn len_before(&self, tick: u64) -> usize {
+    /// Returns the number of queued samples for ticks before this one.
+    fn count_before(&self, tick: u64) -> usize {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
@@ -179,6 +184,7 @@ impl<T> TickQueue<T> {
     /// Continues at `tick`, after a rollback or together with [`Simulation::set_tick`](crate::Simulation::set_tick).
     /// Queued samples are kept. Of the ticks before `tick`, the queue remembers which got a sample.
     pub fn set_tick(&mut self, tick: u64) {
+        // The lowest bit is for the tick before `tick`. Ticks from there on can get samples again.
         let by = u32::try_from(tick.abs_diff(self.tick)).unwrap_or(u32::MAX);
         let delivered = if tick >= self.tick {
             self.delivered.checked_shl(by)

@@ -47,12 +47,13 @@ impl<T: Clone> TickSender<T> {
     ///
     /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
+        // A sample for a tick that has one is dropped.
         let first = self.tick.filter(|first| tick >= *first);
         let samples = first.map(|first| {
             self.tick = tick.checked_add(1);
-            let left_out = first..tick;
+            let skipped_ticks = first..tick;
             let last = mem::replace(&mut self.last, input.clone());
-            let repeated = left_out.map(move |tick| (tick, last.clone()));
+            let repeated = skipped_ticks.map(move |tick| (tick, last.clone()));
             repeated.chain(iter::once((tick, input)))
         });
         samples.into_iter().flatten()
