@@ -95,7 +95,7 @@ struct BodySlot {
 #[cfg(feature = "serde")]
 impl From<Keys> for Slots<BodySlot> {
     fn from(keys: Keys) -> Self {
-        Self::of(&keys.bodies, &any())
+        Self::of(&keys.bodies, &placeholder())
     }
 }
 
@@ -104,28 +104,30 @@ impl TryFrom<Slots<BodySlot>> for Keys {
     type Error = &'static str;
 
     fn try_from(slots: Slots<BodySlot>) -> Result<Self, Self::Error> {
-        let bodies: SlotMap<BodyKey, BodySlot> =
-            slots.into_map(&any()).ok_or("bodies in impossible slots")?;
+        let bodies: SlotMap<BodyKey, BodySlot> = slots
+            .into_map(&placeholder())
+            .ok_or("bodies in impossible slots")?;
         let mut by_large_index = BTreeMap::new();
         for (key, body) in &bodies {
             if by_large_index.insert(index_of(body.handle), key).is_some() {
                 return Err("two keys of one body");
             }
         }
-        // Indices hardly outnumber the keys, unless many bodies have no key.
+        // The table is not sized by the largest index, which may be forged. Indices hardly outnumber the keys, unless
+        // many bodies have no key.
         let mut keys = Self {
             by_index: vec![None; bodies.capacity()],
             bodies,
             by_large_index,
         };
-        keys.place_by_index();
+        keys.move_into_table();
         Ok(keys)
     }
 }
 
-/// Returns a placeholder body, for reading slots.
+/// Returns a body that stands for any value, to read and rebuild the slots of a slotmap.
 #[cfg(feature = "serde")]
-fn any() -> BodySlot {
+fn placeholder() -> BodySlot {
     BodySlot {
         handle: RigidBodyHandle::from_raw_parts(0, 0),
         inserted_at: 0,
@@ -134,8 +136,8 @@ fn any() -> BodySlot {
 }
 
 impl Keys {
-    /// Creates a key for a handle that has none. Also returns the key of an earlier body in the same slot, if this
-    /// reveals it to be dead, which bounds the table.
+    /// Creates a key for a handle that has none. Also returns the key of an earlier body with the same index, if it was
+    /// not known that this body is dead. That key is removed, so there are never more keys than indices.
     pub fn insert(
         &mut self,
         handle: RigidBodyHandle,
@@ -149,20 +151,22 @@ impl Keys {
         (key, self.point_to(key))
     }
 
-    /// Points the index of a key's handle to that key. Returns the key that this reveals to be dead.
+    /// Points the index of a key's handle to that key, and removes the key that had the index before: its body is dead.
+    /// Returns that key if this was not known.
     fn point_to(&mut self, key: BodyKey) -> Option<BodyKey> {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
-            self.place_by_index();
+            self.move_into_table();
         }
-        let before = self.by_index[index].replace(key);
-        before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
+        let dead = self.by_index[index].replace(key);
+        dead.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
     }
 
-    fn place_by_index(&mut self) {
-        let by_large_index = self.by_large_index.split_off(&self.by_index.len());
-        for (index, key) in std::mem::replace(&mut self.by_large_index, by_large_index) {
+    /// Moves the keys for which the table `by_index` is now long enough from `by_large_index` to it.
+    fn move_into_table(&mut self) {
+        let too_large = self.by_large_index.split_off(&self.by_index.len());
+        for (index, key) in std::mem::replace(&mut self.by_large_index, too_large) {
             self.by_index[index] = Some(key);
         }
     }
@@ -193,7 +197,7 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// Returns whether the body existed at this tick, alive or not.
+    /// Returns whether the body was inserted at this tick or before, even if it is dead by now.
     pub fn was_inserted_by(&self, key: BodyKey, tick: u64) -> bool {
         self.bodies
             .get(key)
@@ -204,18 +208,21 @@ impl Keys {
         self.bodies.get(key).map(|body| body.inserted_at)
     }
 
-    /// Lets bodies that were inserted in a step that is not run exist from this tick on, before the step.
+    /// Lets all bodies exist from this tick on, even those that were inserted within the step of this tick. Call it if
+    /// that step will not run.
     pub fn date_back_insertions(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();
         bodies.for_each(|body| body.inserted_at = body.inserted_at.min(tick));
     }
 
+    /// Lets all bodies exist from this tick on, because ticks are numbered again from here.
     pub fn set_tick(&mut self, tick: u64) {
         self.bodies
             .values_mut()
             .for_each(|body| body.inserted_at = tick);
     }
 
+    /// Iterates over the bodies that were not found dead.
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {
         self.bodies
             .iter()
@@ -224,6 +231,7 @@ impl Keys {
     }
 }
 
+/// Returns the index in a handle, which a later body can reuse.
 fn index_of(handle: RigidBodyHandle) -> usize {
     handle.into_raw_parts().0 as usize
 }

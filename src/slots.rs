@@ -22,15 +22,16 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
     /// Reads the slots of a map. `any` is a placeholder value.
     pub fn of<K: Key>(map: &SlotMap<K, V>, any: &V) -> Self {
         let mut versions = Vec::new();
-        let mut note = |index: u32, version: u32| {
-            let place = index as usize - 1;
-            versions.resize(versions.len().max(place + 1), 0);
-            versions[place] = version;
+        let mut set_version = |index: u32, version: u32| {
+            // Slotmap does not use index 0.
+            let i = index as usize - 1;
+            versions.resize(versions.len().max(i + 1), 0);
+            versions[i] = version;
         };
         let mut occupied = Vec::new();
         for (key, value) in map {
             let (index, version) = parts(key);
-            note(index, version);
+            set_version(index, version);
             occupied.push((index, value.clone()));
         }
         // Insertions reveal the order of vacant slots, because they reuse vacant slots before they add new ones.
@@ -38,10 +39,11 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         let mut copy = map.clone();
         loop {
             let (index, version) = parts(copy.insert(any.clone()));
+            // This slot is new, so all vacant ones are in use.
             if version == 1 {
                 break;
             }
-            note(index, version - 1);
+            set_version(index, version - 1);
             vacant.push(index);
         }
         Self {
@@ -51,13 +53,14 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         }
     }
 
-    /// Rebuilds the map, or returns `None` if the data are contradictory.
+    /// Rebuilds the map, or returns `None` if the data are contradictory. `any` is a placeholder value.
     pub fn into_map<K: Key>(self, any: &V) -> Option<SlotMap<K, V>> {
         if !self.is_consistent() {
             return None;
         }
         // Builds a map with all slots as they were two changes ago. Then repeats these changes in the order that puts
         // each slot back where it was, in the list of vacant slots and in the map.
+        // The version that a slot had when it was occupied before: one change ago if it is vacant, else two.
         let before = |version: u32| match version % 2 {
             0 => version - 1,
             _ => version.wrapping_sub(2),
@@ -65,12 +68,15 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         let slots = self.versions.iter();
         let slots = slots.map(|version| (Some(any), before(*version)));
         let slots: Vec<(Option<&V>, u32)> = std::iter::once((None, 0)).chain(slots).collect();
-        // In this format, a pair has the same bytes as slotmap's own type.
+        // Slotmap reads a list of slots, each an optional value and a version, and index 0 is unused. In this format, a
+        // pair has the same bytes as slotmap's type.
         let bytes = postcard::to_stdvec(&slots).ok()?;
         drop(slots);
         let mut map: SlotMap<K, V> = postcard::from_bytes(&bytes).ok()?;
         drop(bytes);
         let occupied = self.occupied.iter().map(|(index, _)| index);
+        // A removed slot is reused before all that were removed earlier, so the slot to be reused last is removed
+        // first.
         for index in self.vacant.iter().rev().chain(occupied.rev()) {
             let version = before(self.versions[*index as usize - 1]);
             map.remove(KeyData::from_ffi(u64::from(version) << 32 | u64::from(*index)).into())?;
@@ -84,25 +90,26 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         Some(map)
     }
 
-    /// Returns whether each slot is in exactly one list, and only once.
+    /// Returns whether each slot is in exactly one list, and only once, and has a version that fits.
     fn is_consistent(&self) -> bool {
         let mut seen = vec![false; self.versions.len()];
         let vacant = self.vacant.iter().map(|index| (index, 0));
         let occupied = self.occupied.iter().map(|(index, _)| (index, 1));
-        let mut is_new = |index: u32, parity: u32| {
-            let place = (index as usize).wrapping_sub(1);
-            let version = self.versions.get(place);
+        // The version of an occupied slot is odd.
+        let mut is_valid_and_new = |index: u32, parity: u32| {
+            let i = (index as usize).wrapping_sub(1);
+            let version = self.versions.get(i);
             version.is_some_and(|version| *version > 0 && version % 2 == parity)
-                && !std::mem::replace(&mut seen[place], true)
+                && !std::mem::replace(&mut seen[i], true)
         };
         vacant
             .chain(occupied)
-            .all(|(index, parity)| is_new(*index, parity))
+            .all(|(index, parity)| is_valid_and_new(*index, parity))
             && seen.into_iter().all(|seen| seen)
     }
 }
 
-/// Returns the index and the version.
+/// Returns the index of a key's slot and the version.
 #[expect(clippy::cast_possible_truncation, reason = "half of the number each")]
 fn parts(key: impl Key) -> (u32, u32) {
     let number = key.data().as_ffi();

@@ -26,9 +26,9 @@ pub fn fingerprint() -> u64 {
     })
 }
 
-/// Hashes results of the float functions that Rapier calls, which differ between C libraries. Some libraries compute the
-/// sine and cosine of one number in a single function, so both forms are included. `black_box` keeps the compiler from
-/// merging them, and from computing a result itself.
+/// Hashes results of the float functions that Rapier calls, which differ between C libraries. Some libraries compute
+/// the sine and cosine of one number in a single function, so both forms are included. `black_box` keeps the compiler
+/// from merging them, and from computing a result itself.
 #[expect(
     clippy::disallowed_methods,
     reason = "their differences are what is measured"
@@ -50,6 +50,7 @@ fn hash_float_functions(hasher: &mut XxHash3_64) {
     }
 }
 
+/// Hashes the bits of these numbers.
 fn hash<const N: usize>(hasher: &mut XxHash3_64, numbers: [Real; N]) {
     for number in numbers {
         hasher.write(&number.to_bits().to_le_bytes());

@@ -8,11 +8,13 @@ use twox_hash::XxHash3_64;
 
 use crate::bytes::fingerprint;
 
+/// The first bytes of a file: eight letters that name its type, and the number of its format.
 pub(crate) struct Start {
     pub magic: [u8; 8],
     pub format: u32,
 }
 
+/// Why bytes do not begin with a [`Start`]: they have other letters, no format number, or another one.
 pub(crate) enum NoStart {
     Magic,
     Cut,
@@ -26,6 +28,7 @@ impl Start {
         [&self.magic[..], &self.format.to_le_bytes()].concat()
     }
 
+    /// Checks the start of these bytes, and returns the bytes that follow it.
     pub fn strip<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], NoStart> {
         let rest = bytes.strip_prefix(&self.magic).ok_or(NoStart::Magic)?;
         let (format, rest) = rest.split_first_chunk().ok_or(NoStart::Cut)?;
@@ -36,7 +39,8 @@ impl Start {
     }
 }
 
-/// Returns the first bytes of a hash of all bytes, except those of the checksum itself at `at`.
+/// Returns the first `N` bytes of a hash of all bytes, except the `N` bytes at `at`, where the checksum itself is
+/// written.
 pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut hasher = XxHash3_64::new();
     hasher.write(&bytes[..at]);
@@ -100,6 +104,7 @@ pub(crate) type Layout = [u8; 8];
 
 const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
 
+/// The offset of the checksum, the last field of the header.
 const SUM_AT: usize = HEADER_LEN - 8;
 
 /// Why a state cannot be written to bytes. You can still clone it.
@@ -192,6 +197,7 @@ pub enum LoadError {
     Contents,
 }
 
+/// Returns a saved state: the header, with the checksum of all other bytes, and the encoded contents.
 pub(crate) fn write(
     state: StateType,
     layout: Layout,
@@ -199,6 +205,7 @@ pub(crate) fn write(
 ) -> Result<Vec<u8>, SaveError> {
     let mut bytes = vec![0; HEADER_LEN];
     bytes = postcard::to_extend(contents, bytes).map_err(|_| SaveError::NotWritable)?;
+    // The start and the fields of `Header`, in their order.
     let parts = [
         &state.start().bytes()[..],
         &rapier_version().concat(),
@@ -212,6 +219,7 @@ pub(crate) fn write(
     Ok(bytes)
 }
 
+/// Checks the header of a saved state of this type and layout, and returns the decoded contents.
 pub(crate) fn read<'b, T: Deserialize<'b>>(
     state: StateType,
     layout: Layout,
@@ -231,8 +239,8 @@ pub(crate) fn read_fingerprint(layout: Layout, bytes: &[u8]) -> Result<u64, Load
 /// Returns the header and the contents, after every check that is possible before the contents are decoded.
 fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]), LoadError> {
     let found = bytes.len() as u64;
-    let length = |expected| LoadError::Length { expected, found };
-    let too_short = length(HEADER_LEN as u64);
+    let wrong_length = |expected| LoadError::Length { expected, found };
+    let too_short = wrong_length(HEADER_LEN as u64);
     let rest = state.start().strip(bytes).map_err(|error| match error {
         NoStart::Magic => match StateType::ALL.into_iter().find(|other| other.is_of(bytes)) {
             Some(other) => LoadError::OtherType {
@@ -247,7 +255,7 @@ fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]
     let (header, contents): (Header, _) = header.map_err(|_| too_short)?;
     let expected = u64::from_le_bytes(header.len);
     if expected != found {
-        return Err(length(expected));
+        return Err(wrong_length(expected));
     }
     if header.checksum != checksum(bytes, SUM_AT) {
         return Err(LoadError::Checksum);
@@ -262,6 +270,8 @@ fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]
     Ok((header, contents))
 }
 
+/// Returns the major, minor and patch version of Rapier, each in little-endian bytes. A suffix such as `-beta` is
+/// ignored.
 fn rapier_version() -> [[u8; 2]; 3] {
     let mut parts = rapier::VERSION.split(['.', '-', '+']);
     let parts = [(); 3].map(|()| parts.next().and_then(|part| part.parse().ok()));

@@ -91,6 +91,7 @@ pub enum ForceGenerator {
 }
 
 impl ForceGenerator {
+    /// Returns the force and the torque on a body in its present state.
     pub(super) fn wrench(&self, body: &RigidBody) -> Wrench {
         match *self {
             Self::Wind { velocity, drag } => Wrench {

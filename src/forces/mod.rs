@@ -16,6 +16,7 @@ pub use crate::key::ForceGeneratorKey;
 pub use generators::ForceGenerator;
 use generators::Wrench;
 
+/// A force, torque or impulse on a body in one step, in world space.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Push {
@@ -38,6 +39,7 @@ impl Push {
         }
     }
 
+    /// Moves the point at which it acts, because the origin was shifted.
     pub fn translate(&mut self, by: Vector) {
         if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
             *point += by;
@@ -52,6 +54,7 @@ impl Push {
         }
     }
 
+    /// Adds it to the body, and wakes the body.
     fn apply(self, body: &mut RigidBody) {
         match self {
             Self::Force(force) => body.add_force(force, true),
@@ -82,7 +85,7 @@ pub(crate) struct Pushed {
 pub(crate) struct Forces {
     /// Forces for the next step.
     pending: Vec<Pushed>,
-    /// How many of them wait for it, no matter how long time is stopped.
+    /// How many of these, at the front, wait for it no matter how long time is stopped.
     kept_pending: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
@@ -99,7 +102,7 @@ struct SavedForces {
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
-/// A generator for slots that are not in use.
+/// Returns a generator that stands for any value, to read and rebuild the slots of a slotmap.
 #[cfg(feature = "serde")]
 fn placeholder() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
@@ -140,6 +143,7 @@ impl Forces {
         self.pending.push(pushed);
     }
 
+    /// Moves all points in world space, because the origin was shifted.
     pub fn translate(&mut self, by: Vector) {
         for pushed in &mut self.pending {
             pushed.push.translate(by);
@@ -158,6 +162,7 @@ impl Forces {
 
     /// Discards the forces since the last frame, because time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
+        // A loaded state may claim to keep more forces than it has.
         self.pending
             .drain(self.kept_pending.min(self.pending.len())..)
             .count() as u64
@@ -178,8 +183,9 @@ impl Forces {
         self.generators.remove(key)
     }
 
-    /// Adds all forces to the bodies, those `of_step` last, and drops the generators of removed bodies. Returns the number
-    /// of values that were ignored because they are not finite.
+    /// Adds all forces to the bodies: of generators, then the pending ones, then those `of_step`, which the game added
+    /// in this step. Drops the generators of removed bodies. Returns how many generators gave a force that is not
+    /// finite, which is ignored.
     pub fn apply(
         &mut self,
         of_step: impl Iterator<Item = Pushed>,
@@ -234,6 +240,7 @@ impl Forces {
             ..
         } = world;
         self.restore(bodies);
+        // The loop above may have restored forces of quarantined bodies.
         for handle in physics_pipeline.quarantine().bodies() {
             if let Some(body) = bodies.get_mut(*handle) {
                 reset(body);
@@ -241,6 +248,7 @@ impl Forces {
         }
     }
 
+    /// Gives each body the user force and torque that it had before this step.
     fn restore(&mut self, bodies: &mut RigidBodySet) {
         // Goes from newest to oldest, so that the first entry of a body, from before all of our forces, is restored
         // last.
@@ -254,6 +262,7 @@ impl Forces {
     }
 }
 
+/// Returns the body of a key with its handle, or `None` if it was removed.
 fn body_of<'a>(
     bodies: &'a RigidBodySet,
     keys: &Keys,
@@ -263,8 +272,8 @@ fn body_of<'a>(
     Some((handle, bodies.get(handle)?))
 }
 
-/// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces until the body is dynamic
-/// again, and allows neither reading nor changing them.
+/// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces
+/// until the body is dynamic again, and allows neither reading nor changing them.
 fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
     if !bodies.get(handle)?.is_dynamic() {
         return None;
@@ -272,11 +281,13 @@ fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut Ri
     bodies.get_mut(handle)
 }
 
+/// Removes the user force and torque.
 fn reset(body: &mut RigidBody) {
     body.reset_forces(false);
     body.reset_torques(false);
 }
 
+/// Returns the force and torque that act in every step until they are reset.
 fn user_force(body: &RigidBody) -> Wrench {
     Wrench {
         force: body.user_force(),
