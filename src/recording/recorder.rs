@@ -213,7 +213,8 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// [`RecordError::Io`] if the writer fails, or [`RecordError::Game`] if the input cannot be written.
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        // The previous step did not run, even if it begins again in the same frame.
+        // A resimulated step is not recorded, so the run after it needs a new state. If the end of the previous step is
+        // missing, it did not run, even if it begins again in the same frame.
         if step.is_resimulated || self.is_in_step {
             self.new_run();
         }

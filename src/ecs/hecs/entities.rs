@@ -97,6 +97,7 @@ impl Entities {
         bodies: &mut impl Bodies,
         entity: Entity,
     ) -> Result<(), EntityError> {
+        // The body is removed here, not after its component is dropped.
         let key = self.release(world, entity);
         (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
         if let Some(key) = key {
@@ -163,6 +164,7 @@ impl Entities {
     /// before the call.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let is_gone = |key| physics.handle(key).is_none();
+        // Bodies that do not exist need no removal.
         lock(&self.dropped).retain(|key| !is_gone(*key));
         let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
         let ours = bodies.filter_map(|(entity, body)| Some((body.key_of(&self.dropped)?, entity)));

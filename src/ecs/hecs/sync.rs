@@ -85,6 +85,7 @@ impl Entities {
         self.take_in_sent(world);
         let mut dropped = std::mem::take(&mut *lock(&self.dropped));
         dropped.sort_unstable();
+        // The components of these are no longer held, but dropped.
         self.held
             .retain(|key, _| dropped.binary_search(key).is_err());
         // A body that was attached again has another component.
