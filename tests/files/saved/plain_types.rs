@@ -155,14 +155,17 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
             "\"overstep\":50400000000000",
             format!("\"overstep\":{most}"),
         ),
-        ("\"held\":0", format!("\"held\":{most}")),
+        ("\"postponed\":0", format!("\"postponed\":{most}")),
         ("\"units\":0", format!("\"units\":{most}")),
         ("\"last\":0", format!("\"last\":{most}")),
         ("\"last\":0", format!("\"last\":{step}")),
         ("\"end\":2", format!("\"end\":{}", u64::MAX)),
         (&format!("\"units\":{step}"), format!("\"units\":{most}")),
         (&format!("\"units\":{step}"), "\"units\":0".to_owned()),
-        ("\"holds\":false", "\"holds\":true".to_owned()),
+        (
+            "\"shows_last_state\":false",
+            "\"shows_last_state\":true".to_owned(),
+        ),
     ] {
         for stepping in [Stepping::Fixed, Stepping::Variable, Stepping::SemiFixed] {
             for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {

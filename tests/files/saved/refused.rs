@@ -188,8 +188,8 @@ fn contradictory_contents_are_refused_even_without_a_checksum() {
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
         ("\"alpha\":", "\"alpha\":1"),
         (
-            "\"due\":null",
-            "\"due\":{\"end\":3,\"units\":1,\"is_whole\":true,\"is_handed_out\":true,\"units_per_nano\":null}",
+            "\"planned\":null",
+            "\"planned\":{\"end\":3,\"units\":1,\"is_untouched\":true,\"is_handed_out\":true,\"units_per_nano\":null}",
         ),
     ] {
         assert!(read(from, to).is_err(), "{to}");
