@@ -68,32 +68,39 @@ impl FrameTimer {
     ///
     /// Call it before the next frame after a browser tab was hidden or a phone suspended. Real time stops in between.
     pub fn resume(&mut self, host: Duration) {
-        let last = self.latest;
+        let last_frame = self.latest;
         if self.go_to(host).is_zero() {
             return;
         }
-        // Without a frame in between, the gap is the same one.
-        if self.gap.1 < last {
-            self.gap.0 = last;
+        let (gap_start, gap_end) = &mut self.gap;
+        // Another call without a frame in between extends the same gap.
+        if *gap_end < last_frame {
+            *gap_start = last_frame;
         }
-        self.gap.1 = self.latest;
+        *gap_end = self.latest;
     }
 
     /// Converts a moment of the host's clock to [real time](crate::time::Clock::real_time), for
     /// [`InputQueue::push`](crate::input::InputQueue::push).
     #[must_use]
     pub fn stamp(&self, host: Duration) -> Duration {
-        let later = host.saturating_sub(self.latest);
-        let earlier = self.latest.saturating_sub(host);
-        let left_out = self.gap.1.saturating_sub(host.max(self.gap.0));
-        let earlier = earlier.saturating_sub(left_out);
-        self.now.saturating_add(later).saturating_sub(earlier)
+        let (gap_start, gap_end) = self.gap;
+        let after_latest = host.saturating_sub(self.latest);
+        let before_latest = self.latest.saturating_sub(host);
+        // The part of the gap after `host` is no real time.
+        let gap = gap_end.saturating_sub(host.max(gap_start));
+        let before_latest = before_latest.saturating_sub(gap);
+        self.now
+            .saturating_add(after_latest)
+            .saturating_sub(before_latest)
     }
 
-    /// Goes to `host`, unless the clock went back for a moment. Returns how much later it is.
+    /// Makes `host` the latest time stamp, unless the clock went back for a moment. Returns the time since the previous
+    /// one, or zero if the clock went back.
     fn go_to(&mut self, host: Duration) -> Duration {
         let back = self.latest.saturating_sub(host);
         if back > SET_BACK {
+            // The clock was set back, and the next frame continues from there.
             self.latest = host;
             self.gap = (host, host);
         }
@@ -125,6 +132,7 @@ pub(crate) enum Driver {
 }
 
 impl FrameTime {
+    /// Returns the time of a frame that a thread runs for one step.
     pub(crate) fn of_step(duration: Duration) -> Self {
         Self {
             driver: Driver::Step,

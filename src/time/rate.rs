@@ -55,6 +55,7 @@ impl Rate {
         Self::reduced(NANOS_PER_SECOND, step.as_nanos())
     }
 
+    /// Returns the rate `steps` / `seconds` in lowest terms. Panics if either is zero or does not fit.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "both parts are checked to fit"
@@ -153,6 +154,7 @@ impl fmt::Display for Rate {
 
 pub(super) const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
+/// Returns this duration, or [`Duration::MAX`] if it is longer.
 pub(super) fn duration_from_nanos(nanos: u128) -> Duration {
     match u64::try_from(nanos / NANOS_PER_SECOND) {
         Ok(seconds) => Duration::new(seconds, (nanos % NANOS_PER_SECOND) as u32),

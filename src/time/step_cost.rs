@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::rate::Rate;
 
+/// The time in seconds after which a measurement has half its weight.
 const HALF_LIFE: f64 = 0.5;
 
 /// An average of the time that steps take, over about a second, for an overlay, a metric, or
@@ -24,13 +25,13 @@ impl StepCost {
     /// including resimulated ones.
     pub fn record(&mut self, elapsed: Duration, busy: Duration, steps: u64) {
         let elapsed = elapsed.as_secs_f64();
-        // The weight that all earlier frames keep.
-        let faded = libm::exp2(-elapsed / HALF_LIFE);
-        self.elapsed = self.elapsed * faded + elapsed;
-        self.busy = self.busy * faded + busy.as_secs_f64();
+        // The factor by which the weight of all earlier records falls.
+        let fading = libm::exp2(-elapsed / HALF_LIFE);
+        self.elapsed = self.elapsed * fading + elapsed;
+        self.busy = self.busy * fading + busy.as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "an average")]
         let steps = steps as f64;
-        self.steps = self.steps * faded + steps;
+        self.steps = self.steps * fading + steps;
     }
 
     /// Returns the mean wall time of a step, or `None` if no step has run for a few seconds.

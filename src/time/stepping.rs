@@ -35,23 +35,24 @@ pub enum Stepping {
 }
 
 impl Stepping {
-    /// Divides time into whole steps, a last step of another length, and the rest.
-    pub(crate) fn divide(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
-        let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
-        let rest = gathered % step;
+    /// Divides `time` into steps of length `step`. Returns the number of whole steps, the length of a last step of
+    /// another length, and the time that waits for the next frame.
+    pub(crate) fn divide(self, time: u128, step: u128) -> (u64, Option<u128>, u128) {
+        let whole = u64::try_from(time / step).unwrap_or(u64::MAX);
+        let remainder = time % step;
         match self {
-            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => (whole, None, rest),
-            Self::SemiFixed if rest < step / SHORTEST => (whole, None, rest),
-            Self::SemiFixed => (whole, Some(rest), 0),
-            Self::Variable => (0, Some(gathered), 0),
+            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => (whole, None, remainder),
+            Self::SemiFixed if remainder < step / SHORTEST => (whole, None, remainder),
+            Self::SemiFixed => (whole, Some(remainder), 0),
+            Self::Variable => (0, Some(time), 0),
         }
     }
 
-    /// Returns the number of steps in a frame, or `None` if the strategy does not count steps.
-    pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
+    /// Returns the number of steps in a frame of `frame_nanos`, or `None` if the strategy does not count steps.
+    pub(crate) fn step_count(self, frame_nanos: u128, rate: Rate) -> Option<u128> {
         match self {
             Self::FrameLocked => Some(1),
-            Self::DisplayCounted => Some(display_count(nanos, rate)),
+            Self::DisplayCounted => Some(display_count(frame_nanos, rate)),
             Self::Fixed | Self::Variable | Self::SemiFixed => None,
         }
     }
@@ -64,11 +65,13 @@ const SHORTEST: u128 = 4;
 /// The slowest display for which steps are counted, in Hz.
 const SLOWEST_DISPLAY: u128 = 30;
 
-/// Returns the nearest whole number of periods, halves rounded down, up to that of the slowest display.
-fn display_count(nanos: u128, rate: Rate) -> u128 {
-    let periods = nanos * u128::from(rate.steps());
-    let period = NANOS_PER_SECOND * u128::from(rate.seconds());
-    let nearest = (2 * periods).saturating_sub(period).div_ceil(2 * period);
+/// Returns the length of a frame in steps, rounded to a whole number: at least one, and at most as many as in a frame
+/// of the slowest display. Halves are rounded down.
+fn display_count(frame_nanos: u128, rate: Rate) -> u128 {
+    // Both lengths are in nanoseconds / `rate.steps()`, so that they are whole.
+    let frame = frame_nanos * u128::from(rate.steps());
+    let step = NANOS_PER_SECOND * u128::from(rate.seconds());
+    let nearest = (2 * frame).saturating_sub(step).div_ceil(2 * step);
     let most = u128::from(rate.steps()).div_ceil(SLOWEST_DISPLAY * u128::from(rate.seconds()));
     nearest.clamp(1, most.max(1))
 }

@@ -37,12 +37,14 @@ impl Clock {
         if self.displays_state() {
             return self.now.duration();
         }
-        let length = units_per_step(self.used.rate);
-        let left = length.saturating_sub(self.overstep);
-        let lag = scaled(self.now.last(), left, length);
+        let step = units_per_step(self.used.rate);
+        let until_next_step = step.saturating_sub(self.overstep);
+        // The last step may have had another length, of which the same part is taken.
+        let lag = scaled(self.now.last_step(), until_next_step, step);
         self.now.earlier(lag).duration()
     }
 
+    /// Returns whether the frame displays the last state itself, not a moment before it.
     fn displays_state(&self) -> bool {
         self.shows_last_state || !self.used.leaves_a_fraction
     }
@@ -75,9 +77,9 @@ impl Clock {
     /// the [overstep](Self::overstep). Within a frame it is the time at the end of the frame.
     #[must_use]
     pub fn time(&self) -> Duration {
-        let later = self.units_due().saturating_add(self.postponed);
-        let later = later.saturating_add(self.overstep);
-        self.now.later(later, self.used.rate).duration()
+        let after_state = self.units_due().saturating_add(self.postponed);
+        let after_state = after_state.saturating_add(self.overstep);
+        self.now.later(after_state, self.used.rate).duration()
     }
 
     /// Returns whether simulated time stopped in the last frame.
@@ -122,19 +124,22 @@ impl Clock {
         }
         let rate = settings.rate();
         let overstep = self.next_overstep(self.requests.overstep, rate);
+        // A requested overstep drops postponed time.
         let postponed = match self.requests.overstep {
             Some(_) => 0,
             None => in_units_of(rate, self.postponed, self.used.rate),
         };
-        if postponed > 0 && overstep.saturating_add(postponed) >= units_per_step(rate) {
+        let gathered = overstep.saturating_add(postponed);
+        if postponed > 0 && gathered >= units_per_step(rate) {
             return Some(Duration::ZERO);
         }
-        let missing = units_per_step(rate).saturating_sub(overstep.saturating_add(postponed));
+        let missing = units_per_step(rate).saturating_sub(gathered);
         // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))
     }
 
+    /// Converts units of the last frame's rate, rounded down to a nanosecond.
     pub(super) fn duration(&self, units: u128) -> Duration {
         duration_from_nanos(units / units_per_nano(self.used.rate, Speed::ONE))
     }

@@ -22,14 +22,14 @@ impl Clock {
         let elapsed = elapsed.into();
         let settings = self.settings.of_driver(elapsed.driver());
         let requests = std::mem::take(&mut self.requests);
-        self.apply(&settings, requests);
+        self.use_settings(&settings, requests);
         self.real_time = self.real_time.saturating_add(elapsed.duration());
         let mut dropped = Dropped::default();
         self.planned = if settings.is_paused() {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
             self.plan_steps(requests.single_steps.into(), None, None)
         } else {
-            self.plan(&settings, elapsed.duration(), &mut dropped)
+            self.plan_frame(&settings, elapsed.duration(), &mut dropped)
         };
         if let Some(due) = &mut self.planned {
             due.late = elapsed.late();
@@ -46,11 +46,13 @@ impl Clock {
         Some(step)
     }
 
+    /// Counts the next due step, if there is one, as run: its end is the last state now.
     pub(crate) fn count_step(&mut self) {
         let Some(due) = self.planned.filter(|due| due.end > self.tick) else {
             return;
         };
-        let (length, is_last) = (self.length(due), self.due() == 1);
+        let (length, is_last) = (self.next_length(due), self.due() == 1);
+        // The next step begins where this one ends in real time, which never goes back.
         self.step_start = self.real_end(due).max(self.step_start);
         self.now = self.after(length);
         self.tick += 1;
@@ -67,7 +69,7 @@ impl Clock {
     #[must_use]
     pub fn peek(&self) -> Option<Step> {
         let due = self.planned.filter(|due| due.end > self.tick)?;
-        let length = self.length(due);
+        let length = self.next_length(due);
         Some(Step {
             tick: self.tick,
             dt: seconds(length, self.used.rate),
@@ -82,9 +84,10 @@ impl Clock {
         })
     }
 
+    /// Returns the exact time at the end of the next due step, or of the last state if no step is due.
     pub(crate) fn next_exact_time(&self) -> ExactTime {
-        let due = self.planned.map(|due| self.length(due));
-        due.map_or(self.now, |length| self.after(length))
+        let length = self.planned.map(|due| self.next_length(due));
+        length.map_or(self.now, |length| self.after(length))
     }
 
     /// Notes whether the game has received the next step.
@@ -99,7 +102,8 @@ impl Clock {
         let Some(due) = self.planned.filter(|due| due.is_handed_out) else {
             return Dropped::default();
         };
-        let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
+        let end = due.end - 1;
+        let units = due.units.saturating_sub(self.next_length(due));
         self.planned = (end > self.tick).then_some(Due {
             end,
             units,
@@ -126,7 +130,7 @@ impl Clock {
         self.count_aborted(aborted)
     }
 
-    /// Adds to the total of aborted steps, and returns them as what this frame drops.
+    /// Adds to the total of aborted steps, and returns them as dropped by this frame.
     fn count_aborted(&mut self, aborted: u64) -> Dropped {
         self.dropped.aborted = self.dropped.aborted.saturating_add(aborted);
         Dropped {
@@ -138,9 +142,10 @@ impl Clock {
     /// Pauses at the last state. The time of due steps is postponed until time passes. Due single steps are dropped.
     pub(crate) fn pause_and_postpone(&mut self) -> Dropped {
         self.pause();
-        let is_time = !self.used.has_single_steps;
-        if let Some(due) = self.planned.take_if(|_| is_time) {
-            // The frame has taken what was postponed before.
+        // Single steps do not come from elapsed time.
+        let come_from_time = !self.used.has_single_steps;
+        if let Some(due) = self.planned.take_if(|_| come_from_time) {
+            // These steps include all time that was postponed before.
             self.postponed = due.units;
         }
         let dropped = self.abort_frame();
@@ -148,7 +153,9 @@ impl Clock {
         dropped
     }
 
-    fn apply(&mut self, settings: &ClockSettings, requests: Requests) {
+    /// Begins to use the settings and requests of a new frame, and converts the time in the accumulator to the units of
+    /// its rate. While time stands still, rate and stepping stay as they were.
+    fn use_settings(&mut self, settings: &ClockSettings, requests: Requests) {
         let before = self.used;
         let stands_still = settings.stands_still();
         let has_single_steps = settings.is_paused() && requests.single_steps > 0;
@@ -158,6 +165,7 @@ impl Clock {
             (settings.rate(), settings.leaves_a_fraction())
         };
         self.overstep = self.next_overstep(requests.overstep, rate);
+        // A requested overstep drops postponed time.
         self.postponed = match requests.overstep {
             Some(_) => 0,
             None => in_units_of(rate, self.postponed, before.rate),
@@ -169,12 +177,15 @@ impl Clock {
             has_single_steps,
             leaves_a_fraction,
         };
-        // The overstep may be a smaller part of the new step than of the old one.
+        // The overstep may be a smaller part of the new step than of the old one, so the picture would go back.
         self.shows_last_state |=
             (rate, leaves_a_fraction) != (before.rate, before.leaves_a_fraction);
+        // A requested overstep chooses the displayed moment.
         self.shows_last_state &= requests.overstep.is_none();
     }
 
+    /// Returns the overstep with which the next frame begins, in units of `rate`: the `requested` one, limited to less
+    /// than a step, or the present one.
     pub(super) fn next_overstep(&self, requested: Option<Duration>, rate: Rate) -> u128 {
         let Some(overstep) = requested else {
             return in_units_of(rate, self.overstep, self.used.rate);
@@ -183,9 +194,10 @@ impl Clock {
         units.min(units_per_step(rate) - 1)
     }
 
-    /// Adds the frame's time to the overstep, and divides it into whole steps and perhaps a shorter last one, within the
-    /// limits. Postponed time is added without limits.
-    fn plan(
+    /// Plans the steps of a frame of real time `elapsed`: adds its time to the overstep, and divides the sum into whole
+    /// steps and perhaps a last one of another length. Time and steps over the limits go to `dropped`. Postponed time
+    /// is added without limits.
+    fn plan_frame(
         &mut self,
         settings: &ClockSettings,
         elapsed: Duration,
@@ -200,18 +212,21 @@ impl Clock {
             return None;
         }
         let gathered = self.overstep.saturating_add(gained);
-        let length = units_per_step(self.used.rate);
-        let divide = |gathered| settings.stepping().divide(gathered, length);
+        let step = units_per_step(self.used.rate);
+        let divide = |time| settings.stepping().divide(time, step);
         // The limits have applied to the postponed time before, so they need the number of steps without it.
-        let (whole_without, ..) = divide(gathered);
+        let (whole_unpostponed, ..) = divide(gathered);
         let (whole, last, overstep) = divide(gathered.saturating_add(postponed));
         self.overstep = overstep;
-        let limited = settings.limit(whole_without, last.is_some(), dropped);
-        let whole = limited.saturating_add(whole - whole_without);
+        let whole_from_postponed = whole - whole_unpostponed;
+        let allowed = settings.limit(whole_unpostponed, last.is_some(), dropped);
+        let whole = allowed.saturating_add(whole_from_postponed);
         let units_per_nano = NonZeroU128::new(gained.div_ceil(covered.as_nanos().max(1)));
         self.plan_steps(whole, last, units_per_nano)
     }
 
+    /// Returns the plan of `whole` steps and perhaps a `last` one of another length, or `None` if there are none.
+    /// `units_per_nano` is the same as in [`Due`].
     fn plan_steps(
         &self,
         whole: u64,
@@ -222,10 +237,10 @@ impl Clock {
         let steps = whole.saturating_add(last.is_some().into());
         let steps = steps.min(u64::MAX - self.tick);
         let before_last = u128::from(steps.checked_sub(1)?);
-        let length = units_per_step(self.used.rate);
+        let step = units_per_step(self.used.rate);
         Some(Due {
             end: self.tick + steps,
-            units: before_last * length + last.unwrap_or(length),
+            units: before_last * step + last.unwrap_or(step),
             is_untouched: true,
             is_handed_out: false,
             units_per_nano,
@@ -233,11 +248,13 @@ impl Clock {
         })
     }
 
+    /// Returns the time of the state after a step of this length.
     fn after(&self, length: u128) -> ExactTime {
         self.now.after(length, self.used.rate)
     }
 
-    fn length(&self, due: Due) -> u128 {
+    /// Returns the length of the next step, in units. Only the last step may differ from the rate's length.
+    fn next_length(&self, due: Due) -> u128 {
         if self.due() == 1 {
             due.units
         } else {
@@ -252,9 +269,11 @@ impl Clock {
     /// Returns the real time at which the next step ends. Time that was cut belongs to the frame's first step. The
     /// result is rounded up, so a whole nanosecond is before the exact end if and only if it is before the result.
     fn real_end(&self, due: Due) -> Duration {
-        let after = due.units.saturating_sub(self.length(due));
-        let after = self.overstep.saturating_add(after);
-        let age = due.units_per_nano.map_or(0, |units| after / units);
+        let later_steps = due.units.saturating_sub(self.next_length(due));
+        let until_frame_end = self.overstep.saturating_add(later_steps);
+        let age = due
+            .units_per_nano
+            .map_or(0, |units| until_frame_end / units);
         self.real_time.saturating_sub(duration_from_nanos(age))
     }
 }

@@ -178,11 +178,13 @@ impl Clock {
         self.requests = requests;
     }
 
+    /// Moves the clock to another state's tick and time. The same number of steps stays due in this frame.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if (tick, time) == (self.tick, self.now) {
             return;
         }
         if let Some(due) = &mut self.planned {
+            // The ticks of these steps would exceed a `u64` only if a state claims such a tick.
             match tick.checked_add(due.end.saturating_sub(self.tick)) {
                 Some(end) => due.end = end,
                 None => self.planned = None,

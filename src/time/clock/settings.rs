@@ -140,6 +140,7 @@ impl ClockSettings {
 }
 
 impl ClockSettings {
+    /// Returns the settings for a frame of this driver. A thread's frame has one fixed step, to which no limit applies.
     pub(super) fn of_driver(&self, driver: Driver) -> Self {
         let settings = self.clone();
         match driver {
@@ -162,32 +163,35 @@ impl ClockSettings {
         units::units_per_nano(self.rate, self.speed)
     }
 
-    /// Returns the real time that the steps of a frame cover, and what it adds to the accumulator. Writes to `dropped` what
-    /// is lost. A stepping that counts steps covers the whole frame, and others at most the maximum.
+    /// Returns the real time that the steps of a frame cover, and the units that it adds to the accumulator. The
+    /// difference from `elapsed` goes to `dropped`. A stepping that counts steps covers the whole frame, and others at
+    /// most the maximum.
     pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
-            // At speed 1 this adds `count` whole steps, however long the frame took.
-            let steps = count * NANOS_PER_SECOND * u128::from(self.rate.seconds());
-            let counted = duration_from_nanos(steps / u128::from(self.rate.steps()));
+            // At speed 1 this adds `count` whole steps, however long the frame took. Their length is in nanoseconds
+            // divided by the rate's numerator.
+            let length = count * NANOS_PER_SECOND * u128::from(self.rate.seconds());
+            let counted = duration_from_nanos(length / u128::from(self.rate.steps()));
             dropped.uncounted = elapsed.saturating_sub(counted);
             dropped.overcounted = counted.saturating_sub(elapsed);
-            return (elapsed, steps * self.speed.units());
+            return (elapsed, length * self.speed.units());
         }
         let covered = elapsed.min(self.max_frame_time());
         dropped.frame_time = elapsed.saturating_sub(covered);
         (covered, covered.as_nanos() * self.units_per_nano())
     }
 
-    /// Returns how many of `whole` steps may run in addition to a shorter one, at least one in total.
+    /// Returns how many of `whole` steps may run within the limits. A last, shorter step counts as one of the allowed
+    /// steps, and one step always runs. The others go to `dropped`.
     pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
-        let left = |most: u64| most.max(1) - u64::from(has_shorter);
-        let at_most = |most| whole.min(left(most));
-        let [by_count, by_budget] = self.most_by_limit().map(at_most);
+        let most_whole = |most: u64| most.max(1) - u64::from(has_shorter);
+        let [by_count, by_budget] = self.most_by_limit().map(|most| whole.min(most_whole(most)));
         dropped.steps = whole - by_count;
         dropped.over_budget = by_count.saturating_sub(by_budget);
         by_count.min(by_budget)
     }
 
+    /// Returns the most steps by count, and by the budget.
     fn most_by_limit(&self) -> [u64; 2] {
         let by_count = self.max_steps_per_frame.map(|most| most.get().into());
         [by_count, self.budget.map(Budget::steps)].map(|most| most.unwrap_or(u64::MAX))
@@ -206,6 +210,7 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Returns how many steps fit into the budget, at least one.
     pub(super) fn steps(self) -> u64 {
         let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
         fit.map_or(u64::MAX, |fit| {

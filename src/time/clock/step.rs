@@ -37,6 +37,7 @@ pub struct Step {
 }
 
 impl Step {
+    /// Returns a step of a preview, from `start` to `end`. It has no frame, and no real time.
     pub(crate) fn of_preview(tick: u64, [start, end]: [ExactTime; 2]) -> Self {
         Self {
             tick,

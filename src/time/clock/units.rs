@@ -9,11 +9,13 @@ use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ExactTime {
     units: u128,
-    last: u128,
+    /// The length of the step that led here, or 0 before the first step.
+    last_step: u128,
     rate: Rate,
 }
 
 impl ExactTime {
+    /// Returns time zero, to which no step has led.
     pub(super) fn start(rate: Rate) -> Self {
         Self {
             rate,
@@ -27,15 +29,15 @@ impl ExactTime {
 
     /// Returns the length of the step that led here, in seconds, or 0 before the first step.
     pub fn dt(self) -> f32 {
-        if self.last == 0 {
+        if self.last_step == 0 {
             0.0
         } else {
-            seconds(self.last, self.rate)
+            seconds(self.last_step, self.rate)
         }
     }
 
     pub fn dt_f64(self) -> f64 {
-        self.rate.dt_f64() * ratio(self.last, units_per_step(self.rate))
+        self.rate.dt_f64() * ratio(self.last_step, units_per_step(self.rate))
     }
 
     /// Returns the time after a step of this length, in units of `rate`.
@@ -43,7 +45,7 @@ impl ExactTime {
         let units = in_units_of(rate, self.units, self.rate);
         Self {
             units: units.saturating_add(length),
-            last: length,
+            last_step: length,
             rate,
         }
     }
@@ -57,14 +59,16 @@ impl ExactTime {
         self.rate
     }
 
+    /// Returns this time plus `units` of `rate`, as a moment that is no state.
     pub(super) fn later(self, units: u128, rate: Rate) -> Self {
         let later = in_units_of(self.rate, units, rate);
         let units = self.units.saturating_add(later);
         Self { units, ..self }
     }
 
+    /// Returns the time after a step as long as the one that led to `end`.
     pub fn after_step_of(self, end: Self) -> Self {
-        self.after(end.last, end.rate)
+        self.after(end.last_step, end.rate)
     }
 
     pub(super) fn earlier(self, units: u128) -> Self {
@@ -77,17 +81,19 @@ impl ExactTime {
         self.units
     }
 
-    pub(super) fn last(self) -> u128 {
-        self.last
+    pub(super) fn last_step(self) -> u128 {
+        self.last_step
     }
 }
 
-/// Converts units, rounded down to one new unit, which is less than a femtosecond.
+/// Converts `units` of the rate `old` to units of the rate `new`, rounded down to one of these, which is less than a
+/// femtosecond. The result is `units` · `new.steps()` / `old.steps()`.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     if new == old {
         return units;
     }
     let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
+    // Dividing first keeps the product from overflowing.
     let whole = (units / old).saturating_mul(new);
     whole.saturating_add(units % old * new / old)
 }
@@ -100,6 +106,7 @@ pub(super) fn units_per_step(rate: Rate) -> u128 {
     NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
 }
 
+/// Returns the length of a step of these `units` in seconds.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"
@@ -113,7 +120,8 @@ pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
     seconds.max(f32::MIN_POSITIVE)
 }
 
-/// Returns a part of `units`, rounded down, or 0 if there is no whole. It never falls when `part` rises.
+/// Returns `units` · `part` / `whole`, rounded down, or 0 if `whole` is 0. It never falls when `part` rises, because
+/// the displayed time must not go back.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -130,6 +138,7 @@ pub(super) fn scaled(units: u128, part: u128, whole: u128) -> u128 {
     (scaled as u128).min(units)
 }
 
+/// Returns `part` / `whole`, or 1 if `whole` is 0.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"

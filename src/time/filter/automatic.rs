@@ -5,9 +5,12 @@ use std::collections::VecDeque;
 use super::averaging::Snapping;
 use super::averaging::{Averaging, bounded, typical};
 
+/// The number of frames by which the filter is chosen.
 const FRAMES: usize = 64;
+/// The number of frames before a filter is chosen for the first time.
 const FEWEST: usize = 32;
-const LOOK_EVERY: usize = 16;
+/// The number of frames after which the filter is chosen again.
+const CHOOSE_EVERY: usize = 16;
 /// If more than one in this many frames took no time, the timer counts as coarser than the display.
 const ZEROS: usize = 20;
 /// At most one in this many frames may fit no whole number of periods.
@@ -19,8 +22,9 @@ const CORRECTED_PARTS: i128 = 8;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Automatic {
+    /// The measured times of the last frames, oldest first.
     last: VecDeque<i128>,
-    unseen: usize,
+    frames_since_choice: usize,
     fit: Fit,
 }
 
@@ -34,15 +38,17 @@ enum Fit {
 }
 
 impl Automatic {
+    /// Returns the filtered time of this frame out of `waiting`: the measured time `elapsed`, and the time of earlier
+    /// frames that was not returned.
     pub(super) fn filter(&mut self, elapsed: i128, waiting: i128) -> i128 {
         if self.last.len() == FRAMES {
             self.last.pop_front();
         }
         self.last.push_back(elapsed);
-        self.unseen += 1;
-        if self.unseen >= LOOK_EVERY && self.last.len() >= FEWEST {
-            self.unseen = 0;
-            self.look();
+        self.frames_since_choice += 1;
+        if self.frames_since_choice >= CHOOSE_EVERY && self.last.len() >= FEWEST {
+            self.frames_since_choice = 0;
+            self.choose_fit();
         }
         match &mut self.fit {
             Fit::Nothing if waiting == elapsed => elapsed,
@@ -56,11 +62,12 @@ impl Automatic {
         }
     }
 
-    fn look(&mut self) {
+    /// Chooses the filter that fits the last frames. One that still fits keeps its state.
+    fn choose_fit(&mut self) {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
         if zeros * ZEROS > self.last.len() {
             if !matches!(self.fit, Fit::CoarseTimer(_)) {
-                // The newest frame is averaged later.
+                // `filter` passes the newest frame to the average after this.
                 let earlier = self.last.len() - 1;
                 let earlier = self.last.iter().copied().take(earlier);
                 self.fit = Fit::CoarseTimer(Averaging::after(FRAMES, earlier));
@@ -78,20 +85,23 @@ impl Automatic {
         }
     }
 
+    /// Returns the median of the last frames that took any time, or 0.
     fn typical(&self) -> i128 {
         let mut sorted: Vec<_> = self.last.iter().copied().filter(|time| *time > 0).collect();
         sorted.sort_unstable();
         typical(&sorted)
     }
 
+    /// Returns the period of the display, or `None` if too many of the last frames are no whole number of periods.
     fn period(&self) -> Option<i128> {
         let mut sorted: Vec<_> = self.last.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len() / 2];
-        let single = sorted
+        // The period is the mean of all frames that differ from the median by less than half of it.
+        let of_one_period = sorted
             .iter()
             .filter(|time| (**time - median).abs() * 2 < median);
-        let (count, sum) = single.fold((0, 0), |(count, sum), time| (count + 1, sum + time));
+        let (count, sum) = of_one_period.fold((0, 0), |(count, sum), time| (count + 1, sum + time));
         // `None` if the median is zero.
         let period = i128::checked_div(sum, count).filter(|period| *period > 0)?;
         let misfits = self.last.iter().filter(|time| {

@@ -8,8 +8,11 @@ const MOST_BEHIND: i128 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Averaging {
+    /// The number of frames in the average.
     frames: usize,
+    /// The measured times of the last frames, oldest first.
     last: VecDeque<i128>,
+    /// The positive ones of these, in ascending order, for their median.
     sorted: Vec<i128>,
 }
 
@@ -22,44 +25,47 @@ impl Averaging {
         }
     }
 
-    pub(super) fn after(frames: usize, last: impl IntoIterator<Item = i128>) -> Self {
+    /// Returns an average over `frames` frames that has already measured `times`.
+    pub(super) fn after(frames: usize, times: impl IntoIterator<Item = i128>) -> Self {
         let mut averaging = Self::new(frames);
-        for time in last {
+        for time in times {
             averaging.push(time);
         }
         averaging
     }
 
-    /// Returns the average and a part of the waiting time, [bounded]. A hitch enters the average only up to that bound,
-    /// or the rest would be returned twice.
+    /// Returns the filtered time of this frame out of `waiting`, which includes `elapsed`: the average and a part of
+    /// the waiting time, [bounded]. A hitch enters the average only up to that bound, because the time beyond it is
+    /// returned at once.
     pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
         self.push(elapsed);
         let typical = typical(&self.sorted);
-        let behind = MOST_BEHIND * typical;
-        let sum: i128 = self.last.iter().map(|time| behind.min(*time)).sum();
+        let bound = MOST_BEHIND * typical;
+        let sum: i128 = self.last.iter().map(|time| bound.min(*time)).sum();
         let count = i128::try_from(self.last.len()).unwrap_or(i128::MAX);
         let average = sum / count;
         let even = average + (waiting - average) / count;
         bounded(even, waiting, typical)
     }
 
-    /// Adds a frame time to the last ones. `sorted` has those that are positive, in order, for their median.
+    /// Adds a frame time to the last ones, in place of the oldest one.
     fn push(&mut self, time: i128) {
         if self.last.len() == self.frames
             && let Some(oldest) = self.last.pop_front()
-            && let Ok(place) = self.sorted.binary_search(&oldest)
+            && let Ok(index) = self.sorted.binary_search(&oldest)
         {
-            self.sorted.remove(place);
+            self.sorted.remove(index);
         }
         self.last.push_back(time);
         if time > 0 {
-            let place = self.sorted.partition_point(|other| *other < time);
-            self.sorted.insert(place, time);
+            let index = self.sorted.partition_point(|it| *it < time);
+            self.sorted.insert(index, time);
         }
     }
 }
 
-/// Keeps the filter at most one typical frame ahead, and at most [`MOST_BEHIND`] behind.
+/// Returns the time nearest to `filtered` that keeps the filter at most one typical frame ahead of the `waiting` time,
+/// and at most [`MOST_BEHIND`] behind.
 pub(super) fn bounded(filtered: i128, waiting: i128, typical: i128) -> i128 {
     filtered.clamp(waiting - MOST_BEHIND * typical, waiting + typical)
 }
@@ -108,20 +114,20 @@ impl Snapping {
         (self.period, self.tolerance) = (period, tolerance);
     }
 
-    /// Returns the time of this frame out of `waiting`, which includes `elapsed`. The rest is between minus the
-    /// tolerance and a period.
+    /// Returns the filtered time of this frame out of `waiting`, which includes `elapsed`: whole periods and a small
+    /// correction if that fits, and otherwise all of it. The carry is between minus the tolerance and a period.
     pub(super) fn snap(&mut self, elapsed: i128, waiting: i128) -> i128 {
         let early = (self.period / EARLY_PARTS).min(self.tolerance);
         let periods = ((waiting + early) / self.period).max(1);
         let whole = periods * self.period;
-        let left = waiting - whole;
-        let fits = left.abs() <= self.tolerance;
+        let carry = waiting - whole;
+        let fits = carry.abs() <= self.tolerance;
         let is_regular = periods == 1 && (elapsed - self.period).abs() <= self.tolerance;
         if fits || is_regular {
-            let correction = self.correction(left);
-            self.confirm(periods);
+            let correction = self.correction(carry);
+            self.count_fit(periods);
             whole + correction
-        } else if periods == 1 && left > 0 && self.fits_needed == 0 {
+        } else if periods == 1 && carry > 0 && self.fits_needed == 0 {
             // The frame was timed late: the next one will be shorter by as much.
             self.fits_needed = 1;
             whole
@@ -131,19 +137,23 @@ impl Snapping {
         }
     }
 
-    fn correction(&self, left: i128) -> i128 {
-        let excess = left - left.clamp(-self.tolerance, self.tolerance);
-        let waits_for_early_frame = left > 0 && self.fits_needed > 0;
+    /// Returns the part of the carry that this frame gets in addition to its whole periods: all beyond the tolerance,
+    /// or a small part, or nothing.
+    fn correction(&self, carry: i128) -> i128 {
+        let excess = carry - carry.clamp(-self.tolerance, self.tolerance);
+        // After a frame that was timed late, the next one is early by as much.
+        let waits_for_early_frame = carry > 0 && self.fits_needed > 0;
         if excess != 0 && !waits_for_early_frame {
             excess
-        } else if left.abs() > self.period / QUIET_PARTS {
-            left / CORRECTED_PARTS
+        } else if carry.abs() > self.period / QUIET_PARTS {
+            carry / CORRECTED_PARTS
         } else {
             0
         }
     }
 
-    fn confirm(&mut self, periods: i128) {
+    /// Counts a frame that fits, as this number of periods.
+    fn count_fit(&mut self, periods: i128) {
         if periods == 1 {
             self.fits_needed = self.fits_needed.saturating_sub(1);
         } else if self.fits_needed > 0 {
