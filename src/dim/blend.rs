@@ -20,28 +20,31 @@ const BLOCK: usize = 32;
 /// ```
 pub(crate) struct Blend {
     alpha: f32,
-    of_end: [f32; NEAR_TERMS],
-    /// The sum of both weights minus one, by which the start is scaled in addition to itself. Its first term is zero
-    /// and omitted, because the weights of a turn by zero add up to one.
-    of_both: [f32; NEAR_TERMS - 1],
+    /// The series of the end's weight, sin(αθ) / sin θ.
+    end_weight: [f32; NEAR_TERMS],
+    /// The series of the excess: the sum of both weights minus one, by which the start is scaled in addition to itself.
+    /// Its first term is zero and omitted, because the weights of a turn by zero add up to one.
+    excess: [f32; NEAR_TERMS - 1],
 }
 
 impl Blend {
+    /// Computes the series at `alpha`, once for all pairs.
     #[inline]
     pub fn new(alpha: f32) -> Self {
-        let (of_start, of_end) = (terms(1.0 - alpha), terms(alpha));
+        let (start_weight, end_weight) = (terms(1.0 - alpha), terms(alpha));
         Self {
             alpha,
-            of_end,
-            of_both: std::array::from_fn(|i| of_start[i + 1] + of_end[i + 1]),
+            end_weight,
+            excess: std::array::from_fn(|i| start_weight[i + 1] + end_weight[i + 1]),
         }
     }
 
     #[inline]
     pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
-        self.block(&[*previous], &[*current])[0]
+        self.up_to_four(&[*previous], &[*current])[0]
     }
 
+    /// Interpolates any number of pairs, from `previous[i]` and `current[i]` to `out[i]`.
     pub fn all(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let lengths = [previous.len(), current.len(), out.len()];
         assert!(
@@ -50,68 +53,79 @@ impl Blend {
         );
         let blocks = previous.chunks(BLOCK).zip(current.chunks(BLOCK));
         for ((previous, current), out) in blocks.zip(out.chunks_mut(BLOCK)) {
-            self.some(previous, current, out);
+            self.block(previous, current, out);
         }
     }
 
-    fn some(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
-        let (previous, previous_rest) = previous.as_chunks::<LANES>();
-        let (current, current_rest) = current.as_chunks::<LANES>();
-        let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    /// Interpolates up to [`BLOCK`] pairs, four at a time.
+    fn block(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
+        let (previous, last_previous) = previous.as_chunks::<LANES>();
+        let (current, last_current) = current.as_chunks::<LANES>();
+        let (out, last_out) = out.as_chunks_mut::<LANES>();
         let fours = || previous.iter().zip(current);
-        let mut apart = [Floats::ZERO; BLOCK / LANES];
-        for ((previous, current), apart) in fours().zip(&mut apart) {
-            *apart = distances_squared(previous, current);
+        let mut distances = [Floats::ZERO; BLOCK / LANES];
+        for ((previous, current), distances) in fours().zip(&mut distances) {
+            *distances = distances_squared(previous, current);
         }
-        for (((previous, current), apart), out) in fours().zip(apart).zip(out) {
-            self.apart(previous, current, apart, out);
+        for (((previous, current), distances), out) in fours().zip(distances).zip(out) {
+            self.with_distances(previous, current, distances, out);
         }
-        for ((previous, current), out) in previous_rest.iter().zip(current_rest).zip(out_rest) {
+        for ((previous, current), out) in last_previous.iter().zip(last_current).zip(last_out) {
             *out = self.one(previous, current);
         }
     }
 
     #[inline]
-    pub fn block<const N: usize>(&self, previous: &[Pose; N], current: &[Pose; N]) -> [Pose; N] {
-        let (mut out, apart) = (*previous, distances_squared(previous, current));
-        self.apart(previous, current, apart, &mut out);
+    pub fn up_to_four<const N: usize>(
+        &self,
+        previous: &[Pose; N],
+        current: &[Pose; N],
+    ) -> [Pose; N] {
+        let (mut out, distances) = (*previous, distances_squared(previous, current));
+        self.with_distances(previous, current, distances, &mut out);
         out
     }
 
-    /// Interpolates up to four pairs whose rotations are this far apart, squared. All the arithmetic is here: the same
-    /// operations in the same order for each pair, whatever its position.
+    /// Interpolates up to four pairs. `distances` are the squared distances between their rotations. All the arithmetic
+    /// is here: the same operations in the same order for each pair, whatever its position.
     #[expect(
         clippy::inline_always,
         reason = "a call for each four poses takes an eighth of a frame without a step"
     )]
     #[inline(always)]
-    fn apart<const N: usize>(
+    fn with_distances<const N: usize>(
         &self,
         previous: &[Pose; N],
         current: &[Pose; N],
-        apart: Floats,
+        distances: Floats,
         out: &mut [Pose; N],
     ) {
         if self.alpha >= 1.0 || self.alpha <= 0.0 {
             *out = *if self.alpha > 0.0 { current } else { previous };
             return;
         }
-        let of_start = apart * polynomial(&self.of_both, apart);
-        let weights = [of_start, polynomial(&self.of_end, apart)].map(Floats::to_array);
+        let end_weight = polynomial(&self.end_weight, distances);
+        // The series without its first term has one more factor.
+        let excess = distances * polynomial(&self.excess, distances);
+        let weights = [end_weight, excess].map(Floats::to_array);
         for i in 0..N {
             let weights = weights.map(|weights| weights[i]);
             out[i] = blend(&previous[i], &current[i], weights, self.alpha);
         }
-        for i in chosen(apart.simd_gt(NEAR).to_bitmask()).filter(|i| *i < N) {
+        // The series is not exact for these pairs.
+        for i in chosen(distances.simd_gt(NEAR).to_bitmask()).filter(|i| *i < N) {
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
         }
     }
 }
 
+/// Returns whether the body turns by at most 45 degrees, so that the series is exact enough.
 pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
     distances_squared(&[*previous], &[*current]).to_array()[0] <= NEAR
 }
 
+/// Returns the series of the weight sin(αθ) / sin θ. Its variable is 2 y, not y as in [`Blend`], so each coefficient is
+/// divided by a power of two.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     let mut i = 1.0;
@@ -119,14 +133,17 @@ fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
         terms[n] = terms[n - 1] * 0.5 * ratio(i, alpha);
         i += 1.0;
     }
+    // The last term also stands for the first omitted one.
     terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * ratio(i, alpha) * LEFT_OUT;
     terms
 }
 
+/// Returns the quotient of two consecutive coefficients of [`Blend`], `c_i / c_(i−1)`.
 fn ratio(i: f32, alpha: f32) -> f32 {
     (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
 }
 
+/// Returns the polynomial with the coefficients `terms`, the constant one first, at `x`, by Horner's method.
 #[inline]
 fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     let (last, others) = terms.split_last().expect("there are terms");
@@ -138,9 +155,11 @@ pub(crate) const LANES: usize = 4;
 
 pub(crate) type Floats = f32x4;
 
+/// Four vectors, stored component by component.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]);
 
+/// Returns the indices of the lanes whose bit is set.
 pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |i| bits >> i & 1 == 1)
 }
@@ -211,7 +230,7 @@ mod tests {
         let back = |i: usize| previous[i] - current[i];
         let apart: f32 = (0..HALF).map(|i| back(i) * back(i)).sum();
         let left = 1.0 - alpha;
-        let (mut term, mut of_end, mut of_both) = ([left, alpha], alpha, 0.0);
+        let (mut term, mut end_weight, mut excess) = ([left, alpha], alpha, 0.0);
         for n in 1..NEAR_TERMS {
             let i = f32::from(u8::try_from(n).unwrap());
             term[0] *= apart * ratio(i, left);
@@ -220,12 +239,12 @@ mod tests {
                 term[0] *= 1.0 + LEFT_OUT * ratio(i + 1.0, left);
                 term[1] *= 1.0 + LEFT_OUT * ratio(i + 1.0, alpha);
             }
-            of_end += term[1];
-            of_both += term[0] + term[1];
+            end_weight += term[1];
+            excess += term[0] + term[1];
         }
         std::array::from_fn(|i| {
             if i < HALF {
-                previous[i] - (back(i) * of_end - previous[i] * of_both)
+                previous[i] - (back(i) * end_weight - previous[i] * excess)
             } else {
                 previous[i] - back(i) * alpha
             }

@@ -104,7 +104,7 @@ fn hermite_rotation(
     let missing = turns(w * -0.5) * end * start.inverse() * turns(v * -0.5);
     let missing = missing.renormalized().to_array().map(Pose::from_rotation);
     let nothing = [Pose::IDENTITY; LANES];
-    let part = Rotations::of(&weights.eased.block(&nothing, &missing));
+    let part = Rotations::of(&weights.eased.up_to_four(&nothing, &missing));
     let t = weights.alpha;
     let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
     (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()

@@ -53,38 +53,44 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation of 2 − 2 cos
-/// θ for small angles.
+/// Returns the squared distances between the rotations of up to four pairs, as points of the unit circle. The
+/// differences are squared, because 2 − 2 cos θ would cancel for small angles.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
     current: &[Pose; N],
 ) -> Floats {
     let back = |i: usize| four_floats(&previous[i]) - four_floats(&current[i]);
+    // The last pair fills the lanes of missing ones.
     let [re, im, ..] = Floats::transpose(std::array::from_fn(|i| back(i.min(N - 1))));
     re * re + im * im
 }
 
-/// Blends two poses, with the weights and the rounding of `dim3/blend.rs`.
+/// Blends two poses: the rotation with the `end_weight` and the `excess` of [`Blend`], and the translation at `alpha`.
+///
+/// The rotation is start − ((start − end) · `end_weight` − start · `excess`). If start and end are equal, nothing is
+/// subtracted, which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
 #[inline]
 pub(in crate::dim) fn blend(
     previous: &Pose,
     current: &Pose,
-    [of_start, of_way]: [f32; 2],
+    [end_weight, excess]: [f32; 2],
     alpha: f32,
 ) -> Pose {
     let (start, end) = (on_circle(previous.rotation), on_circle(current.rotation));
-    let turned = start - ((start - end) * of_way - start * of_start);
+    let turned = start - ((start - end) * end_weight - start * excess);
     let (start, end) = (previous.translation, current.translation);
     let moved = start - (start - end) * alpha;
     Pose::from_parts(moved, Rotation::from_cos_sin_unchecked(turned.x, turned.y))
 }
 
-/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`.
+/// Interpolates between rotations that are too far apart for the series. It uses `f64`, because the weights of a wide
+/// turn multiply the rounding of `f32`.
 #[cold]
 #[expect(clippy::cast_possible_truncation, reason = "a rotation is in f32")]
 pub(in crate::dim) fn wide_slerp(start: Rotation, end: Rotation, alpha: f32) -> Rotation {
     let [a, b] = [start, end].map(|it| [f64::from(it.re), f64::from(it.im)]);
+    // The angle from the start to the end, a part of it, and the start turned by that part.
     let (cos, sin) = (a[0] * b[0] + a[1] * b[1], a[0] * b[1] - a[1] * b[0]);
     let (sin, cos) = libm::sincos(libm::atan2(sin, cos) * f64::from(alpha));
     let (re, im) = (a[0] * cos - a[1] * sin, a[1] * cos + a[0] * sin);
@@ -162,13 +168,14 @@ impl Rotations {
         Self { re: self.re, im }
     }
 
+    /// Normalises rotations whose length is 1 except for rounding. One step of Newton's method is enough.
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.re * self.re + self.im * self.im;
-        let by = 1.5 - length_squared * 0.5;
+        let scale = 1.5 - length_squared * 0.5;
         Self {
-            re: self.re * by,
-            im: self.im * by,
+            re: self.re * scale,
+            im: self.im * scale,
         }
     }
 

@@ -24,10 +24,10 @@ fn evenstep_blend(previous: EvenstepPose, current: EvenstepPose, alpha: f32) -> 
     let back = previous.rotation - current.rotation;
     let apart = dot(back, back);
     let left = 1.0 - alpha;
-    // The terms of both weights. The start's weight is added to the start itself, so its first term is omitted.
+    // The terms of the start's and the end's weight. The excess is their sum minus one, so its first term is zero.
     var term = vec2f(left, alpha);
-    var of_end = alpha;
-    var of_both = 0.0;
+    var end_weight = alpha;
+    var excess = 0.0;
     for (var n = 1; n < EVENSTEP_TERMS; n++) {
         let i = f32(n);
         term *= apart * vec2f(evenstep_ratio(i, left), evenstep_ratio(i, alpha));
@@ -35,10 +35,10 @@ fn evenstep_blend(previous: EvenstepPose, current: EvenstepPose, alpha: f32) -> 
             let last = vec2f(evenstep_ratio(i + 1.0, left), evenstep_ratio(i + 1.0, alpha));
             term *= 1.0 + EVENSTEP_LEFT_OUT * last;
         }
-        of_end += term.y;
-        of_both += term.x + term.y;
+        end_weight += term.y;
+        excess += term.x + term.y;
     }
-    let rotation = previous.rotation - (back * of_end - previous.rotation * of_both);
+    let rotation = previous.rotation - (back * end_weight - previous.rotation * excess);
     let translation = previous.translation - (previous.translation - current.translation) * alpha;
     return EvenstepPose(rotation, translation);
 }

@@ -16,6 +16,10 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
+/// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
+/// of unit length, except for rounding, keeps its bits.
+/// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
+/// of unit length, except for rounding, keeps its bits.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());
@@ -63,10 +67,13 @@ const NEAR_TURN: f32 = 0.617;
 pub(crate) fn turns(by: Spins) -> Rotations {
     let Lanes([angle]) = by;
     let squared = angle * angle;
+    // Horner's method, in the square of the angle.
     let series = |terms: [f32; 5]| {
         let terms = terms.into_iter().rev();
         terms.fold(Floats::ZERO, |sum, term| sum * squared + term)
     };
+    // The sine, divided by the angle.
+    // The sine, divided by the angle.
     let sinc = series([
         1.0,
         -1.0 / 6.0,
@@ -80,14 +87,15 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     };
     match squared.simd_gt(NEAR_TURN).to_bitmask() {
         0 => turns,
-        wide => wide_turns(angle, turns, wide),
+        wide_lanes => wide_turns(angle, turns, wide_lanes),
     }
 }
 
+/// Computes the turns of the lanes whose bit is set again, because their angles are too wide for the series.
 #[cold]
-fn wide_turns(angles: Floats, turns: Rotations, wide: u32) -> Rotations {
+fn wide_turns(angles: Floats, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (angles, mut turns) = (angles.to_array(), turns.to_array());
-    for i in chosen(wide) {
+    for i in chosen(wide_lanes) {
         turns[i] = wide_turn(angles[i]);
     }
     Rotations::new(turns)
@@ -132,6 +140,9 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
+/// Writes the matrix of each pose. `matrix` makes it from the directions of the body's axes x and y, and the
+/// translation. Writes the matrix of each pose. `matrix` makes it from the directions of the body's axes x and y, and
+/// the translation.
 fn write<Key, Matrix>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],

@@ -56,46 +56,49 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Returns the squares of the distances between the quaternions, without the cancellation of 2 − 2 a·b for small
-/// angles. A square is above 2, and so above [`NEAR`], if the shorter arc leads to −b.
+/// Returns the squared distances between the quaternions of up to four pairs. The differences are squared, because 2 −
+/// 2 cos θ would cancel for small angles. If the shorter arc leads to the negative of the current quaternion, the
+/// result is above 2, and so above [`NEAR`].
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
     current: &[Pose; N],
 ) -> Floats {
     let back = |i: usize| rotation(previous[i].rotation) - rotation(current[i].rotation);
+    // The last pair fills the lanes of missing ones.
     let back = Floats::transpose(std::array::from_fn(|i| back(i.min(N - 1))));
     Lanes(back).length_squared()
 }
 
-/// Blends two poses, given the weights of the start and of the difference for the rotation, and alpha for the
-/// translation.
+/// Blends two poses: the rotation with the `end_weight` and the `excess` of [`Blend`], and the translation at `alpha`.
 ///
-/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v. If both are equal, nothing is subtracted,
-/// which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
+/// The rotation is start − ((start − end) · `end_weight` − start · `excess`). If start and end are equal, nothing is
+/// subtracted, which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
 #[inline]
 pub(in crate::dim) fn blend(
     previous: &Pose,
     current: &Pose,
-    [of_start, of_way]: [f32; 2],
+    [end_weight, excess]: [f32; 2],
     alpha: f32,
 ) -> Pose {
     // The difference is computed twice, which costs less than keeping it.
     let (start, end) = (rotation(previous.rotation), rotation(current.rotation));
-    let turned = start - ((start - end) * of_way - start * of_start);
+    let turned = start - ((start - end) * end_weight - start * excess);
     let (start, end) = (translation(previous), translation(current));
     let moved = start - (start - end) * alpha;
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Interpolates the angle in `f64`, because the weights of a wide turn multiply the rounding of `f32`. Between rotations
-/// of different lengths, which Rapier accepts, the result is finite.
+/// Interpolates between rotations that are too far apart for the series. It uses `f64`, because the weights of a wide
+/// turn multiply the rounding of `f32`. Between rotations of different lengths, which Rapier accepts, the result is
+/// finite.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
-    let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
-    let (start, end) = (start.as_dquat(), end.as_dquat() * side);
-    let (apart, across) = ((end - start).length(), (end + start).length());
-    let angle = 2.0 * libm::atan2(apart, across);
+    // A quaternion and its negative are the same rotation. The nearer one is at the end of the shorter arc.
+    let sign = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
+    let (start, end) = (start.as_dquat(), end.as_dquat() * sign);
+    // The angle between the quaternions, which is half that of the turn.
+    let angle = 2.0 * libm::atan2((end - start).length(), (end + start).length());
     if angle == 0.0 {
         // The quaternions are negatives of each other: the same rotation.
         return start.as_quat();
@@ -172,17 +175,18 @@ impl Rotations {
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.vector.length_squared() + self.w * self.w;
-        let by = 1.5 - length_squared * 0.5;
+        let scale = 1.5 - length_squared * 0.5;
         Self {
-            vector: self.vector * by,
-            w: self.w * by,
+            vector: self.vector * scale,
+            w: self.w * scale,
         }
     }
 
+    /// Rotates each vector v by its quaternion (q, w): v + 2 w (q × v) + q × 2 (q × v).
     #[inline]
     pub fn rotate(self, vector: Vectors) -> Vectors {
-        let swing = self.vector.cross(vector) * 2.0;
-        vector + swing * self.w + self.vector.cross(swing)
+        let cross_twice = self.vector.cross(vector) * 2.0;
+        vector + cross_twice * self.w + self.vector.cross(cross_twice)
     }
 }
 

@@ -69,8 +69,10 @@ const NEAR_TURN: f32 = 0.155;
 /// Returns the rotations about axes whose lengths are the angles, in radians of any size, from the power series of sine
 /// and cosine. The first omitted term is below 2e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
+    // The square of half the angle, which is the variable of the series.
     let squared = by.length_squared() * 0.25;
     let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
+    // The sine of half the angle, divided by the angle.
     let half_sinc = series([1.0 / 2.0, -1.0 / 12.0, 1.0 / 240.0, -1.0 / 10_080.0]);
     let turns = Rotations {
         vector: by * half_sinc,
@@ -82,7 +84,7 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     }
 }
 
-/// Replaces the turns of the lanes whose bit is set, because their angles are too wide for the series.
+/// Computes the turns of the lanes whose bit is set again, because their angles are too wide for the series.
 #[cold]
 fn wide_turns(by: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (by, mut turns) = (by.to_array(), turns.to_array());
@@ -107,6 +109,7 @@ fn wide_turn(by: AngVector) -> Rotation {
 /// Returns sine and cosine by power series, for an angle in [−π, π], with an error below 1e-9.
 fn sin_cos(angle: f64) -> (f64, f64) {
     let squared = angle * angle;
+    // Until the end, `sin` is the sine divided by the angle.
     let (mut sin, mut cos) = (1.0, 1.0);
     for n in (1..=12).rev().map(|n| f64::from(2 * n)) {
         cos = 1.0 - squared * (1.0 / ((n - 1.0) * n)) * cos;
@@ -126,9 +129,9 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
         let Lanes(at) = Vectors::new(poses.map(|pose| pose.translation));
-        put(out, 0, [x[0], y[0], z[0], at[0]]);
-        put(out, 1, [x[1], y[1], z[1], at[1]]);
-        put(out, 2, [x[2], y[2], z[2], at[2]]);
+        write_line(out, 0, [x[0], y[0], z[0], at[0]]);
+        write_line(out, 1, [x[1], y[1], z[1], at[1]]);
+        write_line(out, 2, [x[2], y[2], z[2], at[2]]);
     });
 }
 
@@ -142,7 +145,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
     write(poses, out, |poses, out| {
         for (i, [x, y, z]) in axes(poses).into_iter().enumerate() {
-            put(out, i, [x, y, z, Floats::ZERO]);
+            write_line(out, i, [x, y, z, Floats::ZERO]);
         }
         for (out, pose) in out.iter_mut().zip(poses) {
             out[3] = pose.translation.extend(1.0).to_array();
@@ -150,30 +153,34 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
+/// Writes the matrices of all poses with `write_four`. Each of the last three or fewer is written as the first of four
+/// equal ones.
 fn write<Key, Matrix: Copy>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],
-    four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
+    write_four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
 ) {
     let lengths = [poses.len(), out.len()];
     assert!(
         lengths[0] == lengths[1],
         "slices of lengths {lengths:?}: pass as many matrices as poses"
     );
-    let (poses, poses_rest) = poses.as_chunks::<LANES>();
-    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    let (poses, last_poses) = poses.as_chunks::<LANES>();
+    let (out, last_out) = out.as_chunks_mut::<LANES>();
     for (poses, out) in poses.iter().zip(out) {
-        four(poses.each_ref().map(|(_, pose)| pose), out);
+        write_four(poses.each_ref().map(|(_, pose)| pose), out);
     }
-    for ((_, pose), out) in poses_rest.iter().zip(out_rest) {
+    for ((_, pose), out) in last_poses.iter().zip(last_out) {
         let mut same = [*out; LANES];
-        four([pose; LANES], &mut same);
+        write_four([pose; LANES], &mut same);
         *out = same[0];
     }
 }
 
+/// Writes one line, a row or a column, of four matrices. `components` are the four numbers of that line, each for all
+/// four matrices.
 #[inline]
-fn put<const LINES: usize>(
+fn write_line<const LINES: usize>(
     out: &mut [[[f32; 4]; LINES]; LANES],
     line: usize,
     components: [Floats; 4],
@@ -183,6 +190,7 @@ fn put<const LINES: usize>(
     }
 }
 
+/// Returns the directions of the axes x, y and z of four bodies: the columns of their rotation matrices.
 #[inline]
 fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
