@@ -26,6 +26,7 @@ pub(crate) struct ContactParts {
 }
 
 impl World {
+    /// Returns the parts of a collider on which its contacts depend, or `None` if it was removed.
     pub fn contact_parts(&self, handle: ColliderHandle) -> Option<ContactParts> {
         let collider = self.rapier.colliders.get(handle)?;
         Some(ContactParts {
@@ -52,7 +53,8 @@ impl World {
     }
 }
 
-/// Marks the collision groups as changed, after which Rapier recycles none of the collider's contacts.
+/// Sets other collision groups and then the same again, which marks them as changed. Rapier then recycles none of the
+/// collider's contacts.
 fn renew(colliders: &mut ColliderSet, handle: ColliderHandle) {
     if let Some(collider) = colliders.get_mut(handle) {
         let groups = collider.collision_groups();

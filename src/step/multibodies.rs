@@ -19,6 +19,7 @@ impl World {
         Some(self.position_of(handle, body))
     }
 
+    /// Returns the same as [`position`](Self::position), for a body that the caller has looked up.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
@@ -26,7 +27,8 @@ impl World {
         position.unwrap_or(*body.position())
     }
 
-    /// Returns where a link is if the game has moved its root, which Rapier passes on to the links in the next step.
+    /// Returns the pose that follows from the root for a link, or `None` if the game has not moved the root since
+    /// Rapier last placed the links. Rapier places them again in the next step.
     #[inline(never)]
     fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
@@ -94,6 +96,8 @@ impl World {
         parents.filter(is_asleep).collect()
     }
 
+    /// Returns whether a removal of the body may change joints or soft bodies. Any soft body counts, because it may be
+    /// attached to the body.
     pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {
             impulse_joints,
@@ -123,7 +127,7 @@ impl World {
             multibody_joints,
             ..
         } = &mut self.rapier;
-        if let Some(multibody) = root_of(multibody_joints, root) {
+        if let Some(multibody) = multibody_with_root(multibody_joints, root) {
             multibody.forward_kinematics(bodies, true);
             multibody.update_rigid_bodies(bodies, true);
         }
@@ -143,13 +147,13 @@ impl World {
             multibody_joints,
             ..
         } = &mut self.rapier;
-        let multibody = root_of(multibody_joints, handle);
+        let multibody = multibody_with_root(multibody_joints, handle);
         let all = || links.iter().chain([&handle]);
-        let leads_somewhere = |handle: &RigidBodyHandle| {
+        let is_finite_after = |handle: &RigidBodyHandle| {
             let body = &bodies[*handle];
             (by * body.position()).is_finite() && (by * body.next_position()).is_finite()
         };
-        if !all().all(leads_somewhere) {
+        if !all().all(is_finite_after) {
             return None;
         }
         for handle in all() {
@@ -166,7 +170,11 @@ impl World {
     }
 }
 
-fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&mut Multibody> {
+/// Returns the multibody whose root is this body, or `None` if the body is not a root.
+fn multibody_with_root(
+    joints: &mut MultibodyJointSet,
+    handle: RigidBodyHandle,
+) -> Option<&mut Multibody> {
     let link = *joints.rigid_body_link(handle)?;
     if link.id != 0 {
         return None;

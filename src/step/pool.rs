@@ -14,14 +14,17 @@ use crate::lock::lock;
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// The addresses of the pools that step a world now.
 static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
+/// Idle pools of one thread each.
 static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// A claim on a pool, which is released when dropped, even after a panic.
 struct Taken(usize);
 
 impl Taken {
+    /// Claims a pool, or returns `None` if it steps another world now.
     fn try_take(pool: &Arc<ThreadPool>) -> Option<Self> {
         let pool = Arc::as_ptr(pool).addr();
         let mut taken = lock(&TAKEN);
@@ -39,13 +42,16 @@ impl Drop for Taken {
     }
 }
 
+/// Calls `step` on the threads of the world's pool, or on one thread if that pool is busy or this thread belongs to a
+/// pool.
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
     if rayon::current_thread_index().is_none() {
         // If the world has a pool, one of its threads runs the step and blocks. If no pool is set, this thread runs the
         // step, so all threads of rayon's global pool stay free for several steps.
         let taken = own.as_ref().map(Taken::try_take);
-        if !matches!(taken, Some(None)) {
+        let is_busy = matches!(taken, Some(None));
+        if !is_busy {
             return step(world);
         }
     }

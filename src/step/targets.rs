@@ -77,6 +77,7 @@ impl Targets {
         }
     }
 
+    /// Sets a target in the map and returns it. The same target keeps the start of its motion.
     fn entry(&mut self, key: BodyKey, pose: Pose, time: Duration) -> &mut Target {
         let new = Target {
             pose,
@@ -90,36 +91,38 @@ impl Targets {
         target
     }
 
-    /// Leads a body on whose position the game has set in the step, which stops it in Rapier. A part of the pose after
-    /// the step that was set since then stays.
+    /// Sets the pose that a body should have after the current step again, because the game may have set its position,
+    /// after which Rapier would not move it. If the game has set the translation or the rotation after the step since,
+    /// that part stays.
     pub fn resume_target(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
         let (position, next) = (*body.position(), *body.next_position());
         let mut arriving = self.arriving.iter().rev();
-        let led = match self.map.get_mut(&key) {
+        let target = match self.map.get_mut(&key) {
             Some(target) => Some(target.next_pose(position, step)),
             None => arriving.find(|(it, _)| *it == key).and_then(|it| it.1),
         };
-        let Some(led) = led else {
+        let Some(target) = target else {
             return;
         };
-        let [is_moved, is_turned] = [
+        let [is_translation_set, is_rotation_set] = [
             next.translation != position.translation,
             next.rotation != position.rotation,
         ];
         body.set_next_kinematic_position(Pose::from_parts(
-            if is_moved { next } else { led }.translation,
-            if is_turned { next } else { led }.rotation,
+            if is_translation_set { next } else { target }.translation,
+            if is_rotation_set { next } else { target }.rotation,
         ));
     }
 
-    /// Forgets the targets that are reached in a step that does not run. Rapier's bodies have their next positions, so
-    /// one that is disabled is still stopped after the next step.
+    /// Forgets the poses of targets that would be reached in the current step, because it does not run. The bodies stay
+    /// listed: Rapier still has their next positions, so [`end_step`](Self::end_step) must stop a disabled one.
     pub fn abort_step(&mut self) {
         self.arriving.sort_unstable_by_key(|(key, _)| *key);
         self.arriving.dedup_by_key(|(key, _)| *key);
         self.arriving.iter_mut().for_each(|(_, pose)| *pose = None);
     }
 
+    /// Removes a body's target, even if it would be reached in the current step.
     pub fn remove(&mut self, key: BodyKey) {
         self.map.remove(&key);
         if !self.arriving.is_empty() {
@@ -129,14 +132,15 @@ impl Targets {
 
     /// Transforms a body's target. The body is moved as well, so its motion restarts from there.
     pub fn transform(&mut self, key: BodyKey, by: &Pose) {
-        self.transform_those(by, |it| it == key);
+        self.transform_chosen(by, |it| it == key);
     }
 
     pub fn transform_all(&mut self, by: &Pose) {
-        self.transform_those(by, |_| true);
+        self.transform_chosen(by, |_| true);
     }
 
-    fn transform_those(&mut self, by: &Pose, is_chosen: impl Fn(BodyKey) -> bool) {
+    /// Transforms the targets of the chosen bodies.
+    fn transform_chosen(&mut self, by: &Pose, is_chosen: impl Fn(BodyKey) -> bool) {
         let targets = self.map.iter_mut().map(|(key, it)| (*key, &mut it.pose));
         let arriving = self.arriving.iter_mut();
         let arriving = arriving.filter_map(|(key, pose)| Some((*key, pose.as_mut()?)));
@@ -154,6 +158,7 @@ impl Targets {
         });
     }
 
+    /// Drops the targets that the step has reached, and stops bodies that were disabled in it.
     pub fn end_step(&mut self, world: &mut World, step: Step) {
         for (key, _) in self.arriving.drain(..) {
             stop_if_disabled(world, key);
@@ -167,6 +172,8 @@ impl Targets {
 }
 
 impl Target {
+    /// Tells Rapier the body's pose after the step. Returns `false` and does nothing if the body is not kinematic by
+    /// position.
     fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if !is_position_based(body) {
             return false;
@@ -176,10 +183,12 @@ impl Target {
         true
     }
 
+    /// Returns the pose after the step for a body that is at `pose` before it.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.start_time, start) == pose => start,
-            // This is the first step, the body was disabled, or the game has teleported it or moved the world.
+            // The motion begins here: this is its first step, the body was disabled, or the game has teleported it or
+            // moved the world.
             _ => TargetStart {
                 pose,
                 time: step.start_time,
@@ -192,15 +201,17 @@ impl Target {
         self.pose_at(step.end_time, start)
     }
 
+    /// Returns the pose at a time of the motion from `start` to the target.
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
-        let gone = time.saturating_sub(start.time).as_secs_f64();
-        let fraction = gone / whole;
+        let elapsed = time.saturating_sub(start.time).as_secs_f64();
+        let fraction = elapsed / whole;
         let translation = lerp_in_f64(start.pose.translation, self.pose.translation, fraction);
         Pose::from_parts(translation, self.rotation_at(fraction, start))
     }
 
-    /// Returns a rotation of unit length, even if targets far ahead are replaced again and again.
+    /// Returns the rotation at a fraction of the motion. It is normalised, because the rounding of targets that are
+    /// replaced again and again would add up.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "finer than any rotation in f32"

@@ -17,6 +17,7 @@ use crate::pose::Origin;
 pub(crate) struct World {
     pub rapier: PhysicsWorld,
     pub keys: Keys,
+    /// Whether everything has been translated since the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     is_translated: bool,
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
@@ -24,7 +25,7 @@ pub(crate) struct World {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unwritten_changes: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
-    are_joints_in_doubt: bool,
+    may_joints_be_stale: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,23 +41,26 @@ impl Clone for World {
             keys: self.keys.clone(),
             is_translated: self.is_translated,
             has_unwritten_changes: self.has_unwritten_changes,
-            are_joints_in_doubt: self.are_joints_in_doubt,
+            may_joints_be_stale: self.may_joints_be_stale,
         }
     }
 }
 
 impl World {
     pub fn new(rapier: PhysicsWorld) -> Self {
+        // An existing world may have changes that no step has seen.
         let has_unwritten_changes = !rapier.bodies.is_empty();
         Self {
             rapier,
             keys: Keys::default(),
             is_translated: false,
             has_unwritten_changes,
-            are_joints_in_doubt: false,
+            may_joints_be_stale: false,
         }
     }
 
+    /// Runs Rapier's step, with the game's hooks. `log` collects the step's events, and then adds them to `events` in
+    /// an order that does not depend on threads. `origin` is the origin of their coordinates.
     pub fn step(
         &mut self,
         step: Step,
@@ -67,8 +71,8 @@ impl World {
     ) {
         span!("rapier", tick = step.tick);
         self.rapier.integration_parameters.dt = step.dt;
-        if std::mem::take(&mut self.has_unwritten_changes) || self.are_joints_in_doubt {
-            self.prepare_joints_anew();
+        if std::mem::take(&mut self.has_unwritten_changes) || self.may_joints_be_stale {
+            self.prepare_joints_again();
         }
         let handler = log.handler(step, &self.keys);
         if std::mem::take(&mut self.is_translated) {
@@ -77,15 +81,16 @@ impl World {
             step_rapier(&mut self.rapier, hooks, &handler);
         }
         drop(handler);
+        // Bodies that Rapier has disabled, because they were not finite.
         let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys, &self.rapier, origin);
-        self.are_joints_in_doubt = self.are_joints_in_doubt();
+        self.may_joints_be_stale = self.may_joints_be_stale();
     }
 
     /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline, which any call that removes a
     /// joint does, even if there is no such joint.
-    fn prepare_joints_anew(&mut self) {
+    fn prepare_joints_again(&mut self) {
         (self.rapier.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
 
@@ -95,17 +100,17 @@ impl World {
     /// joint ends that do not move. It does not learn that a contact wakes a body that was put to sleep by hand, or
     /// that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both with
     /// the others. Their joints would continue differently than in a copy.
-    fn are_joints_in_doubt(&self) -> bool {
+    fn may_joints_be_stale(&self) -> bool {
         let PhysicsWorld {
             bodies,
             islands,
             impulse_joints,
             ..
         } = &self.rapier;
-        let stands = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
+        let is_still = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
         !impulse_joints.is_empty()
             && (islands.active_bodies()).any(|handle| {
-                stands(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
+                is_still(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
             })
     }
 
@@ -151,6 +156,7 @@ impl World {
         Some(Insertion { tick, user_data })
     }
 
+    /// Returns the bodies that do not exist at this tick yet, each with what tells it from others.
     pub fn insertions_after(&self, tick: u64) -> impl Iterator<Item = (BodyKey, Insertion)> {
         let keys = self.keys.iter().map(|(key, _)| key);
         let later = keys.filter(move |key| !self.keys.was_inserted_by(*key, tick));
@@ -216,6 +222,7 @@ impl World {
         self.refresh_queries();
     }
 
+    /// Updates what queries read: the positions of colliders, and their bounding boxes in the tree.
     pub fn refresh_queries(&mut self) {
         let PhysicsWorld {
             bodies,
@@ -231,6 +238,7 @@ impl World {
     }
 }
 
+/// Updates the bounding box of a collider in the tree that queries search.
 pub(crate) fn refresh_leaf(
     tree: &mut BroadPhaseBvh,
     parameters: &IntegrationParameters,
@@ -247,7 +255,7 @@ pub(crate) fn refresh_leaf(
 /// Returns a world that continues as this one does, bit for bit.
 ///
 /// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows. Their cached joint data is
-/// [prepared again](World::prepare_joints_anew) where it may be out of date. With a pipeline that has continued, a
+/// [prepared again](World::prepare_joints_again) where it may be out of date. With a pipeline that has continued, a
 /// restored world can panic. Each field is named, so that a field added in a later version of Rapier is not forgotten.
 fn copy(world: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
@@ -282,6 +290,7 @@ fn copy(world: &PhysicsWorld) -> PhysicsWorld {
     }
 }
 
+/// Runs Rapier's step, with the feature `parallel` on the threads of the world's pool.
 fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     #[cfg(feature = "parallel")]
     super::pool::step(world, |world| world.step_with_events(hooks, events));
@@ -314,6 +323,7 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
     }
 }
 
+/// Returns whether the body is slow enough to sleep.
 fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
     let activation = body.activation();
     body.linvel().length() < activation.normalized_linear_threshold * length_unit
