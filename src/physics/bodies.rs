@@ -120,26 +120,28 @@ impl Physics {
         } = &self.world.rapier;
         let mut touches = Vec::new();
         for own in self.body(key).into_iter().flat_map(RigidBody::colliders) {
-            let mut touch = |[one, two]: [ColliderHandle; 2]| {
+            let mut push_touch = |[one, two]: [ColliderHandle; 2]| {
                 let other = if one == *own { two } else { one };
-                if let (Some(collider), Some(others)) = (colliders.get(*own), colliders.get(other))
+                // A removed collider is still in Rapier's pairs.
+                if let [Some(own_collider), Some(other_collider)] =
+                    [*own, other].map(|handle| colliders.get(handle))
                 {
                     touches.push(Touch {
                         own: *own,
                         other,
                         body: self.key_of_collider(other),
-                        sensor: collider.is_sensor() || others.is_sensor(),
+                        sensor: own_collider.is_sensor() || other_collider.is_sensor(),
                     });
                 }
             };
             for pair in narrow_phase.contact_pairs_with(*own) {
                 if pair.has_any_active_contact() {
-                    touch([pair.collider1, pair.collider2]);
+                    push_touch([pair.collider1, pair.collider2]);
                 }
             }
             for (one, two, is_touching) in narrow_phase.intersection_pairs_with(*own) {
                 if is_touching {
-                    touch([one, two]);
+                    push_touch([one, two]);
                 }
             }
         }
@@ -192,17 +194,20 @@ impl Physics {
         }
     }
 
+    /// Gives a key to a body that has none, and lists it among the bodies that may move.
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
         let tick = self.first_known_tick();
         let (key, dead) = self.world.keys.insert(handle, tick);
-        self.introduce(key, handle, dead);
-        key
-    }
-
-    fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
+        // Rapier has reused the slot of a body that was removed without this crate.
         if let Some(dead) = dead {
             self.forget_body(dead);
         }
+        self.list_new(key, handle);
+        key
+    }
+
+    /// Lists a new body among those that may move, at its position. If that is not finite, its pose is the origin.
+    fn list_new(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
         let position = Some(*body.position()).filter(Pose::is_finite);
         let is_awake = body.is_dynamic() && !body.is_sleeping();

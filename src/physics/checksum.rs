@@ -41,6 +41,7 @@ impl Physics {
     }
 }
 
+/// Hashes a body: its handle, type, poses, velocities, forces and sleep timer, and whether it is enabled and asleep.
 fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
     let mut bytes = Bytes {
         bytes: [0; 128],
@@ -78,6 +79,7 @@ impl Bytes {
         self.len += N;
     }
 
+    /// Adds the bits of these numbers. All NaNs count as the same one.
     fn push_reals<const N: usize>(&mut self, reals: [Real; N]) {
         for real in reals {
             // The sign and the payload of a NaN depend on the processor and the compiler.

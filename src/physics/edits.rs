@@ -1,7 +1,7 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope, finite_center, froms, is_position_based};
+use crate::pose::{Change, Changes, Scope, finite_center, is_position_based, show_from_changes};
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Vector;
@@ -12,8 +12,11 @@ use super::{Physics, Stage, StepAtHand};
 const MOST_EDITED: usize = 4_096;
 
 impl Physics {
+    /// Looks for what the game has changed through Rapier's types since this was last called, in all bodies that it
+    /// could have changed: other positions are teleports, and missing bodies are removals.
     pub(crate) fn detect_edits(&mut self) {
-        let (mut dead, mut put, mut led) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut dead, mut teleported) = (Vec::new(), Vec::new());
+        let mut position_based = Vec::new();
         let Self {
             world,
             pairs,
@@ -21,8 +24,8 @@ impl Physics {
             ..
         } = self;
         let since_step = &mut edits.since_step;
-        let mut note = |key, body: &RigidBody| {
-            led.extend(is_position_based(body).then_some(key));
+        let mut note_edited = |key, body: &RigidBody| {
+            position_based.extend(is_position_based(body).then_some(key));
             since_step.push(key);
         };
         if std::mem::take(&mut edits.all) {
@@ -33,21 +36,22 @@ impl Physics {
                 };
                 let position = world.position_of(handle, body);
                 if pairs.detect_edit(key, handle, position) {
-                    put.push(key);
+                    teleported.push(key);
                 }
                 pairs.list_if_awake(key, handle, body);
-                note(key, body);
+                note_edited(key, body);
             }
             pairs.recheck_all();
         }
         for edited in edits.bodies.drain(..) {
             let root = world.handle(edited);
+            // A body that Rapier lacks although it has a key was removed through Rapier.
             let is_dead = root.is_none() && world.keys.handle(edited).is_some();
             dead.extend(is_dead.then_some(edited));
             if let Some(body) = root.and_then(|root| world.rapier.bodies.get(root)) {
-                note(edited, body);
+                note_edited(edited, body);
             }
-            // The links of a multibody move with its root.
+            // If the body is the root of a multibody, the links move with it.
             let links = root.into_iter().flat_map(|root| world.links(root));
             for handle in root.into_iter().chain(links) {
                 if let Some(key) = world.keys.key(handle)
@@ -55,21 +59,22 @@ impl Physics {
                 {
                     pairs.recheck(key, handle);
                     if pairs.detect_edit(key, handle, position) {
-                        put.push(key);
+                        teleported.push(key);
                     }
                 }
             }
         }
-        for key in put {
+        for key in teleported {
             self.note_teleport(key);
         }
-        self.resume_target(led);
+        self.resume_targets(position_based);
         let since_step = &mut self.edits.since_step;
         if since_step.len() >= MOST_EDITED {
             // In a pause the game may edit the same bodies in each frame.
             since_step.sort_unstable();
             since_step.dedup();
         }
+        // A removed body wakes the bodies that touched it.
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
             if self.world.keys.found_dead(key) {
@@ -78,9 +83,9 @@ impl Physics {
         }
     }
 
-    /// Leads bodies on whose positions the game may have set in the step, which stops them in Rapier even if they are
-    /// the same.
-    fn resume_target(&mut self, edited: Vec<BodyKey>) {
+    /// Sets the poses that bodies should have after the current step again. The game may have set their positions,
+    /// after which Rapier would not move them in this step, even if a position did not change.
+    fn resume_targets(&mut self, edited: Vec<BodyKey>) {
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
             for key in edited {
                 if let Some(body) = self.world.get_mut(key) {
@@ -96,7 +101,8 @@ impl Physics {
         }
     }
 
-    /// Prepares the step for what the game has changed since the last one: lists the bodies, and renews their contacts.
+    /// Prepares a step for the game's changes since the last one: lists the changed and woken bodies among those that
+    /// may move, and renews their contacts.
     pub(crate) fn prepare_edited(&mut self) {
         self.detect_edits();
         self.renew_contacts();
@@ -104,7 +110,8 @@ impl Physics {
     }
 
     /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not dynamic
-    /// and are not where the last step left them. Nothing depends on when edits were detected.
+    /// and are not where the last step left them. It compares with the state after that step, so the result does not
+    /// depend on how often edits were detected since.
     fn renew_contacts(&mut self) {
         let Self {
             world,
@@ -155,7 +162,8 @@ impl Physics {
         }
     }
 
-    /// Lists bodies at rest that may move in this step, even if they fall asleep again in it.
+    /// Lists bodies at rest that may move in this step, so that it reads their poses even if they fall asleep again in
+    /// it.
     fn list_woken(&mut self) {
         let Self {
             world,
@@ -177,6 +185,7 @@ impl Physics {
         }
     }
 
+    /// Drops what is stored for a body that was removed, and lists it as removed.
     pub(super) fn forget_body(&mut self, key: BodyKey) {
         self.pairs.remove(key);
         self.targets.remove(key);
@@ -199,7 +208,8 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    /// Takes the changes since they were last taken. A reader that was not the last one has to compare all bodies.
+    /// Takes the changes since they were last taken. With `compares_all`, they include all bodies at rest, for a reader
+    /// that did not take the last ones.
     pub(crate) fn take_changes(&mut self, compares_all: bool) -> Changes {
         let mut changes = std::mem::take(&mut self.running.changes);
         if compares_all {
@@ -208,10 +218,10 @@ impl Physics {
         if changes.scope == Scope::Listed {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
             let removed = std::mem::take(&mut changes.removed);
-            changes.drop_rest_of(&removed);
+            changes.drop_resting(&removed);
             changes.removed = removed;
         } else {
-            changes.rest = self.pairs.resting().collect();
+            changes.resting = self.pairs.resting().collect();
         }
         changes
     }
@@ -221,8 +231,9 @@ impl Physics {
             .unlist_resting(&self.world, &mut self.running.changes);
     }
 
-    /// Appends the changes in `list` and this state's own requests to `earlier`: changes of the replaced state that no
-    /// picture has displayed.
+    /// Appends to `earlier`, the changes of the replaced state that no picture has displayed: at least this scope, the
+    /// changes in `list`, and the `show_from` requests of this state. The sum are the changes of this state from now
+    /// on.
     pub(crate) fn continue_changes(
         &mut self,
         earlier: Changes,
@@ -232,6 +243,9 @@ impl Physics {
         let own = std::mem::replace(&mut self.running.changes, earlier);
         self.running.changes.widen(own.scope.max(scope));
         self.running.changes.list.extend(list);
-        self.running.changes.list.extend(froms(own.list));
+        self.running
+            .changes
+            .list
+            .extend(show_from_changes(own.list));
     }
 }

@@ -85,6 +85,7 @@ impl Physics {
         self.push(key, Push::TorqueImpulse(impulse))
     }
 
+    /// Adds a force or an impulse for the step at hand, or outside of a hook for the next step.
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
         if !push.is_finite() {
             return Err(BodyError::NotFinite(key));

@@ -131,6 +131,7 @@ impl Physics {
         self.clone_with(self.running.copy())
     }
 
+    /// Returns a copy with these parts that depend on the loop.
     fn clone_with(&self, running: Running) -> Self {
         Self {
             forces: self.forces.clone(),
@@ -163,6 +164,7 @@ impl Clone for Physics {
     fn clone(&self) -> Self {
         let mut copy = self.clone_with(Running::default());
         copy.targets.abort_step();
+        // Bodies that the hook has inserted exist before the step in the copy, which has no current step.
         if self.current_step().is_some() {
             copy.world.keys.date_back_insertions(copy.tick);
         }
@@ -186,6 +188,7 @@ impl Physics {
         self.rate = rate;
     }
 
+    /// Returns the length of the last step, in seconds, or of the next one before the first.
     pub(crate) fn dt(&self) -> f32 {
         if self.has_stepped() {
             self.time.dt()
@@ -194,6 +197,7 @@ impl Physics {
         }
     }
 
+    /// Returns the same as [`dt`](Self::dt), in `f64`.
     pub(crate) fn dt_f64(&self) -> f64 {
         if self.has_stepped() {
             self.time.dt_f64()

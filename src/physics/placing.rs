@@ -33,6 +33,7 @@ impl Physics {
         Ok(())
     }
 
+    /// Returns the pose with its rotation normalised, or the reason why the body cannot be moved to it or by it.
     fn placeable(
         &self,
         key: BodyKey,
@@ -64,6 +65,7 @@ impl Physics {
         }
     }
 
+    /// Lets the next picture display a body at this position without blending.
     fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick;
         if position.is_finite() {
@@ -85,12 +87,12 @@ impl Physics {
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
-        let moved = self
+        let links = self
             .world
             .transform(handle, &by)
             .ok_or(BodyError::NotFinite(key))?;
         self.targets.transform(key, &by);
-        let links = moved.into_iter();
+        let links = links.into_iter();
         let links = links.filter_map(|link| Some((self.world.keys.key(link)?, link)));
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let tick = self.tick;
@@ -199,7 +201,7 @@ impl Physics {
     }
 }
 
-/// Returns a finite pose with a rotation of unit length.
+/// Returns the pose with its rotation normalised, or the error for the body `key`.
 pub(super) fn checked(key: BodyKey, pose: Pose) -> Result<Pose, BodyError> {
     if !pose.is_finite() {
         return Err(BodyError::NotFinite(key));

@@ -105,6 +105,8 @@ impl Resources {
         }
     }
 
+    /// Calls `f` with the host and its resource of type `T`, and puts the resource back, even after a panic. `of`
+    /// returns the host's resources. Returns `None` if there is no such resource.
     pub(crate) fn scope<H, T: Any + Clone + Send + Sync, R>(
         host: &mut H,
         of: fn(&mut H) -> &mut Self,
@@ -116,7 +118,8 @@ impl Resources {
         Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
     }
 
-    pub(crate) fn keep(&mut self, others: Self) {
+    /// Adds the values whose types are missing here.
+    pub(crate) fn add_missing(&mut self, others: Self) {
         for (id, value) in others.0 {
             self.0.entry(id).or_insert(value);
         }
@@ -129,6 +132,7 @@ impl Resources {
 }
 
 impl Resource {
+    /// Panics if the value is in a scope.
     fn check_there(&self) {
         assert!(
             self.value.is_some(),

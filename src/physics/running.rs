@@ -1,7 +1,7 @@
 //! The parts of a state that exist only while a simulation runs it.
 
 use crate::forces::Pushed;
-use crate::pose::{Changes, Pairs, froms};
+use crate::pose::{Changes, Pairs, show_from_changes};
 use crate::time::{ExactTime, Step};
 
 use super::Physics;
@@ -62,7 +62,7 @@ impl Clone for Running {
 }
 
 impl Running {
-    /// Returns the same for a copy of the simulation.
+    /// Returns a copy for a copy of the simulation. `clone` returns none of these parts.
     pub fn copy(&self) -> Self {
         Self {
             known_by: self.known_by,
@@ -75,6 +75,7 @@ impl Running {
         }
     }
 
+    /// Returns the step that the game has received: before it runs, or while the game reacts to it.
     pub fn step_at_hand(&self) -> Option<&StepAtHand> {
         match &self.stage {
             Stage::Before(at_hand) | Stage::After(at_hand) => Some(at_hand),
@@ -107,10 +108,14 @@ impl Physics {
         std::mem::take(&mut self.running.pauses)
     }
 
-    /// Takes the state out of the loop that ran it. Of its changes, those of [`show_from`](Self::show_from) remain.
+    /// Takes the state out of the loop that ran it, and aborts its current step. Of the changes that no picture has
+    /// displayed, only [`show_from`](Self::show_from) requests remain.
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
         let changes = std::mem::take(&mut self.running).changes;
-        self.running.changes.list.extend(froms(changes.list));
+        self.running
+            .changes
+            .list
+            .extend(show_from_changes(changes.list));
     }
 }

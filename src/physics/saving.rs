@@ -123,6 +123,7 @@ impl Physics {
         read(StateType::Physics, Self::layout(), bytes)
     }
 
+    /// Returns an error if bytes could not hold this state.
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
         if self.is_poisoned {
             return Err(SaveError::Panicked);

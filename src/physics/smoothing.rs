@@ -86,7 +86,7 @@ impl Physics {
         self.detect_edits();
         let at_hand = self.running.step_at_hand();
         if at_hand.is_none_or(|at_hand| !at_hand.step.is_resimulated) {
-            let change = Change::From(key, pose, self.origin);
+            let change = Change::ShowFrom(key, pose, self.origin);
             self.running.changes.list.push(change);
         }
         Ok(())
@@ -96,6 +96,8 @@ impl Physics {
         &self.smoothing
     }
 
+    /// Sets the settings of bodies without settings of their own. If bodies are displayed at another time with them,
+    /// their visual errors begin.
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         let before = self.smoothing.general.smoothing;
         Arc::make_mut(&mut self.smoothing).general = general;
@@ -107,6 +109,8 @@ impl Physics {
         }
     }
 
+    /// Displays a moving body with its present smoothing at once. If that displays another time, its visual error
+    /// begins.
     fn retime(&mut self, key: BodyKey) {
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
         if let Some(before) = self.pairs.retime(key, smoothing, &self.world, dt) {
@@ -114,9 +118,10 @@ impl Physics {
         }
     }
 
-    /// Takes from the state that this one replaces what another machine cannot know: how single bodies are displayed,
-    /// and resources of types that this state lacks.
+    /// Takes the parts that another machine cannot know from `own`, the state that this one replaces: the `smoothing`
+    /// settings of its single bodies, and resources of types that this state lacks.
     pub(crate) fn keep_own_parts(&mut self, own: &mut Self, smoothing: &SmoothingSettings) {
+        // A body without settings loses those that the other machine has made.
         let with_settings = [&*self.smoothing, smoothing];
         let keys: BTreeSet<_> = with_settings.iter().flat_map(|it| it.keys()).collect();
         for key in keys.into_iter().filter(|key| own.handle(*key).is_some()) {
@@ -128,7 +133,8 @@ impl Physics {
             let _ = self.set_body_smoothing(key, smoothing);
             let _ = self.set_body_correction(key, correction);
         }
-        self.resources.keep(std::mem::take(&mut own.resources));
+        self.resources
+            .add_missing(std::mem::take(&mut own.resources));
     }
 
     pub(super) fn forget_smoothing(&mut self, key: BodyKey) {

@@ -24,6 +24,7 @@ pub(crate) struct StepRecord {
 
 /// # A step
 impl Physics {
+    /// Begins a step, which ends at the exact time `end`: applies the targets of kinematic bodies.
     pub(crate) fn begin_step(&mut self, step: Step, end: ExactTime) {
         self.targets.apply(&mut self.world, step);
         self.rate = end.rate();
@@ -47,7 +48,7 @@ impl Physics {
         }
         let edited = std::mem::take(&mut self.edits.since_step);
         let centers = self.centers(&edited);
-        // If Rapier panics, the state stays like this.
+        // After a panic of Rapier, the state stays poisoned, without a current step.
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;
         if Arc::get_mut(&mut self.events).is_none() {
@@ -134,6 +135,7 @@ impl Physics {
         copy
     }
 
+    /// Panics if Rapier has panicked in a step.
     fn assert_sound(&self) {
         assert!(
             !self.is_poisoned,
@@ -144,7 +146,8 @@ impl Physics {
 }
 
 impl Physics {
-    /// Estimates the size in bytes from the sizes of Rapier's sets.
+    /// Estimates the memory of a snapshot, in bytes, from the numbers of Rapier's bodies, colliders, joints and
+    /// contacts.
     pub(crate) fn bytes(&self) -> usize {
         let PhysicsWorld {
             bodies,

@@ -11,8 +11,9 @@ use super::motion::Smoothing;
 use super::movers::Movers;
 use super::origin::Origin;
 
-/// How many poses to begin from outlast another state, so that they do not pile up if nobody displays them.
-const MOST_FROMS: usize = 1_000;
+/// How many requests of [`Physics::show_from`](crate::Physics::show_from) outlast an assigned state, so that they do
+/// not pile up if nobody displays them.
+const MOST_SHOW_FROM: usize = 1_000;
 
 /// Changes that a screen reads together with the [`Movers`](super::Movers). All code that changes a body writes here.
 /// One reader takes them: the frame that displays the changes, or the publisher that sends them to another thread.
@@ -21,7 +22,7 @@ pub(crate) struct Changes {
     pub scope: Scope,
     pub list: Vec<Change>,
     /// The bodies that have come to rest, or every body at rest if all bodies are compared.
-    pub rest: Vec<(BodyKey, Pose)>,
+    pub resting: Vec<(BodyKey, Pose)>,
     pub removed: Vec<BodyKey>,
     pub events: StepEvents,
 }
@@ -43,8 +44,8 @@ pub(crate) enum Scope {
 pub(crate) enum Change {
     /// A correction moved the body: this is its previous pose relative to the new one.
     Offset(BodyKey, Pose),
-    /// The next picture begins at this pose, in the coordinates of this origin.
-    From(BodyKey, Pose, Origin),
+    /// The next picture displays the body at this pose, in the coordinates of this origin, and its error begins there.
+    ShowFrom(BodyKey, Pose, Origin),
     /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin.
     Turned(BodyKey, Pose, Origin),
     /// The body was displayed with this smoothing, which displays another time. The first of several counts.
@@ -59,24 +60,24 @@ impl Changes {
     pub fn is_empty(&self) -> bool {
         self.scope == Scope::Listed
             && self.list.is_empty()
-            && self.rest.is_empty()
+            && self.resting.is_empty()
             && self.removed.is_empty()
             && self.events.is_empty()
     }
 
-    /// Collects the next changes in these lists, which were displayed.
+    /// Collects the next changes in the memory of these, which a picture has displayed. It has taken their events.
     pub fn reuse(&mut self, displayed: Self) {
         *self = displayed;
         self.scope = Scope::Listed;
         self.list.clear();
-        self.rest.clear();
+        self.resting.clear();
         self.removed.clear();
     }
 
-    /// Drops the removals of bodies that these changes, of a rollback, have brought back, before they are displayed.
-    /// `earlier` are the changes and the bodies in motion of the states that wait for their display. If one of these has
-    /// another body in the slot of a key, that removal stays.
-    pub fn keep_revived<'a>(
+    /// Cancels removals that wait for their display, of bodies that a rollback has brought back. These changes are of
+    /// the state after the rollback, whose movers are `movers`. `earlier` are the changes and the movers of the states
+    /// that wait. If one of them has another body with the same slot in its key, that removal stays.
+    pub fn cancel_revived_removals<'a>(
         &self,
         movers: &Movers,
         earlier: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
@@ -85,48 +86,54 @@ impl Changes {
         if self.scope == Scope::Listed || earlier.iter().all(|(it, _)| it.removed.is_empty()) {
             return;
         }
-        let mut alive: BTreeMap<_, _> = self.keys(movers).map(|key| (slot_of(key), key)).collect();
+        let mut revived: BTreeMap<_, _> =
+            self.keys(movers).map(|key| (slot_of(key), key)).collect();
         for change in &self.list {
             if let Change::KeyReused(key) = change {
-                alive.remove(&slot_of(*key));
+                revived.remove(&slot_of(*key));
             }
         }
         for (changes, movers) in &earlier {
-            for other in changes.keys(movers) {
-                let slot = slot_of(other);
-                if alive.get(&slot).is_some_and(|key| *key != other) {
-                    alive.remove(&slot);
+            for waiting in changes.keys(movers) {
+                let slot = slot_of(waiting);
+                if revived.get(&slot).is_some_and(|key| *key != waiting) {
+                    revived.remove(&slot);
                 }
             }
         }
         for (changes, _) in earlier {
-            let is_alive = |key: &BodyKey| alive.get(&slot_of(*key)) == Some(key);
-            changes.removed.retain(|key| !is_alive(key));
+            let is_revived = |key: &BodyKey| revived.get(&slot_of(*key)) == Some(key);
+            changes.removed.retain(|key| !is_revived(key));
         }
     }
 
     /// Returns the bodies that are listed as in motion or at rest.
     fn keys(&self, movers: &Movers) -> impl Iterator<Item = BodyKey> {
-        let rest = self.rest.iter().map(|(key, _)| *key);
-        movers.keys().iter().copied().chain(rest)
+        let resting = self.resting.iter().map(|(key, _)| *key);
+        movers.keys().iter().copied().chain(resting)
     }
 
+    /// Appends later changes, so that one picture can display both.
     pub fn append(&mut self, mut later: Self) {
         match later.scope {
-            Scope::Listed => self.drop_rest_of(&later.removed),
-            Scope::All | Scope::Unrelated => self.rest.clear(),
+            Scope::Listed => self.drop_resting(&later.removed),
+            // The later changes list every body at rest.
+            Scope::All | Scope::Unrelated => self.resting.clear(),
         }
         if later.scope == Scope::Unrelated {
+            // All errors end, except where the game wants the next picture to begin.
             let earlier = std::mem::take(&mut self.list);
-            self.list.extend(froms(earlier).take(MOST_FROMS));
+            self.list
+                .extend(show_from_changes(earlier).take(MOST_SHOW_FROM));
         }
         self.scope = self.scope.max(later.scope);
         self.list.append(&mut later.list);
-        self.rest.append(&mut later.rest);
+        self.resting.append(&mut later.resting);
         self.removed.append(&mut later.removed);
         self.events.append(later.events);
     }
 
+    /// Lets the picture compare at least the bodies of this scope, as if changes with this scope followed.
     pub fn widen(&mut self, scope: Scope) {
         self.append(Self {
             scope,
@@ -134,51 +141,52 @@ impl Changes {
         });
     }
 
-    /// Keeps only the newest removals, if a comparison of all bodies finds the displayed ones. Returns the number of
-    /// dropped ones.
+    /// Drops the oldest removals until `most` are left, if the scope is `Unrelated`: the picture then finds by itself
+    /// which of the displayed bodies were removed. Returns the number of dropped removals.
     pub fn drop_removals(&mut self, most: usize) -> usize {
-        let old = self.removed.len().saturating_sub(most);
-        let old = if self.scope == Scope::Unrelated {
-            old
-        } else {
-            0
-        };
-        self.removed.drain(..old).count()
+        if self.scope != Scope::Unrelated {
+            return 0;
+        }
+        let excess = self.removed.len().saturating_sub(most);
+        self.removed.drain(..excess).count()
     }
 
-    pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
-        if !self.rest.is_empty() && !removed.is_empty() {
+    /// Drops removed bodies from the bodies that have come to rest.
+    pub fn drop_resting(&mut self, removed: &[BodyKey]) {
+        if !self.resting.is_empty() && !removed.is_empty() {
             let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
-            self.rest.retain(|(key, _)| !removed.contains(key));
+            self.resting.retain(|(key, _)| !removed.contains(key));
         }
     }
 }
 
-/// Returns the poses from which the game wants the next picture to begin, after the portals and teleports that follow.
-pub(crate) fn froms(list: Vec<Change>) -> impl Iterator<Item = Change> {
-    let mut froms = BTreeMap::new();
+/// Returns the `ShowFrom` changes of a list, each with the later portals of its body applied. A later teleport cancels
+/// it.
+pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Change> {
+    let mut starts = BTreeMap::new();
     for change in list {
         match change {
-            Change::From(key, pose, origin) => drop(froms.insert(key, (pose, origin))),
+            Change::ShowFrom(key, pose, origin) => drop(starts.insert(key, (pose, origin))),
             Change::Turned(key, by, origin) => {
-                if let Some(from) = froms.get_mut(&key) {
-                    *from = turned_from(*from, &by, origin);
+                if let Some(start) = starts.get_mut(&key) {
+                    *start = turned_show_from(*start, &by, origin);
                 }
             }
-            Change::Cut(key) | Change::KeyReused(key) => drop(froms.remove(&key)),
+            Change::Cut(key) | Change::KeyReused(key) => drop(starts.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) => {}
         }
     }
-    let froms = froms.into_iter();
-    froms.map(|(key, (pose, origin))| Change::From(key, pose, origin))
+    let starts = starts.into_iter();
+    starts.map(|(key, (pose, origin))| Change::ShowFrom(key, pose, origin))
 }
 
-/// Moves a pose to begin from through a portal, whose isometry is in the coordinates of `origin`.
-pub(crate) fn turned_from(
-    (pose, before): (Pose, Origin),
+/// Moves the pose of a `ShowFrom` change, in the coordinates of `pose_origin`, through a portal. The portal's isometry
+/// `by` and the result are in the coordinates of `origin`.
+pub(crate) fn turned_show_from(
+    (pose, pose_origin): (Pose, Origin),
     by: &Pose,
     origin: Origin,
 ) -> (Pose, Origin) {
-    let pose = pose.append_translation(-origin.offset_from(&before));
+    let pose = pose.append_translation(-origin.offset_from(&pose_origin));
     (*by * pose, origin)
 }

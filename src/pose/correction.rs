@@ -56,8 +56,8 @@ pub(crate) struct VisualError {
     /// The [`difference`] of the displayed pose from the body's own.
     pub pose: Pose,
     /// The remaining time of each part, or `None` if the part has not begun to decay linearly.
-    position_left: Option<Duration>,
-    rotation_left: Option<Duration>,
+    position_time_left: Option<Duration>,
+    rotation_time_left: Option<Duration>,
 }
 
 impl Correction {
@@ -97,60 +97,74 @@ impl Correction {
             return (VisualError::default(), true);
         }
         let mut sum = with_error(&error.pose, by);
-        let (far, turn) = (distance(&error.pose), angle(error.pose.rotation));
+        let (size, turn) = (distance(&error.pose), angle(error.pose.rotation));
         let is_turned_far = angle(by.rotation) > self.rotation.max;
         if is_turned_far {
             sum.rotation = Rotation::IDENTITY;
         }
         // An error that the game has begun may be larger than the limit.
-        let limits = [self.position.max.max(far), self.rotation.max.max(turn)];
+        let limits = [self.position.max.max(size), self.rotation.max.max(turn)];
         let sum = VisualError {
-            pose: self.shown(&sum, limits),
-            position_left: (self.position).left(error.position_left, far, distance(by)),
-            rotation_left: (self.rotation).left(error.rotation_left, turn, angle(by.rotation)),
+            pose: self.limited(&sum, limits),
+            position_time_left: self.position.time_left_after_addition(
+                error.position_time_left,
+                size,
+                distance(by),
+            ),
+            rotation_time_left: self.rotation.time_left_after_addition(
+                error.rotation_time_left,
+                turn,
+                angle(by.rotation),
+            ),
         };
         (sum, is_turned_far)
     }
 
+    /// Returns an error that begins now, however large it is.
     pub(crate) fn begun(&self, error: &Pose) -> VisualError {
         VisualError {
-            pose: self.shown(error, [f32::INFINITY; 2]),
+            pose: self.limited(error, [f32::INFINITY; 2]),
             ..VisualError::default()
         }
     }
 
-    fn shown(&self, error: &Pose, limits: [f32; 2]) -> Pose {
-        let mut shown = Pose::IDENTITY;
+    /// Returns an error without the parts that are too small to be displayed. `limits` are the largest distance and the
+    /// largest angle.
+    fn limited(&self, error: &Pose, limits: [f32; 2]) -> Pose {
+        let mut limited = Pose::IDENTITY;
         if !error.is_finite() {
-            return shown;
+            return limited;
         }
         let ErrorDecay { min, max, .. } = self.position;
         if distance(error) >= min && max > 0.0 {
-            shown.translation = error.translation.clamp_length_max(limits[0]);
+            limited.translation = error.translation.clamp_length_max(limits[0]);
         }
         let (angle, ErrorDecay { min, max, .. }) = (angle(error.rotation), self.rotation);
         if angle >= min && max > 0.0 {
-            shown.rotation = if angle > limits[1] {
+            limited.rotation = if angle > limits[1] {
                 let whole = Pose::from_rotation(error.rotation);
                 interpolate(&Pose::IDENTITY, &whole, limits[1] / angle).rotation
             } else {
                 error.rotation
             };
         }
-        shown
+        limited
     }
 
+    /// Returns what remains of an error after the real time `elapsed`.
     pub(crate) fn decayed(&self, error: &VisualError, elapsed: Duration) -> VisualError {
         let whole = Pose::from_rotation(error.pose.rotation);
-        let (rest, rotation_left) = self.rotation.rest(error.rotation_left, elapsed);
-        let rotation = interpolate(&Pose::IDENTITY, &whole, rest).rotation;
-        let (rest, position_left) = self.position.rest(error.position_left, elapsed);
-        let translation = error.pose.translation * rest;
+        let (fraction, rotation_time_left) =
+            (self.rotation).remaining(error.rotation_time_left, elapsed);
+        let rotation = interpolate(&Pose::IDENTITY, &whole, fraction).rotation;
+        let (fraction, position_time_left) =
+            (self.position).remaining(error.position_time_left, elapsed);
+        let translation = error.pose.translation * fraction;
         let pose = Pose::from_parts(translation, rotation);
         VisualError {
-            pose: self.shown(&pose, [f32::INFINITY; 2]),
-            position_left,
-            rotation_left,
+            pose: self.limited(&pose, [f32::INFINITY; 2]),
+            position_time_left,
+            rotation_time_left,
         }
     }
 }
@@ -162,6 +176,7 @@ impl Default for Correction {
 }
 
 impl ErrorDecay {
+    /// Returns the default with this `max`.
     const fn up_to(max: f32) -> Self {
         Self {
             curve: DecayCurve::HalfLife(Duration::from_millis(200)),
@@ -170,10 +185,11 @@ impl ErrorDecay {
         }
     }
 
-    /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay.
-    fn rest(&self, left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
+    /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay after
+    /// it. `time_left` is that time before it, or `None` if the decay begins.
+    fn remaining(&self, time_left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
         if elapsed.is_zero() {
-            return (1.0, left);
+            return (1.0, time_left);
         }
         match self.curve {
             DecayCurve::HalfLife(half_life) => {
@@ -181,30 +197,36 @@ impl ErrorDecay {
                 (libm::exp2f(-half_lives), None)
             }
             DecayCurve::Linear(duration) => {
-                let before = left.map_or(duration, |left| left.min(duration));
+                let before = time_left.map_or(duration, |left| left.min(duration));
                 let after = before.saturating_sub(elapsed);
-                let rest = if after.is_zero() {
+                let fraction = if after.is_zero() {
                     0.0
                 } else {
                     after.as_secs_f32() / before.as_secs_f32()
                 };
-                (rest, Some(after))
+                (fraction, Some(after))
             }
         }
     }
 
-    /// Returns the remaining time of a linear decay after an addition: the average of both, weighted by their sizes.
-    fn left(&self, left: Option<Duration>, error: f32, addition: f32) -> Option<Duration> {
+    /// Returns the remaining time of a linear decay after an addition to the error. It is the average of the error's
+    /// `time_left` and the whole time of the addition, weighted by the sizes `error` and `addition`.
+    fn time_left_after_addition(
+        &self,
+        time_left: Option<Duration>,
+        error: f32,
+        addition: f32,
+    ) -> Option<Duration> {
         let DecayCurve::Linear(duration) = self.curve else {
             return None;
         };
-        let rest = left.map_or(duration, |left| left.min(duration));
+        let time_left = time_left.map_or(duration, |left| left.min(duration));
         let share = addition / (error + addition);
-        // Without either, the share is NaN, and the time begins.
+        // If both are zero, the share is NaN, and the whole time begins.
         let share = if share <= 1.0 { share } else { 1.0 };
-        let more = duration.saturating_sub(rest).as_secs_f32() * share;
+        let more = duration.saturating_sub(time_left).as_secs_f32() * share;
         let more = Duration::try_from_secs_f32(more).unwrap_or(duration);
-        Some(rest.saturating_add(more).min(duration))
+        Some(time_left.saturating_add(more).min(duration))
     }
 }
 
@@ -220,6 +242,7 @@ pub(crate) fn with_error(error: &Pose, pose: &Pose) -> Pose {
     Pose::from_parts(pose.translation + error.translation, rotation)
 }
 
+/// Returns the error of a body that was turned in the world together with its displayed pose.
 pub(crate) fn turned(error: &Pose, by: Rotation) -> Pose {
     Pose::from_parts(by * error.translation, by * error.rotation * by.inverse())
 }
@@ -315,8 +338,8 @@ mod tests {
             for (by, ms) in errors {
                 let before = error;
                 error = correction.added(&error, &by).0;
-                prop_assert!(error.position_left <= Some(duration));
-                prop_assert!(error.position_left >= before.position_left);
+                prop_assert!(error.position_time_left <= Some(duration));
+                prop_assert!(error.position_time_left >= before.position_time_left);
                 error = correction.decayed(&error, Duration::from_millis(ms));
             }
             let left = correction.decayed(&error, duration.max(Duration::from_nanos(1)));

@@ -83,13 +83,14 @@ impl<T: Clone> Interpolated<T> {
     /// [`View`](crate::threads::View). `lerp` interpolates between two values: it returns the first at 0 and the second
     /// at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
-        let made = self.later.partition_point(|after| after.tick < tick);
-        let Some(current) = made.checked_sub(1) else {
+        let earlier = self.later.partition_point(|after| after.tick < tick);
+        let Some(current) = earlier.checked_sub(1) else {
             return self.first.clone();
         };
         let previous = current.checked_sub(1);
         let previous = previous.map_or(&self.first, |i| &self.later[i].value);
         let current = &self.later[current];
+        // If later steps have set no value, it does not change in them.
         if current.jumps || tick.saturating_sub(current.tick) > 1 {
             current.value.clone()
         } else {
@@ -97,12 +98,15 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
+    /// Sets the value after a step, and forgets the values of later ones. `jumps` is whether it is interpolated from
+    /// the previous value.
     fn push(&mut self, tick: u64, value: T, jumps: bool) {
         let earlier = self.later.partition_point(|after| after.tick < tick);
         // A step later than `tick` has set a value only before a rollback, which forgets the jump.
         let same_step = self.later.back().filter(|after| after.tick == tick);
         let jumps = jumps || same_step.is_some_and(|after| after.jumps);
         self.later.truncate(earlier);
+        // A rollback has gone back to before the oldest kept value.
         if self.first_tick.is_some_and(|first| tick <= first) {
             (self.first, self.first_tick) = (value, Some(tick));
             return;

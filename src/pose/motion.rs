@@ -61,13 +61,14 @@ pub enum Smoothing {
 }
 
 impl Smoothing {
+    /// Returns whether the two display bodies at different times. `Interpolate` and `Hermite` have the same time.
     pub(crate) fn has_other_time(self, other: Self) -> bool {
         let is_between = |it| matches!(it, Self::Interpolate | Self::Hermite);
         self != other && !(is_between(self) && is_between(other))
     }
 
     fn displays_last_state(self, weights: &Weights) -> bool {
-        weights.alpha >= 1.0 && (self != Self::Extrapolate || weights.lead.is_none())
+        weights.alpha >= 1.0 && (self != Self::Extrapolate || weights.seconds_ahead.is_none())
     }
 }
 
@@ -89,11 +90,11 @@ pub(crate) struct Trajectory {
     /// The velocities of the centre of mass at the previous and at the current state, in world axes. The first is
     /// `None`, and the second is used for both, if the body was not read at the beginning of the step, or had no
     /// meaningful velocity there.
-    before: Option<RigidBodyVelocity<Real>>,
-    after: RigidBodyVelocity<Real>,
+    start_velocity: Option<RigidBodyVelocity<Real>>,
+    end_velocity: RigidBodyVelocity<Real>,
     dt: Real,
-    /// The last time that the game moved the body, as a number of steps, and how.
-    moved: Option<(u64, MovedBy)>,
+    /// After how many steps the game has last moved the body, and how.
+    last_move: Option<(u64, MovedBy)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,14 +117,16 @@ impl Pair {
 
     /// Returns the displayed pose at `alpha`. At 1 it is the current pose, whatever the smoothing.
     pub fn at(&self, alpha: f32) -> Pose {
-        self.weighted(&Weights::new(alpha, None))
+        self.displayed(&Weights::new(alpha, None))
     }
 
-    pub fn weighted(&self, weights: &Weights) -> Pose {
+    /// Returns the displayed pose, with the body's own smoothing.
+    pub fn displayed(&self, weights: &Weights) -> Pose {
         let plain = weights.blend.one(&self.previous, &self.current);
         let Some(trajectory) = self.trajectory else {
             return plain;
         };
+        // Curves are computed for four bodies at once. Here all four are this one.
         let motions = Motions {
             trajectories: &[trajectory; LANES],
             previous: &[self.previous; LANES],
@@ -138,9 +141,9 @@ impl Pair {
     }
 
     /// Returns the pose that another smoothing would display, on the same path.
-    pub fn weighted_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
+    pub fn displayed_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
         if !self.changes_with(smoothing) {
-            return self.weighted(weights);
+            return self.displayed(weights);
         }
         if let Some(trajectory) = self.trajectory.filter(Trajectory::was_read) {
             let trajectory = Some(Trajectory {
@@ -151,7 +154,7 @@ impl Pair {
                 trajectory,
                 ..*self
             }
-            .weighted(weights);
+            .displayed(weights);
         }
         // Without a trajectory, the path is straight.
         let plain = weights.blend.one(&self.previous, &self.current);
@@ -186,34 +189,36 @@ impl Pair {
 }
 
 impl Trajectory {
-    pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
-        // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the body was
-        // teleported since, that velocity says nothing about its next motion.
-        let is_stale = self.moved.is_some_and(|(at, _)| at == tick) && is_position_based(body);
-        self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
+    /// Reads the velocity with which the body begins a step of length `dt`, when `tick` steps have run.
+    pub fn begin_step(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
+        // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the game has moved
+        // the body since, that velocity says nothing about its next motion.
+        let is_stale = self.last_move.is_some_and(|(at, _)| at == tick) && is_position_based(body);
+        self.start_velocity = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
     /// Reads the body right after the step. `has_moved` is whether its pose has changed.
-    pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
+    pub fn end_step(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
         self.center = center_of(body, smoothing);
-        self.after = finite_velocity(body);
-        if stands(body, has_moved) {
+        self.end_velocity = finite_velocity(body);
+        if was_at_rest(body, has_moved) {
             // A body at rest must not overshoot its pose.
-            (self.before, self.after) = (None, RigidBodyVelocity::default());
+            (self.start_velocity, self.end_velocity) = (None, RigidBodyVelocity::default());
         }
         // If the body was not read at the beginning, it was asleep, and was set in motion at once.
-        self.before.get_or_insert(self.after);
+        self.start_velocity.get_or_insert(self.end_velocity);
         self.smoothing = smoothing;
         self.dt = dt;
     }
 
-    /// Displays the path of the last step, of length `dt`, with another smoothing.
+    /// Displays the path of the last step, of length `dt`, with another smoothing. A path that was plain gets the parts
+    /// of the trajectory that it has not needed so far.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
         if !self.was_read() || is_position_based(body) {
             self.center = center_of(body, smoothing);
         }
         if !self.was_read() {
-            self.after = finite_velocity(body);
+            self.end_velocity = finite_velocity(body);
             self.dt = dt;
         }
         self.smoothing = smoothing;
@@ -228,21 +233,23 @@ impl Trajectory {
         self.center
     }
 
-    pub fn put(&mut self, tick: u64) {
-        self.moved = Some((tick, MovedBy::Teleport));
+    pub fn note_teleport(&mut self, tick: u64) {
+        self.last_move = Some((tick, MovedBy::Teleport));
     }
 
+    /// Notes that the game has moved the body with its motion. A teleport after the same number of steps counts more,
+    /// because the body rests where it was put.
     pub fn note_turn(&mut self, tick: u64) {
         if !self.is_teleported_at(tick) {
-            self.moved = Some((tick, MovedBy::Turn));
+            self.last_move = Some((tick, MovedBy::Turn));
         }
     }
 
     fn is_teleported_at(&self, tick: u64) -> bool {
-        self.moved == Some((tick, MovedBy::Teleport))
+        self.last_move == Some((tick, MovedBy::Teleport))
     }
 
-    /// Stops the body because its position was set. It continues from there in the next step.
+    /// Stops the displayed centre of mass, because the body's position was set. It moves on in the next step.
     pub fn stop_moving(&mut self) {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }
@@ -252,9 +259,10 @@ impl Trajectory {
             .for_each(|it| it.angvel = AngVector::default());
     }
 
+    /// Follows a change of the tick from `old` to `new`. A move before an earlier step has no effect any more.
     pub fn set_tick(&mut self, old: u64, new: u64) {
-        let moved = self.moved.filter(|(at, _)| *at == old);
-        self.moved = moved.map(|(_, by)| (new, by));
+        let since_step = self.last_move.filter(|(at, _)| *at == old);
+        self.last_move = since_step.map(|(_, by)| (new, by));
     }
 
     /// Returns whether a frame needs only the two poses, because they are interpolated about the body's origin.
@@ -262,6 +270,7 @@ impl Trajectory {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }
 
+    /// Returns whether the path of a step that ends now is plain.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
         let end = Self {
             smoothing,
@@ -273,7 +282,8 @@ impl Trajectory {
 
     /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.
     pub fn is_extrapolated(&self) -> bool {
-        self.smoothing == Smoothing::Extrapolate && self.after != RigidBodyVelocity::default()
+        self.smoothing == Smoothing::Extrapolate
+            && self.end_velocity != RigidBodyVelocity::default()
     }
 
     pub fn turn(&mut self, by: Rotation) {
@@ -281,7 +291,9 @@ impl Trajectory {
     }
 
     fn velocities(&mut self) -> impl Iterator<Item = &mut RigidBodyVelocity<Real>> {
-        self.before.iter_mut().chain([&mut self.after])
+        self.start_velocity
+            .iter_mut()
+            .chain([&mut self.end_velocity])
     }
 
     pub fn smoothing(&self) -> Smoothing {
@@ -289,6 +301,7 @@ impl Trajectory {
     }
 }
 
+/// The motions of four bodies. `plain` are their poses as interpolated about their origins.
 pub(super) struct Motions<'a> {
     pub trajectories: &'a [Trajectory; LANES],
     pub previous: &'a [Pose; LANES],
@@ -297,26 +310,30 @@ pub(super) struct Motions<'a> {
 }
 
 impl Motions<'_> {
+    /// Returns the poses at which this smoothing displays the four bodies, whatever their own smoothing is.
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
         if smoothing.displays_last_state(weights) {
             return *self.current;
         }
         let centers = || self.trajectories.each_ref().map(|it| it.center);
-        let after = || self.trajectories.each_ref().map(|it| &it.after);
+        let end_velocities = || self.trajectories.each_ref().map(|it| &it.end_velocity);
         let ends = [self.previous, self.current];
         match smoothing {
             Smoothing::Interpolate | Smoothing::Hermite if weights.alpha <= 0.0 => *self.previous,
             Smoothing::Interpolate => about_centers(self.plain, ends, centers(), weights.alpha),
             Smoothing::Hermite => {
-                let before = self.trajectories.each_ref();
-                let before = before.map(|it| it.before.as_ref().unwrap_or(&it.after));
+                let start_velocities = self.trajectories.each_ref();
+                let start_velocities = start_velocities
+                    .map(|it| it.start_velocity.as_ref().unwrap_or(&it.end_velocity));
+                let velocities = [start_velocities, end_velocities()];
                 let dt = self.trajectories.each_ref().map(|it| it.dt);
-                hermite(ends, [before, after()], centers(), dt, weights)
+                hermite(ends, velocities, centers(), dt, weights)
             }
             Smoothing::Extrapolate => {
-                let lead = |it: &Trajectory| weights.lead.unwrap_or(weights.alpha * it.dt);
-                let seconds = self.trajectories.each_ref().map(lead);
-                all_extrapolated(self.current, after(), centers(), seconds)
+                let ahead =
+                    |it: &Trajectory| weights.seconds_ahead.unwrap_or(weights.alpha * it.dt);
+                let seconds = self.trajectories.each_ref().map(ahead);
+                all_extrapolated(self.current, end_velocities(), centers(), seconds)
             }
             Smoothing::Latest => *self.current,
         }
@@ -335,6 +352,8 @@ pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
 }
 
+/// Returns the point that moves in a straight line if this smoothing displays the body, in the body's frame: the centre
+/// of mass, or the origin of an interpolated body that is kinematic by position.
 fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
     if smoothing == Smoothing::Interpolate && is_position_based(body) {
         Vector::ZERO
@@ -345,7 +364,7 @@ fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
 
 /// Returns whether a body was at rest in the last step. Rapier gives a body that is kinematic by position a velocity
 /// even if it does not move, which is only a rounding error.
-pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
+pub(super) fn was_at_rest(body: &RigidBody, has_moved: bool) -> bool {
     !is_in_motion(body) || (is_position_based(body) && !has_moved)
 }
 
@@ -402,6 +421,7 @@ impl SmoothingSettings {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
+    /// Returns the settings of a body, which are added first if it has none.
     pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
         if !self.bodies.contains_key(key) {
             self.bodies.insert(key, BodySmoothing::default());

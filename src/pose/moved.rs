@@ -11,44 +11,46 @@ use super::movers::Movers;
 /// The paths of a step. A body at rest has none: its pose is the start of its next path.
 #[derive(Clone)]
 pub(crate) struct StepPaths {
-    /// The paths, shared with the state and its copies.
-    rows: Arc<Movers>,
-    /// Paths that differ from the rows, or have none.
-    others: BTreeMap<BodyKey, Pair>,
+    /// The paths of most bodies, shared with the state and its copies.
+    movers: Arc<Movers>,
+    /// The paths of bodies that are not among the movers, or were edited after the step and have another path there.
+    separate: BTreeMap<BodyKey, Pair>,
 }
 
 impl StepPaths {
-    pub fn new(rows: Arc<Movers>, others: BTreeMap<BodyKey, Pair>) -> Self {
-        Self { rows, others }
+    pub fn new(movers: Arc<Movers>, separate: BTreeMap<BodyKey, Pair>) -> Self {
+        Self { movers, separate }
     }
 
+    /// Returns all bodies that have a path, each once.
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        let rows = self.rows.keys().iter().enumerate();
-        let rows = rows.map(|(index, key)| (*key, self.rows.pair(index)));
-        let rows = rows.filter(|(key, _)| !self.others.contains_key(key));
-        rows.chain(self.others.iter().map(|(key, pair)| (*key, *pair)))
+        let movers = self.movers.keys().iter().enumerate();
+        let movers = movers.map(|(index, key)| (*key, self.movers.pair(index)));
+        let movers = movers.filter(|(key, _)| !self.separate.contains_key(key));
+        movers.chain(self.separate.iter().map(|(key, pair)| (*key, *pair)))
     }
 
-    /// Returns the path of a body, which is probably in the row `likely`.
+    /// Returns the path of a body. `likely` is the index at which it probably is among the movers, and saves a search.
     pub fn get(&self, key: BodyKey, likely: Option<usize>) -> Option<Pair> {
-        if let Some(pair) = self.others.get(&key) {
+        if let Some(pair) = self.separate.get(&key) {
             return Some(*pair);
         }
-        let keys = self.rows.keys();
+        let keys = self.movers.keys();
         let likely = likely.filter(|index| keys.get(*index) == Some(&key));
-        let index = likely.or_else(|| keys.iter().position(|of| *of == key))?;
-        Some(self.rows.pair(index))
+        let index = likely.or_else(|| keys.iter().position(|it| *it == key))?;
+        Some(self.movers.pair(index))
     }
 
-    /// Adds the paths of bodies that have none.
-    pub fn add_missing(&mut self, others: impl Iterator<Item = (BodyKey, Pair)>) {
-        let mut others: BTreeMap<_, _> = others.collect();
-        if !others.is_empty() {
-            for key in self.rows.keys() {
-                others.remove(key);
+    /// Adds paths. Those of bodies that have a path already are ignored.
+    pub fn add_missing(&mut self, paths: impl Iterator<Item = (BodyKey, Pair)>) {
+        let mut added: BTreeMap<_, _> = paths.collect();
+        if !added.is_empty() {
+            for key in self.movers.keys() {
+                added.remove(key);
             }
-            others.append(&mut self.others);
-            self.others = others;
+            // A known path replaces an added one.
+            added.append(&mut self.separate);
+            self.separate = added;
         }
     }
 }

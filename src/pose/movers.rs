@@ -23,11 +23,12 @@ pub(crate) struct Movers {
     current: Vec<Pose>,
     /// Whether a plain blend of the two poses may not be enough. After a change of mass, this is known only once the
     /// next step has computed the centre of mass.
-    use_trajectory: Vec<bool>,
+    may_be_curved: Vec<bool>,
     trajectories: Vec<Trajectory>,
     /// Whether a body was awake in the last step, or has been inserted awake since.
     were_awake: Vec<bool>,
-    awake: usize,
+    /// The number of bodies at the front that were awake after the last step.
+    awake_count: usize,
     /// Two lists with the same number have the same bodies in the same order.
     #[cfg_attr(feature = "serde", serde(skip, default = "unique"))]
     order: u64,
@@ -65,27 +66,28 @@ impl Movers {
         self.version
     }
 
-    fn reorder(&mut self) {
+    /// Draws another order and version, because the lists are about to change.
+    fn renew_order(&mut self) {
         self.order = unique();
         self.version = self.order;
     }
 
-    pub fn awake(&self) -> usize {
-        self.awake
+    pub fn awake_count(&self) -> usize {
+        self.awake_count
     }
 
-    pub fn set_awake(&mut self, awake: usize) {
-        self.awake = awake;
+    pub fn set_awake_count(&mut self, count: usize) {
+        self.awake_count = count;
     }
 
-    pub fn uses_trajectory(&self, index: usize) -> bool {
-        self.use_trajectory[index]
+    pub fn may_be_curved(&self, index: usize) -> bool {
+        self.may_be_curved[index]
     }
 
     /// Returns whether any of these bodies may need its trajectory. Such bodies are rare, so the flags are read at
     /// once.
-    fn any_uses_trajectory(&self, indices: Range<usize>) -> bool {
-        let flags = &self.use_trajectory[indices];
+    fn any_may_be_curved(&self, indices: Range<usize>) -> bool {
+        let flags = &self.may_be_curved[indices];
         flags.iter().fold(false, |any, is| any | is)
     }
 
@@ -94,14 +96,16 @@ impl Movers {
         poses.map(|(previous, current)| [previous, current])
     }
 
+    /// Returns the last two poses of a body, with its trajectory if its path may be curved.
     pub fn pair(&self, index: usize) -> Pair {
         Pair {
             previous: self.previous[index],
             current: self.current[index],
-            trajectory: self.use_trajectory[index].then(|| self.trajectories[index]),
+            trajectory: self.may_be_curved[index].then(|| self.trajectories[index]),
         }
     }
 
+    /// Adds a body that has not moved yet, behind all others. Returns its index.
     pub fn push(
         &mut self,
         key: BodyKey,
@@ -109,35 +113,35 @@ impl Movers {
         pose: Pose,
         was_awake: bool,
     ) -> usize {
-        self.reorder();
+        self.renew_order();
         self.were_awake.push(was_awake);
         self.handles.push(handle);
         self.keys.push(key);
         self.previous.push(pose);
         self.current.push(pose);
-        self.use_trajectory.push(true);
+        self.may_be_curved.push(true);
         self.trajectories.push(Trajectory::default());
         self.keys.len() - 1
     }
 
     pub fn swap(&mut self, one: usize, other: usize) {
-        self.reorder();
+        self.renew_order();
         self.handles.swap(one, other);
         self.keys.swap(one, other);
         self.previous.swap(one, other);
         self.current.swap(one, other);
-        self.use_trajectory.swap(one, other);
+        self.may_be_curved.swap(one, other);
         self.trajectories.swap(one, other);
         self.were_awake.swap(one, other);
     }
 
     pub fn swap_remove(&mut self, index: usize) {
-        self.reorder();
+        self.renew_order();
         self.handles.swap_remove(index);
         self.keys.swap_remove(index);
         self.previous.swap_remove(index);
         self.current.swap_remove(index);
-        self.use_trajectory.swap_remove(index);
+        self.may_be_curved.swap_remove(index);
         self.trajectories.swap_remove(index);
         self.were_awake.swap_remove(index);
     }
@@ -150,8 +154,8 @@ impl Movers {
 
 /// # Steps
 impl Movers {
-    /// Begins a step: the current state becomes the previous one. `tick` steps have run. `is_curved` is whether a body
-    /// needs its velocity at the beginning, even if its last path was plain.
+    /// Begins a step of length `dt`, when `tick` steps have run: the current state becomes the previous one.
+    /// `is_curved` says whether a body needs its velocity at the beginning, even if its last path was plain.
     pub fn begin_step(
         &mut self,
         world: &World,
@@ -163,28 +167,33 @@ impl Movers {
         // `end_step` overwrites `current`, which is out of date until then.
         std::mem::swap(&mut self.previous, &mut self.current);
         // Bodies that were awake after the last step are where it left them.
-        for index in self.awake..self.keys.len() {
+        for index in self.awake_count..self.keys.len() {
             let position = self.position(index, world, self.previous[index]);
             self.previous[index] = position;
             self.current[index] = position;
         }
-        if !self.any_uses_trajectory(0..self.keys.len()) {
+        if !self.any_may_be_curved(0..self.keys.len()) {
             return;
         }
         let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
         for index in 0..self.keys.len() {
             let trajectory = &mut self.trajectories[index];
-            if self.use_trajectory[index]
+            if self.may_be_curved[index]
                 && (is_curved(self.keys[index]) || !trajectory.is_plain())
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
-                trajectory.begin(body, max_linear_velocity, dt, tick);
+                trajectory.begin_step(body, max_linear_velocity, dt, tick);
             }
         }
     }
 
+    /// Ends a step of length `dt`: reads the new poses, and decides which paths are plain. `smoothing` returns how a
+    /// body is displayed.
     pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
-        let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
+        let (handles, current) = (
+            &self.handles[..self.awake_count],
+            &mut self.current[..self.awake_count],
+        );
         for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
                 *current = *world.rapier.bodies[*handle].position();
@@ -192,46 +201,46 @@ impl Movers {
         });
         // Rapier has just checked that these are finite, except for links that a joint has moved to a pose that is not
         // finite.
-        let is_finite = world.rapier.quarantine().bodies().is_empty();
-        let first = if is_finite { self.awake } else { 0 };
+        let are_finite = world.rapier.quarantine().bodies().is_empty();
+        let first_to_check = if are_finite { self.awake_count } else { 0 };
         // Bodies that fell asleep in this step are read too, because it may still have moved them.
-        for index in first..self.keys.len() {
+        for index in first_to_check..self.keys.len() {
             self.current[index] = self.position(index, world, self.previous[index]);
         }
-        if !self.any_uses_trajectory(0..self.keys.len()) {
+        if !self.any_may_be_curved(0..self.keys.len()) {
             return;
         }
         for index in 0..self.keys.len() {
-            if self.use_trajectory[index]
+            if self.may_be_curved[index]
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
                 let trajectory = &mut self.trajectories[index];
                 let smoothing = smoothing(self.keys[index]);
                 if Trajectory::ends_plain(body, smoothing) {
-                    self.use_trajectory[index] = false;
+                    self.may_be_curved[index] = false;
                     // A later edit reads the centre, which is zero now.
                     *trajectory = Trajectory::default();
                 } else {
                     let has_moved = self.previous[index] != self.current[index];
-                    trajectory.end(body, smoothing, dt, has_moved);
+                    trajectory.end_step(body, smoothing, dt, has_moved);
                 }
             }
         }
     }
 
-    /// Returns the bodies that fell asleep or woke up in the step.
+    /// Returns the bodies that fell asleep or woke up in the step, each with whether it is asleep now.
     pub fn sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
         let mut changes = Vec::new();
         for index in 0..self.keys.len() {
-            // Rapier lists the first bodies as awake.
-            if self.were_awake[index] != (index < self.awake) {
+            // Rapier lists the first `awake_count` bodies as awake.
+            if self.were_awake[index] != (index < self.awake_count) {
                 changes.extend(self.sleep_change(index, world));
             }
         }
         changes
     }
 
-    /// Returns whether this body fell asleep, if it did or woke up.
+    /// Returns the body at this index with whether it is asleep now, if it fell asleep or woke up in the step.
     pub fn sleep_change(&mut self, index: usize, world: &World) -> Option<(BodyKey, bool)> {
         let body = world.rapier.bodies.get(self.handles[index])?;
         let is_awake = can_sleep(body) && !body.is_sleeping();
@@ -239,19 +248,20 @@ impl Movers {
         (was_awake != is_awake && can_sleep(body)).then_some((self.keys[index], !is_awake))
     }
 
+    /// Returns Rapier's pose of the body at this index, or `last` if that is not finite or the body was removed.
     fn position(&self, index: usize, world: &World, last: Pose) -> Pose {
         let position = world.position(self.handles[index]);
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
-    /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
+    /// Returns whether a body that is not awake needs only one pose until it is found awake or teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
         let handle = self.handles[index];
         let is_extrapolated =
-            || self.use_trajectory[index] && self.trajectories[index].is_extrapolated();
+            || self.may_be_curved[index] && self.trajectories[index].is_extrapolated();
         let body = world.rapier.bodies.get(handle);
-        let moves_on = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
-        self.previous[index] == self.current[index] && !is_extrapolated() && !moves_on()
+        let will_move = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
+        self.previous[index] == self.current[index] && !is_extrapolated() && !will_move()
     }
 
     pub fn set_tick(&mut self, old: u64, new: u64) {
@@ -263,27 +273,28 @@ impl Movers {
 
 /// # Placing
 impl Movers {
-    /// Rechecks a body: from the next step on, its displayed poses may need more than the two poses.
+    /// Lets the next step decide again whether the body's path is plain.
     pub fn recheck(&mut self, index: usize) {
-        self.use_trajectory[index] = true;
+        self.may_be_curved[index] = true;
     }
 
     pub fn recheck_all(&mut self) {
-        self.use_trajectory.fill(true);
+        self.may_be_curved.fill(true);
     }
 
-    /// Moves a body to `position` after `tick` steps. The changed part is not blended with the old pose.
+    /// Sets the current pose of a body to `position`, where the game has put it after `tick` steps. If only the
+    /// rotation or only the translation has changed, the other part is still blended.
     pub fn put(&mut self, index: usize, position: Pose, tick: u64) {
         self.renew_version();
         let (previous, current) = (&mut self.previous[index], &mut self.current[index]);
         let trajectory = &mut self.trajectories[index];
-        trajectory.put(tick);
+        trajectory.note_teleport(tick);
         if position.rotation != current.rotation {
             previous.rotation = position.rotation;
             trajectory.stop_turning();
         }
         if position.translation != current.translation {
-            // The centre of mass is at rest, and the body still turns about it.
+            // The displayed centre of mass does not move, and the body still turns about it.
             let center = trajectory.center();
             let swing = position.rotation * center - previous.rotation * center;
             previous.translation = position.translation + swing;
@@ -292,13 +303,14 @@ impl Movers {
         *current = position;
     }
 
+    /// Displays a body at `position` without motion, because the game has teleported it there after `tick` steps.
     pub fn teleport(&mut self, index: usize, position: Pose, tick: u64) {
-        self.set(index, position, position);
+        self.set_poses(index, position, position);
         self.stop(index);
-        self.trajectories[index].put(tick);
+        self.trajectories[index].note_teleport(tick);
     }
 
-    pub fn set(&mut self, index: usize, previous: Pose, current: Pose) {
+    pub fn set_poses(&mut self, index: usize, previous: Pose, current: Pose) {
         self.renew_version();
         self.previous[index] = previous;
         self.current[index] = current;
@@ -307,10 +319,11 @@ impl Movers {
     /// Displays the path of the last step, of length `dt`, with another smoothing.
     pub fn retime(&mut self, index: usize, smoothing: Smoothing, body: &RigidBody, dt: Real) {
         self.renew_version();
-        self.use_trajectory[index] = true;
+        self.may_be_curved[index] = true;
         self.trajectories[index].retime(smoothing, body, dt);
     }
 
+    /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
         self.trajectories[index].turn(by);
         if by != Rotation::IDENTITY {
@@ -326,35 +339,39 @@ impl Movers {
 
 /// # Displayed poses
 impl Movers {
+    /// Writes the displayed poses of the bodies from index `start` on to `poses`, as many as fit.
     pub fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
-        let places = start..start + poses.len();
+        let indices = start..start + poses.len();
         let (previous, current) = (
-            &self.previous[places.clone()],
-            &self.current[places.clone()],
+            &self.previous[indices.clone()],
+            &self.current[indices.clone()],
         );
         weights.blend.all(previous, current, poses);
-        if self.any_uses_trajectory(places) {
+        if self.any_may_be_curved(indices) {
             self.blend_with_curves(start, weights, poses);
         }
     }
 
-    /// Blends the poses again, because some of the movers have a curve or another smoothing. Most scenes have none.
+    /// Replaces the blended poses of bodies that may have a curved path. Most scenes have none.
     #[inline(never)]
     fn blend_with_curves(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
-        let (fours, rest) = poses.as_chunks_mut::<LANES>();
-        let rest_start = start + fours.len() * LANES;
+        let (fours, last) = poses.as_chunks_mut::<LANES>();
+        let last_start = start + fours.len() * LANES;
         for (n, four) in fours.iter_mut().enumerate() {
             self.blend_four(start + n * LANES, weights, four);
         }
-        for (index, pose) in (rest_start..).zip(rest) {
-            *pose = self.pair(index).weighted(weights);
+        for (index, pose) in (last_start..).zip(last) {
+            *pose = self.pair(index).displayed(weights);
         }
     }
 
+    /// Replaces the blended poses of those of four bodies, from index `start` on, that may have a curved path. In each
+    /// turn it computes all four with the smoothing of one of them, and takes the poses of the bodies with that
+    /// smoothing.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
-        let mut left = *four(&self.use_trajectory, start);
+        let mut to_do = *four(&self.may_be_curved, start);
         let trajectories = four(&self.trajectories, start);
-        while let Some(first) = left.iter().position(|is_left| *is_left) {
+        while let Some(first) = to_do.iter().position(|is_to_do| *is_to_do) {
             let smoothing = trajectories[first].smoothing();
             let motions = Motions {
                 trajectories,
@@ -362,10 +379,10 @@ impl Movers {
                 current: four(&self.current, start),
                 plain: poses,
             };
-            let shown = motions.at(smoothing, weights);
+            let displayed = motions.at(smoothing, weights);
             for i in first..LANES {
-                if left[i] && trajectories[i].smoothing() == smoothing {
-                    (poses[i], left[i]) = (shown[i], false);
+                if to_do[i] && trajectories[i].smoothing() == smoothing {
+                    (poses[i], to_do[i]) = (displayed[i], false);
                 }
             }
         }
@@ -374,16 +391,17 @@ impl Movers {
 
 #[cfg(feature = "serde")]
 impl Movers {
+    /// Returns whether all lists that were read have one entry per body, and all poses are finite.
     pub fn is_consistent(&self) -> bool {
         let len = self.keys.len();
         let poses = [&self.previous, &self.current];
         poses.iter().all(|list| list.len() == len)
             && poses.into_iter().flatten().all(Pose::is_finite)
             && self.handles.len() == len
-            && self.use_trajectory.len() == len
+            && self.may_be_curved.len() == len
             && self.trajectories.len() == len
             && self.were_awake.len() == len
-            && self.awake <= len
+            && self.awake_count <= len
     }
 }
 
@@ -413,6 +431,7 @@ pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
 #[cfg(feature = "parallel")]
 const PIECE: usize = 16_384;
 
+/// Calls `work` with pieces of the poses, each with the index of its first pose. Long lists are divided among threads.
 #[cfg(feature = "parallel")]
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + Sync) {
     use rayon::prelude::*;
@@ -425,6 +444,7 @@ pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + S
     pieces.for_each(|(n, piece)| work(n * PIECE, piece));
 }
 
+/// Calls `work` with all poses, and with the index of the first one.
 #[cfg(not(feature = "parallel"))]
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose])) {
     work(0, poses);

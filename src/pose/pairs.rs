@@ -85,6 +85,7 @@ impl Pairs {
         }
     }
 
+    /// Returns the last two poses of a body, as they are displayed.
     pub fn get(&self, key: BodyKey) -> Option<Pair> {
         Some(match *self.places.get(key)? {
             Place::Resting { pose, .. } => Pair::at_rest(pose),
@@ -92,6 +93,7 @@ impl Pairs {
         })
     }
 
+    /// Returns the last two poses of a body as the last step left them, before the game's edits.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
         self.edited.get(&key).copied().or_else(|| self.get(key))
     }
@@ -101,11 +103,11 @@ impl Pairs {
     }
 
     /// Returns the paths of the last step, of all bodies that may have moved in it or since.
-    pub fn moved(&self) -> StepPaths {
+    pub fn step_paths(&self) -> StepPaths {
         StepPaths::new(Arc::clone(&self.movers), self.edited.clone())
     }
 
-    /// Replaces the paths of the last step by the paths as they are now.
+    /// Replaces the kept paths of the last step with the paths as they are after the game's edits.
     pub fn forget_paths_before_edits(&mut self) {
         let edited = std::mem::take(&mut self.edited).into_keys();
         self.edited = edited
@@ -113,6 +115,7 @@ impl Pairs {
             .collect();
     }
 
+    /// Returns the bodies that were edited since the last step, each with its path in that step.
     pub fn edited(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.edited.iter().map(|(key, pair)| (*key, *pair))
     }
@@ -126,7 +129,7 @@ impl Pairs {
     }
 
     /// Returns the pose of a body at rest, and the tick since when it has been at rest.
-    pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
+    pub fn resting_since(&self, key: BodyKey) -> Option<(Pose, u64)> {
         match *self.places.get(key)? {
             Place::Resting { pose, since } => Some((pose, since)),
             Place::Moving(_) => None,
@@ -137,8 +140,9 @@ impl Pairs {
         self.tick
     }
 
+    /// Returns all bodies at rest, with their poses.
     pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
-        self.places.iter().filter_map(|(key, index)| match *index {
+        self.places.iter().filter_map(|(key, place)| match *place {
             Place::Resting { pose, .. } => Some((key, pose)),
             Place::Moving(_) => None,
         })
@@ -150,35 +154,39 @@ impl Pairs {
         (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
-    /// Returns the changes with which bodies are displayed here as another state of the same step displays them at
-    /// `alpha`. This origin is `shift` away from the other state's. `displayed` has the smoothing of bodies that no
-    /// picture has displayed with another one yet.
+    /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at `alpha` display
+    /// them. Returns the changes with which each body is displayed at first where it was in `old`: the offset between
+    /// the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin of `old`
+    /// to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
-        before: &Self,
+        old: &Self,
         displayed: &BTreeMap<BodyKey, Smoothing>,
         alpha: f32,
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
         let weights = Weights::new(alpha, None);
-        self.places.iter().filter_map(move |(key, index)| {
-            let was = before.places.get(key)?;
-            if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (index, was)
-                && pose == was
+        self.places.iter().filter_map(move |(key, place)| {
+            let old_place = old.places.get(key)?;
+            if let (Place::Resting { pose: old, .. }, Place::Resting { pose: new, .. }) =
+                (old_place, place)
+                && old == new
                 && shift == Vector::ZERO
             {
                 return None;
             }
-            let (was, is) = (before.get(key)?, self.get(key)?);
+            let (old_pair, new_pair) = (old.get(key)?, self.get(key)?);
             let smoothing = displayed.get(&key).copied();
-            let smoothing = smoothing.or_else(|| before.smoothing(key));
-            let smoothing = smoothing.unwrap_or_else(|| is.smoothing());
-            let retimed = is.changes_with(smoothing);
-            let retimed = retimed.then_some(Change::Retimed(key, smoothing));
-            let was = was.weighted_as(smoothing, &weights);
-            let was = was.append_translation(-shift);
-            let is = is.weighted_as(smoothing, &weights);
-            let offset = (was != is).then(|| Change::Offset(key, difference(&was, &is)));
+            let smoothing = smoothing.or_else(|| old.smoothing(key));
+            let smoothing = smoothing.unwrap_or_else(|| new_pair.smoothing());
+            let is_retimed = new_pair.changes_with(smoothing);
+            let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
+            // Both with the old smoothing. The screen adds the error of the other one.
+            let old_pose = old_pair.displayed_as(smoothing, &weights);
+            let old_pose = old_pose.append_translation(-shift);
+            let new_pose = new_pair.displayed_as(smoothing, &weights);
+            let offset = (old_pose != new_pose)
+                .then(|| Change::Offset(key, difference(&old_pose, &new_pose)));
             Some((key, offset.into_iter().chain(retimed)))
         })
     }
@@ -186,6 +194,7 @@ impl Pairs {
 
 #[cfg(feature = "serde")]
 impl Pairs {
+    /// Returns whether the bodies that were read are exactly the bodies with a key, and the indices lead to them.
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
@@ -195,7 +204,7 @@ impl Pairs {
             }
             None => false,
         };
-        let is_moving = |index: &&Place| matches!(index, Place::Moving(_));
+        let is_moving = |place: &&Place| matches!(place, Place::Moving(_));
         keys.iter().all(is_placed)
             && self.places.len() == keys.iter().count()
             && self.places.values().filter(is_moving).count() == self.movers.len()
@@ -205,46 +214,49 @@ impl Pairs {
 
 /// # Indices in the lists
 impl Pairs {
+    /// Adds a body to the movers, unless it is one of them. Returns its index there.
     fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
-        let index = &mut self.places[key];
-        match *index {
+        let place = &mut self.places[key];
+        match *place {
             Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
                 let was_awake = self.unreported.remove(&key);
-                let listed = Arc::make_mut(&mut self.movers).push(key, handle, pose, was_awake);
-                *index = Place::Moving(listed);
-                listed
+                let index = Arc::make_mut(&mut self.movers).push(key, handle, pose, was_awake);
+                *place = Place::Moving(index);
+                index
             }
         }
     }
 
-    /// Unlists a body. At most two other bodies change their indices.
+    /// Removes the body at this index from the movers. At most two other bodies change their indices.
     fn unlist(&mut self, mut index: usize) {
-        if index < self.movers.awake() {
+        // The awake bodies stay at the front, without a gap.
+        if index < self.movers.awake_count() {
             let movers = Arc::make_mut(&mut self.movers);
-            let last_awake = movers.awake() - 1;
-            movers.set_awake(last_awake);
+            let last_awake = movers.awake_count() - 1;
+            movers.set_awake_count(last_awake);
             movers.swap(index, last_awake);
-            self.repair(index);
+            self.update_place(index);
             index = last_awake;
         }
         Arc::make_mut(&mut self.movers).swap_remove(index);
-        self.repair(index);
+        self.update_place(index);
     }
 
     fn swap(&mut self, one: usize, other: usize) {
         if one != other {
             Arc::make_mut(&mut self.movers).swap(one, other);
-            self.repair(one);
-            self.repair(other);
+            self.update_place(one);
+            self.update_place(other);
         }
     }
 
-    fn repair(&mut self, index: usize) {
+    /// Records the index of the body that was moved to it, if there is one.
+    fn update_place(&mut self, index: usize) {
         if let Some(key) = self.movers.keys().get(index)
-            && let Some(body) = self.places.get_mut(*key)
+            && let Some(place) = self.places.get_mut(*key)
         {
-            *body = Place::Moving(index);
+            *place = Place::Moving(index);
         }
     }
 }
@@ -275,7 +287,7 @@ impl Pairs {
         self.edited.clear();
         let mut changes = movers.sleep_changes(world);
         for key in edited {
-            // Rapier may still list it as before.
+            // It may have been disabled or put to sleep without a change in Rapier's list of awake bodies.
             if let Some(Place::Moving(index)) = self.places.get(*key) {
                 changes.extend(movers.sleep_change(*index, world));
             }
@@ -291,7 +303,7 @@ impl Pairs {
     /// Moves all awake bodies to the front of the lists, in Rapier's order.
     fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
-        let awake_before = self.movers.awake();
+        let awake_before = self.movers.awake_count();
         // In most steps all bodies are in line, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
@@ -311,7 +323,7 @@ impl Pairs {
             }
             index += 1;
         }
-        Arc::make_mut(&mut self.movers).set_awake(index);
+        Arc::make_mut(&mut self.movers).set_awake_count(index);
     }
 
     /// Lists the links that move with a link that has woken.
@@ -324,16 +336,17 @@ impl Pairs {
         }
     }
 
+    /// Removes the bodies at rest from the movers, and adds them to `changes`.
     pub fn unlist_resting(&mut self, world: &World, changes: &mut Changes) {
         // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
-        for index in (self.movers.awake()..self.movers.len()).rev() {
+        for index in (self.movers.awake_count()..self.movers.len()).rev() {
             if self.movers.is_at_rest(index, world) {
                 let (key, pose) = (self.movers.keys()[index], self.movers.current(index));
                 // A body that was moved since the last step rests there from the next tick on.
                 let was_edited = self.edited.contains_key(&key);
                 let since = self.tick.saturating_add(was_edited.into());
                 self.places[key] = Place::Resting { pose, since };
-                changes.rest.push((key, pose));
+                changes.resting.push((key, pose));
                 if self.movers.was_awake(index) {
                     self.unreported.insert(key);
                 }
@@ -342,11 +355,12 @@ impl Pairs {
         }
     }
 
+    /// Renumbers the present. Bodies at rest have rested since then, or will from the next tick on.
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
         Arc::make_mut(&mut self.movers).set_tick(old, tick);
-        for index in self.places.values_mut() {
-            if let Place::Resting { since, .. } = index {
+        for place in self.places.values_mut() {
+            if let Place::Resting { since, .. } = place {
                 *since = tick.saturating_add((*since > old).into());
             }
         }

@@ -8,46 +8,51 @@ use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns}
 
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(crate) struct Weights {
+    /// The fraction of the last step, from 0 to 1.
     pub alpha: f32,
     /// How far ahead of the last state extrapolated bodies are, in seconds, or `None` for `alpha` of the last step.
-    pub lead: Option<f32>,
+    pub seconds_ahead: Option<f32>,
     pub blend: Blend,
+    /// The blend at the fraction [`ease`] of `alpha`.
     eased: Blend,
 }
 
 impl Weights {
-    pub fn new(alpha: f32, lead: Option<f32>) -> Self {
+    /// Computes the weights of a frame, once for all bodies.
+    pub fn new(alpha: f32, seconds_ahead: Option<f32>) -> Self {
         Self {
             alpha,
-            lead,
+            seconds_ahead,
             blend: Blend::new(alpha),
             eased: Blend::new(ease(alpha)),
         }
     }
 }
 
-struct Way {
-    moved: Vectors,
-    turned: Spins,
+/// How far four bodies move and turn in a time at constant velocities.
+struct Travel {
+    distance: Vectors,
+    turn: Spins,
 }
 
-impl Way {
+impl Travel {
     #[inline]
     fn new(velocities: [&RigidBodyVelocity<Real>; LANES], seconds: [f32; LANES]) -> Self {
         let seconds = Floats::new(seconds);
         Self {
-            moved: Vectors::new(velocities.map(|it| it.linvel)) * seconds,
-            turned: Spins::new(velocities.map(|it| it.angvel)) * seconds,
+            distance: Vectors::new(velocities.map(|it| it.linvel)) * seconds,
+            turn: Spins::new(velocities.map(|it| it.angvel)) * seconds,
         }
     }
 
+    /// Returns numbers that are zero if and only if a body neither moves nor turns.
     fn length_squared(&self) -> Floats {
-        self.moved.length_squared() + self.turned.length_squared()
+        self.distance.length_squared() + self.turn.length_squared()
     }
 }
 
-/// Returns `plain`, which is interpolated about the bodies' origins, corrected so that `centers` move in straight
-/// lines.
+/// Returns the poses `plain`, which are interpolated about the bodies' origins between the two `ends`, corrected so
+/// that the points `centers` of the bodies move in straight lines.
 #[inline]
 pub(crate) fn about_centers(
     plain: &[Pose; LANES],
@@ -58,13 +63,14 @@ pub(crate) fn about_centers(
     let center = Vectors::new(centers);
     let start = Rotations::of(ends[0]).rotate(center);
     let end = Rotations::of(ends[1]).rotate(center);
-    let shown = Rotations::of(plain).rotate(center);
+    let turned = Rotations::of(plain).rotate(center);
     // The offset is subtracted, not added: subtracting zero leaves −0 as it is.
-    let off = (shown - (start - (start - end) * alpha)).to_array();
-    std::array::from_fn(|i| Pose::from_parts(plain[i].translation - off[i], plain[i].rotation))
+    let offset = (turned - (start - (start - end) * alpha)).to_array();
+    std::array::from_fn(|i| Pose::from_parts(plain[i].translation - offset[i], plain[i].rotation))
 }
 
-/// Returns poses on curves that have the `velocities` of both ends, which are `dt` seconds apart.
+/// Returns poses on curves that have the `velocities` of both `ends`, which are `dt` seconds apart. The points
+/// `centers` of the bodies follow cubic Hermite splines.
 #[inline]
 pub(crate) fn hermite(
     ends: [&[Pose; LANES]; 2],
@@ -74,19 +80,21 @@ pub(crate) fn hermite(
     weights: &Weights,
 ) -> [Pose; LANES] {
     let [previous, current] = ends;
-    let [before, after] = velocities.map(|velocities| Way::new(velocities, dt));
-    let turned = ends.map(Rotations::of);
-    let rotation = hermite_rotation(turned, [before.turned, after.turned], weights);
+    // The whole step at the velocity of its start, and at that of its end.
+    let [at_start, at_end] = velocities.map(|velocities| Travel::new(velocities, dt));
+    let rotations = ends.map(Rotations::of);
+    let rotation = hermite_rotation(rotations, [at_start.turn, at_end.turn], weights);
     let center = Vectors::new(centers);
-    let start = Vectors::translations(previous) + turned[0].rotate(center);
-    let end = Vectors::translations(current) + turned[1].rotate(center);
-    let (t, left) = (weights.alpha, 1.0 - weights.alpha);
-    let (v, w) = (before.moved, after.moved);
-    let center_at = start + (end - start) * ease(t) + v * (t * left * left) - w * (t * t * left);
+    let start = Vectors::translations(previous) + rotations[0].rotate(center);
+    let end = Vectors::translations(current) + rotations[1].rotate(center);
+    let (t, remaining) = (weights.alpha, 1.0 - weights.alpha);
+    let center_at =
+        start + (end - start) * ease(t) + at_start.distance * (t * remaining * remaining)
+            - at_end.distance * (t * t * remaining);
     let mut poses = to_poses(center_at - rotation.rotate(center), rotation);
 
     // A body at rest is displayed at its pose, bit for bit.
-    for i in zeros(before.length_squared() + after.length_squared()) {
+    for i in zeros(at_start.length_squared() + at_end.length_squared()) {
         if previous[i] == current[i] {
             poses[i] = current[i];
         }
@@ -96,18 +104,25 @@ pub(crate) fn hermite(
 
 /// Turns by the first velocity, which fades out, and by the second, which fades in. The remaining difference is spread
 /// with zero speed at both ends. It is small even if the turn itself is large, so its shorter arc is the right one.
+/// `turn_at_start` and `turn_at_end` are the turns of the whole step at the velocity of its start and of its end.
 fn hermite_rotation(
     [start, end]: [Rotations; 2],
-    [v, w]: [Spins; 2],
+    [turn_at_start, turn_at_end]: [Spins; 2],
     weights: &Weights,
 ) -> Rotations {
-    let missing = turns(w * -0.5) * end * start.inverse() * turns(v * -0.5);
-    let missing = missing.renormalized().to_array().map(Pose::from_rotation);
+    // In the whole step, a velocity that fades linearly turns the body half as far as a constant one.
+    let difference =
+        turns(turn_at_end * -0.5) * end * start.inverse() * turns(turn_at_start * -0.5);
+    let difference = difference
+        .renormalized()
+        .to_array()
+        .map(Pose::from_rotation);
     let nothing = [Pose::IDENTITY; LANES];
-    let part = Rotations::of(&weights.eased.up_to_four(&nothing, &missing));
+    let part = Rotations::of(&weights.eased.up_to_four(&nothing, &difference));
     let t = weights.alpha;
-    let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
-    (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
+    let (fading_out, fading_in) = (t - 0.5 * t * t, 0.5 * t * t);
+    (turns(turn_at_end * fading_in) * part * turns(turn_at_start * fading_out) * start)
+        .renormalized()
 }
 
 /// Returns the poses of bodies that nothing touches, after or before a number of seconds. `centers` are their centres
@@ -118,15 +133,18 @@ pub(crate) fn all_extrapolated(
     centers: [Vector; LANES],
     seconds: [f32; LANES],
 ) -> [Pose; LANES] {
-    let way = Way::new(velocities, seconds);
-    let (center, before) = (Vectors::new(centers), Rotations::of(poses));
-    let rotation = (turns(way.turned) * before).renormalized();
-    let swing = before.rotate(center) - rotation.rotate(center);
-    let mut moved = to_poses(Vectors::translations(poses) + (way.moved + swing), rotation);
-    for i in zeros(way.length_squared()) {
-        moved[i] = poses[i];
+    let travel = Travel::new(velocities, seconds);
+    let (center, start) = (Vectors::new(centers), Rotations::of(poses));
+    let rotation = (turns(travel.turn) * start).renormalized();
+    // The origin of a body turns about its centre of mass.
+    let swing = start.rotate(center) - rotation.rotate(center);
+    let translation = Vectors::translations(poses) + (travel.distance + swing);
+    let mut extrapolated = to_poses(translation, rotation);
+    // A body at rest is displayed at its pose, bit for bit.
+    for i in zeros(travel.length_squared()) {
+        extrapolated[i] = poses[i];
     }
-    moved
+    extrapolated
 }
 
 fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
@@ -134,10 +152,12 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
     std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
 }
 
+/// Returns the lanes whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
     chosen(numbers.simd_eq(0.0).to_bitmask())
 }
 
+/// Returns the smooth step from 0 to 1, with zero speed at both ends.
 fn ease(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }

@@ -7,14 +7,16 @@ use rapier::math::Pose;
 use crate::key::BodyKey;
 use crate::pose::{
     Change, Movers, Origin, Pair, Smoothing, SmoothingSettings, VisualError, Weights, difference,
-    turned, turned_from, with_error,
+    turned, turned_show_from, with_error,
 };
 
 use super::{Displayed, PictureContext, Screen, ShownError};
 
 /// An error that begins once the body's path is known.
 pub(super) enum ErrorStart {
-    From(Pose, Origin),
+    /// The error begins at this pose, in the coordinates of this origin.
+    ShowFrom(Pose, Origin),
+    /// The error begins where this smoothing, the one before, would display the body.
     Retimed(Smoothing),
 }
 
@@ -28,7 +30,7 @@ impl Screen {
         self.errors.len()
     }
 
-    /// Ends all errors.
+    /// Ends all errors. Bodies are displayed without them from this frame on.
     pub(super) fn end_errors(&mut self) {
         let keys: Vec<_> = self.errors.keys().copied().collect();
         for key in keys {
@@ -36,8 +38,8 @@ impl Screen {
         }
     }
 
-    /// Applies these changes to the visual errors. Returns those that [`start_errors`](Self::start_errors) measures,
-    /// once the picture has its movers.
+    /// Applies these changes to the visual errors. Returns the errors that [`start_errors`](Self::start_errors)
+    /// measures, once the picture has its movers.
     pub(super) fn change_errors(
         &mut self,
         changes: &[Change],
@@ -47,8 +49,8 @@ impl Screen {
         for change in changes {
             match *change {
                 Change::Offset(key, by) => self.add_error(key, &by, settings),
-                Change::From(key, pose, origin) => {
-                    starts.insert(key, ErrorStart::From(pose, origin));
+                Change::ShowFrom(key, pose, origin) => {
+                    starts.insert(key, ErrorStart::ShowFrom(pose, origin));
                 }
                 Change::Retimed(key, before) => {
                     let retimed = ErrorStart::Retimed(before);
@@ -56,8 +58,9 @@ impl Screen {
                 }
                 Change::Turned(key, by, origin) => {
                     self.jumped.push(key);
-                    if let Some(ErrorStart::From(pose, before)) = starts.get_mut(&key) {
-                        (*pose, *before) = turned_from((*pose, *before), &by, origin);
+                    if let Some(ErrorStart::ShowFrom(pose, pose_origin)) = starts.get_mut(&key) {
+                        (*pose, *pose_origin) =
+                            turned_show_from((*pose, *pose_origin), &by, origin);
                     }
                     if let Some(ShownError { mut error, .. }) = self.errors.get(&key).copied() {
                         error.pose = turned(&error.pose, by.rotation);
@@ -76,6 +79,7 @@ impl Screen {
         starts
     }
 
+    /// Adds an offset to the error of a body. It jumps if the offset is too large.
     fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
         let before = self.errors.get(&key).map(|it| it.error);
         let correction = settings.correction_of(key);
@@ -86,6 +90,7 @@ impl Screen {
         self.set_error(key, error);
     }
 
+    /// Begins errors: each is the difference between the pose at which it begins and the pose on the body's path.
     #[inline(never)]
     pub(super) fn start_errors(
         &mut self,
@@ -102,17 +107,17 @@ impl Screen {
                 Some(Displayed::Resting { pose, .. }) => (Pair::at_rest(*pose), false),
                 None => continue,
             };
-            let own = pair.weighted(weights);
+            let on_path = pair.displayed(weights);
             let error = match start {
-                ErrorStart::From(pose, origin) => {
+                ErrorStart::ShowFrom(pose, origin) => {
                     let pose = pose.append_translation(-context.origin.offset_from(&origin));
-                    difference(&pose, &own)
+                    difference(&pose, &on_path)
                 }
                 // No frame has displayed a new body at another time.
                 ErrorStart::Retimed(_) if is_new => continue,
                 ErrorStart::Retimed(before) => {
-                    let before = pair.weighted_as(before, weights);
-                    difference(&self.with_error(key, before), &own)
+                    let before = pair.displayed_as(before, weights);
+                    difference(&self.with_error(key, before), &on_path)
                 }
             };
             let correction = context.smoothing.correction_of(key);
@@ -128,20 +133,20 @@ impl Screen {
             return;
         };
         let now = self.with_error(key, *pose);
-        let Some(offset) = self.errors.get_mut(&key) else {
+        let Some(shown_error) = self.errors.get_mut(&key) else {
             return;
         };
-        let before = std::mem::replace(&mut offset.shown, now);
+        let before = std::mem::replace(&mut shown_error.shown, now);
         if now != before {
             self.report_resting(key, now);
         }
     }
 
-    /// Sets the visual error. A body at rest keeps its displayed pose until the next frame.
+    /// Sets the visual error of a displayed body. A body at rest keeps its displayed pose until the error decays.
     pub(super) fn set_error(&mut self, key: BodyKey, error: VisualError) {
         let shown = match self.pose(key) {
             Some(shown) => shown,
-            // The saved game has displayed it.
+            // The game that was saved has displayed the body.
             None if self.is_loaded() => Pose::default(),
             None => return,
         };
@@ -151,19 +156,23 @@ impl Screen {
         self.errors.insert(key, ShownError { error, shown });
     }
 
+    /// Returns the displayed pose of a body whose path leads through `pose`.
     pub(super) fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
         self.error(key)
             .map_or(pose, |error| with_error(error, &pose))
     }
 
+    /// Adds the errors of the moving bodies from index `start` on to their poses.
     pub(super) fn add_errors(&self, start: usize, poses: &mut [Pose]) {
         for (index, pose) in (start..).zip(poses) {
             if self.marks[index].has_error {
-                *pose = self.with_error(self.shown[index].0, *pose);
+                *pose = self.with_error(self.moving[index].0, *pose);
             }
         }
     }
 
+    /// Lets all errors decay for the time since the last frame, forgets those that are gone, and reports bodies at rest
+    /// whose displayed pose changes. Moving bodies get their errors in the blend.
     pub(super) fn decay(&mut self, context: &PictureContext) {
         let mut errors = std::mem::take(&mut self.errors);
         errors.retain(|key, ShownError { error, shown }| {
@@ -171,12 +180,13 @@ impl Screen {
             *error = correction.decayed(error, context.elapsed);
             let has_error = error.pose != Pose::IDENTITY;
             let Some(body) = self.bodies.get(*key) else {
-                // A body at rest is listed later in this frame.
+                // The first frame of a loaded game lists bodies at rest after this.
                 return has_error && self.is_loaded();
             };
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;
+                    // The blend computes the new pose.
                     *shown
                 }
                 Displayed::Resting { pose, .. } if has_error => with_error(&error.pose, pose),

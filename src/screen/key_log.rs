@@ -11,21 +11,22 @@ pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
     /// The last frame whose entries are incomplete. Earlier frames are incomplete too.
     forgotten: u64,
-    most: usize,
+    max_len: usize,
 }
 
 impl KeyLog {
     /// Keeps at least as many entries as there are bodies. The number never falls.
     pub fn grow(&mut self, bodies: usize) {
-        if bodies > self.most {
-            self.most = bodies;
+        if bodies > self.max_len {
+            self.max_len = bodies;
             self.entries
                 .reserve(bodies.saturating_sub(self.entries.len()));
         }
     }
 
+    /// Adds a key in this frame. A full log forgets its oldest entry.
     pub fn push(&mut self, frame: u64, key: BodyKey) {
-        if self.entries.len() >= self.most
+        if self.entries.len() >= self.max_len
             && let Some((oldest, _)) = self.entries.pop_front()
         {
             self.forgotten = oldest;

@@ -35,15 +35,15 @@ pub struct Screen {
     /// Bodies that the first frame of a view displays, with their poses until then.
     first_poses: BTreeMap<BodyKey, Pose>,
     /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
-    shown: Vec<(BodyKey, Pose)>,
+    moving: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
-    /// The order of the movers that `shown` is in, or `None` if the movers may be different.
+    /// The order of the movers that `moving` is in, or `None` if the movers may be different.
     order: Option<u64>,
     errors: BTreeMap<BodyKey, ShownError>,
     moved: MovedList,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
-    rested: KeyLog,
+    changed_at_rest: KeyLog,
     removals: KeyLog,
     pub(crate) events: DisplayedEvents,
     /// The version of the displayed movers, which a loaded screen does not know, and their alpha, or `None` before the
@@ -80,7 +80,7 @@ enum Displayed {
 #[derive(Clone, Debug)]
 enum MovedList {
     /// Exactly the moving bodies, as in most frames. The list is empty, to be used again.
-    AllShown(Vec<(BodyKey, Pose)>),
+    AllMoving(Vec<(BodyKey, Pose)>),
     Listed(Vec<(BodyKey, Pose)>),
 }
 
@@ -91,8 +91,9 @@ impl Default for MovedList {
 }
 
 impl MovedList {
+    /// Returns the list, which is empty if all of `moving` have moved.
     fn list(&mut self) -> &mut Vec<(BodyKey, Pose)> {
-        let (Self::AllShown(list) | Self::Listed(list)) = self;
+        let (Self::AllMoving(list) | Self::Listed(list)) = self;
         list
     }
 }
@@ -105,7 +106,7 @@ struct ShownError {
 
 #[derive(Clone, Copy, Debug)]
 struct Marks {
-    /// Whether the next frame reports `shown`, whatever it displays.
+    /// Whether the next frame reports the body, whatever it displays.
     is_unreported: bool,
     has_error: bool,
     /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is compared.
@@ -113,6 +114,7 @@ struct Marks {
 }
 
 impl Marks {
+    /// Returns the marks of a body without an error, which `moved` listed last at this index.
     fn reported_at(moved_index: u32) -> Self {
         Self {
             is_unreported: false,
@@ -130,7 +132,7 @@ pub(crate) struct PictureContext<'a> {
     pub alpha: f32,
     /// How far ahead of the last state extrapolated bodies are displayed, in seconds, or `None` for `alpha` of the last
     /// step.
-    pub lead: Option<f32>,
+    pub seconds_ahead: Option<f32>,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
     pub smoothing: &'a SmoothingSettings,
@@ -171,7 +173,7 @@ impl Screen {
             Some(Displayed::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
-            Some(Displayed::Moving(index)) => Some(self.shown[*index].1),
+            Some(Displayed::Moving(index)) => Some(self.moving[*index].1),
             None => self.first_poses.get(&key).copied(),
         }
     }
@@ -207,10 +209,12 @@ impl Screen {
         matches!(self.displayed, Some((None, _)))
     }
 
+    /// Returns whether this screen itself has displayed a picture, not only the game that was loaded.
     pub fn has_picture(&self) -> bool {
         self.displayed.is_some_and(|(version, _)| version.is_some())
     }
 
+    /// Prepares a view's screen for the simulation again, whose next picture compares all bodies.
     pub fn return_from_view(&mut self) {
         self.displayed = None;
         self.first_poses.clear();
@@ -218,7 +222,7 @@ impl Screen {
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         match &self.moved {
-            MovedList::AllShown(_) => &self.shown,
+            MovedList::AllMoving(_) => &self.moving,
             MovedList::Listed(moved) => moved,
         }
     }
@@ -237,8 +241,8 @@ impl Screen {
             1 => return Some(Cow::Borrowed(self.moved())),
             _ => (),
         }
-        let moving = self.shown.iter().map(|(key, _)| *key);
-        let keys = self.rested.since(frame)?.chain(moving);
+        let moving = self.moving.iter().map(|(key, _)| *key);
+        let keys = self.changed_at_rest.since(frame)?.chain(moving);
         let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
         Some(moved.collect())
     }
@@ -253,8 +257,8 @@ impl Screen {
             1 => return Some(Cow::Borrowed(&self.removed)),
             _ => (),
         }
-        // After a rollback some bodies may be alive again.
         let removed = self.removals.since(frame)?;
+        // A rollback may have brought some of them back.
         Some(
             removed
                 .filter(|key| !self.bodies.contains_key(*key))
@@ -262,10 +266,11 @@ impl Screen {
         )
     }
 
-    /// Lists moved bodies one by one from now on. If all of `shown` have moved so far, they are listed up to `end`.
+    /// Lists moved bodies one by one from now on. If `moved` was all of `moving` so far, lists the bodies before the
+    /// index `end`.
     fn list_moved(&mut self, end: usize) {
-        if let MovedList::AllShown(list) = &mut self.moved {
-            list.extend_from_slice(&self.shown[..end]);
+        if let MovedList::AllMoving(list) = &mut self.moved {
+            list.extend_from_slice(&self.moving[..end]);
             for (index, marks) in self.marks[..end].iter_mut().enumerate() {
                 marks.moved_index = as_index(index);
             }
@@ -279,27 +284,29 @@ impl Screen {
         self.moved = MovedList::Listed(std::mem::take(list));
     }
 
+    /// Forgets a removed body, and reports it in `removed` and in the log for skipped frames.
     fn remove(&mut self, key: BodyKey) {
         if let Some(Displayed::Moving(index)) = self.bodies.remove(key) {
             self.unlist(index);
         }
         self.errors.remove(&key);
         self.removed.push(key);
-        // Bodies that were never displayed are removed, too.
+        // The log also has bodies that were never displayed.
         self.removals.grow(self.bodies.len().max(MOST_UNSEEN));
         self.removals.push(self.number, key);
     }
 
-    fn rest(&mut self, key: BodyKey, pose: Pose) {
+    /// Displays a body at rest at `pose` with its error, and reports it if its displayed pose changes.
+    fn put_to_rest(&mut self, key: BodyKey, pose: Pose) {
         let before = self.pose(key);
         let now = self.with_error(key, pose);
-        if let Some(offset) = self.errors.get_mut(&key) {
-            offset.shown = now;
+        if let Some(shown_error) = self.errors.get_mut(&key) {
+            shown_error.shown = now;
         }
         let marks = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => {
                 let marks = self.marks[*index];
-                self.rested.push(self.number, key);
+                self.changed_at_rest.push(self.number, key);
                 self.unlist(*index);
                 marks
             }
@@ -312,23 +319,25 @@ impl Screen {
         let moved_index = marks.moved_index;
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_index });
-        self.rested.grow(self.bodies.len());
+        self.changed_at_rest.grow(self.bodies.len());
         if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
             self.report_resting(key, now);
         }
     }
 
+    /// Reports a body at rest in `moved`, at its displayed pose `shown`, and in the log for skipped frames.
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_index }) = self.bodies.get(key) {
-            self.rested.push(self.number, key);
+            self.changed_at_rest.push(self.number, key);
             let moved_index = self.report(key, shown, moved_index);
             self.bodies[key] = Displayed::Resting { pose, moved_index };
         }
     }
 
-    /// Reports a body in `moved`. Returns its index there.
+    /// Reports a body in `moved`, at its displayed pose `shown`. `moved_index` is where it was listed last, perhaps in
+    /// this frame. Returns its index now.
     fn report(&mut self, key: BodyKey, shown: Pose, moved_index: u32) -> u32 {
-        self.list_moved(self.shown.len());
+        self.list_moved(self.moving.len());
         let moved = self.moved.list();
         match moved.get_mut(moved_index as usize) {
             Some(reported) if reported.0 == key => {

@@ -73,10 +73,11 @@ impl<'a> RenderData<'a> {
     /// rest changed.
     pub fn overrides(self) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
         let Self { screen, movers, .. } = self;
-        let rows = screen.shown.iter().zip(&screen.marks);
-        let rows = rows.zip(movers.all_poses()).enumerate();
-        let moving = rows.filter(move |(index, ((_, marks), [previous, current]))| {
-            marks.has_error || movers.uses_trajectory(*index) || !is_near(previous, current)
+        // `moving` and `marks` are in the order of the movers.
+        let moving = screen.moving.iter().zip(&screen.marks);
+        let moving = moving.zip(movers.all_poses()).enumerate();
+        let moving = moving.filter(move |(index, ((_, marks), [previous, current]))| {
+            marks.has_error || movers.may_be_curved(*index) || !is_near(previous, current)
         });
         let moving = moving.map(|(_, ((shown, _), _))| *shown);
         moving.chain(screen.moved_at_rest())
@@ -108,7 +109,7 @@ impl Screen {
     /// Returns the bodies in `moved` that are not among the moving ones.
     fn moved_at_rest(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         let moved = match &self.moved {
-            MovedList::AllShown(_) => &[],
+            MovedList::AllMoving(_) => &[],
             MovedList::Listed(moved) => &moved[..],
         };
         let is_at_rest = |key| matches!(self.bodies.get(key), Some(Displayed::Resting { .. }));
@@ -118,7 +119,8 @@ impl Screen {
             .filter(move |(key, _)| is_at_rest(*key))
     }
 
-    /// Lists the bodies that jumped in this picture, or all of them.
+    /// Sorts the bodies that jumped in this picture, without duplicates and without bodies that did not move. If the
+    /// state does not continue the displayed one, all moved bodies have jumped.
     pub(super) fn finish_jumps(&mut self, have_all_jumped: bool) {
         let mut jumped = std::mem::take(&mut self.jumped);
         if have_all_jumped {
@@ -131,15 +133,17 @@ impl Screen {
         self.jumped = jumped;
     }
 
+    /// Returns whether `moved` lists the body in this frame.
     fn is_in_moved(&self, key: BodyKey) -> bool {
         let index = match self.bodies.get(key) {
-            Some(Displayed::Moving(_)) if matches!(self.moved, MovedList::AllShown(_)) => {
+            Some(Displayed::Moving(_)) if matches!(self.moved, MovedList::AllMoving(_)) => {
                 return true;
             }
             Some(Displayed::Moving(index)) => self.marks[*index].moved_index,
             Some(Displayed::Resting { moved_index, .. }) => *moved_index,
             None => return false,
         };
+        // The index may be of an earlier frame.
         let listed = self.moved().get(index as usize);
         listed.is_some_and(|(listed, _)| *listed == key)
     }

@@ -25,38 +25,38 @@ impl Screen {
     ) {
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
-        let is_other = changes.scope == Scope::Unrelated;
-        if is_other {
+        let is_unrelated = changes.scope == Scope::Unrelated;
+        if is_unrelated {
             self.end_errors();
         }
         let errors_to_start = self.change_errors(&changes.list, context.smoothing);
         self.remove_gone(movers, changes);
         self.align(movers);
-        // Those that `start_errors` begins below have not decayed yet.
+        // Errors that `start_errors` begins below do not decay in this frame.
         if !self.errors.is_empty() {
             self.decay(context);
         }
-        self.let_rest(movers, &changes.rest);
-        // From here on, `shown` has the movers, in their order.
-        let weights = Weights::new(context.alpha, context.lead);
+        self.put_all_to_rest(movers, &changes.resting);
+        // From here on, `moving` has exactly the movers, in their order.
+        let weights = Weights::new(context.alpha, context.seconds_ahead);
         if !errors_to_start.is_empty() {
             self.start_errors(errors_to_start, movers, &weights, context);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
-        // Supposes that every body has moved, until one has not.
+        // `compare` supposes that every moving body has moved, until it finds one that has not.
         if self.moved().is_empty() {
-            self.moved = MovedList::AllShown(std::mem::take(self.moved.list()));
+            self.moved = MovedList::AllMoving(std::mem::take(self.moved.list()));
         }
-        for start in (0..self.shown.len()).step_by(CHUNK) {
-            let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
+        for start in (0..self.moving.len()).step_by(CHUNK) {
+            let poses = &mut poses[..CHUNK.min(self.moving.len() - start)];
             movers.blend(start, &weights, poses);
             if !self.errors.is_empty() {
                 self.add_errors(start, poses);
             }
             self.compare(start, poses);
         }
-        if is_other || !self.jumped.is_empty() {
-            self.finish_jumps(is_other);
+        if is_unrelated || !self.jumped.is_empty() {
+            self.finish_jumps(is_unrelated);
         }
         self.displayed = Some((Some(movers.version()), context.alpha));
     }
@@ -70,19 +70,20 @@ impl Screen {
         }
     }
 
-    /// Returns the changes with which a picture of these movers and bodies at rest begins where bodies are displayed now.
-    pub(crate) fn froms<'a>(
+    /// Returns the changes with which the next picture, of these movers and bodies at rest, displays each body at first
+    /// where it is displayed now.
+    pub(crate) fn show_from_displayed<'a>(
         &'a self,
         movers: &'a Movers,
-        rest: &'a [(BodyKey, Pose)],
+        resting: &'a [(BodyKey, Pose)],
     ) -> impl Iterator<Item = Change> + 'a {
         let moving = movers.keys().iter().copied();
-        let rest = rest
+        let resting = resting
             .iter()
             .filter(|(key, pose)| self.pose(*key) != Some(*pose));
-        let keys = moving.chain(rest.map(|(key, _)| *key));
+        let keys = moving.chain(resting.map(|(key, _)| *key));
         let displayed = keys.filter(|key| self.bodies.contains_key(*key));
-        displayed.filter_map(|key| Some(Change::From(key, self.pose(key)?, self.origin?)))
+        displayed.filter_map(|key| Some(Change::ShowFrom(key, self.pose(key)?, self.origin?)))
     }
 
     /// Numbers the frame, and reports no changes in it. The displayed poses stay.
@@ -96,8 +97,8 @@ impl Screen {
         self.jumped.clear();
     }
 
+    /// Begins a picture in which nothing has changed yet, except perhaps the origin.
     fn begin(&mut self, context: &PictureContext) {
-        // Nothing has changed until a body moves or is removed.
         self.clear_changes(context.frame, context.time);
         self.first_poses.clear();
         let before = self.origin.replace(context.origin);
@@ -105,63 +106,70 @@ impl Screen {
             before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
     }
 
+    /// Removes the listed removed bodies. If all bodies are compared, also removes every displayed body that the state
+    /// lacks, and keeps every body that it has.
     fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
         let Changes {
             scope,
-            rest,
+            resting,
             removed,
             ..
         } = changes;
         if *scope != Scope::Listed {
             self.order = None;
-            let resting = rest.iter().map(|(key, _)| *key);
-            let listed = movers.keys().iter().copied().chain(resting);
-            let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
-            let gone = self.bodies.keys().filter(|key| !listed.contains_key(*key));
+            let resting = resting.iter().map(|(key, _)| *key);
+            let alive = movers.keys().iter().copied().chain(resting);
+            let alive: SecondaryMap<BodyKey, ()> = alive.map(|key| (key, ())).collect();
+            let gone = self.bodies.keys().filter(|key| !alive.contains_key(*key));
             removed.extend(gone);
             removed.sort_unstable();
             removed.dedup();
-            removed.retain(|key| !listed.contains_key(*key));
+            removed.retain(|key| !alive.contains_key(*key));
         }
         for key in removed.drain(..) {
             self.remove(key);
         }
     }
 
-    fn let_rest(&mut self, movers: &Movers, rest: &[(BodyKey, Pose)]) {
+    /// Displays bodies at rest: those in `resting`, except movers, and those that are displayed as moving and are no
+    /// movers any more. [`align`](Self::align) has put these behind the movers.
+    fn put_all_to_rest(&mut self, movers: &Movers, resting: &[(BodyKey, Pose)]) {
         let len = movers.len();
-        for &(key, pose) in rest {
+        for &(key, pose) in resting {
             if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < len) {
-                self.rest(key, pose);
+                self.put_to_rest(key, pose);
             }
         }
-        // Bodies beyond the movers rest where they are displayed. A teleported body may not be listed yet.
-        for index in (len..self.shown.len()).rev() {
-            let (key, pose) = self.shown[index];
-            self.rest(key, pose);
+        // The others rest where they are displayed. `resting` may not list a teleported body yet.
+        for index in (len..self.moving.len()).rev() {
+            let (key, pose) = self.moving[index];
+            self.put_to_rest(key, pose);
         }
     }
 
+    /// Brings the movers to the front of `moving`, in their order. Adds those that are not displayed as moving.
     fn align(&mut self, movers: &Movers) {
         if self.order.replace(movers.order()) == Some(movers.order()) {
             return;
         }
         for (index, key) in movers.keys().iter().enumerate() {
-            if self.shown.get(index).is_none_or(|(shown, _)| shown != key) {
+            if self.moving.get(index).is_none_or(|(shown, _)| shown != key) {
                 let listed = self.list(*key);
                 self.swap(index, listed);
             }
         }
     }
 
+    /// Displays the moving bodies from index `start` on at these poses, and reports those whose pose has changed by any
+    /// bit. As long as every body has changed, `moved` is all of `moving`, and nothing is listed.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
-        let places = start..start + poses.len();
-        let marks = &mut self.marks[places.clone()];
-        let shown = &mut self.shown[places];
+        let indices = start..start + poses.len();
+        let marks = &mut self.marks[indices.clone()];
+        let shown = &mut self.moving[indices];
         let has_moved =
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
         let mut unmoved = Some(0);
-        if matches!(self.moved, MovedList::AllShown(_)) {
+        if matches!(self.moved, MovedList::AllMoving(_)) {
             let mut bodies = shown.iter_mut().zip(marks).zip(poses);
             unmoved = bodies.position(|(((_, shown), marks), pose)| {
                 let has_moved = has_moved(shown, marks, pose);
@@ -172,13 +180,13 @@ impl Screen {
                 !has_moved
             });
         }
-        let Some(first) = unmoved else {
+        let Some(first_unmoved) = unmoved else {
             return;
         };
-        self.list_moved(start + first);
+        self.list_moved(start + first_unmoved);
         let moved = self.moved.list();
-        for (index, pose) in (start..).zip(poses).skip(first) {
-            let (shown, marks) = (&mut self.shown[index], &mut self.marks[index]);
+        for (index, pose) in (start..).zip(poses).skip(first_unmoved) {
+            let (shown, marks) = (&mut self.moving[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
                 shown.1 = *pose;
                 marks.moved_index = as_index(moved.len());
@@ -190,6 +198,7 @@ impl Screen {
 }
 
 impl Screen {
+    /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
@@ -199,35 +208,36 @@ impl Screen {
         if shown.is_none() {
             self.jumped.push(key);
         }
-        let index = self.shown.len();
-        self.shown.push((key, shown.unwrap_or_default()));
+        let index = self.moving.len();
+        self.moving.push((key, shown.unwrap_or_default()));
         self.marks.push(Marks {
             is_unreported: shown.is_none(),
             has_error: self.errors.contains_key(&key),
             ..Marks::reported_at(moved_index)
         });
         self.bodies.insert(key, Displayed::Moving(index));
-        self.rested.grow(self.bodies.len());
+        self.changed_at_rest.grow(self.bodies.len());
         index
     }
 
     pub(super) fn unlist(&mut self, index: usize) {
-        self.shown.swap_remove(index);
+        self.moving.swap_remove(index);
         self.marks.swap_remove(index);
-        self.repair(index);
+        self.update_index(index);
     }
 
     pub(super) fn swap(&mut self, one: usize, other: usize) {
         if one != other {
-            self.shown.swap(one, other);
+            self.moving.swap(one, other);
             self.marks.swap(one, other);
-            self.repair(one);
-            self.repair(other);
+            self.update_index(one);
+            self.update_index(other);
         }
     }
 
-    fn repair(&mut self, index: usize) {
-        if let Some((key, _)) = self.shown.get(index) {
+    /// Records the index of the body that was moved to it, if there is one.
+    fn update_index(&mut self, index: usize) {
+        if let Some((key, _)) = self.moving.get(index) {
             self.bodies[*key] = Displayed::Moving(index);
         }
     }

@@ -76,6 +76,7 @@ impl Simulation {
         Ok(())
     }
 
+    /// Runs a step that `next_step` has returned, with the hooks before and after it.
     pub(crate) fn run_step_with_hooks<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -94,7 +95,7 @@ impl Simulation {
         }
         let physics_hooks = hooks.physics_hooks();
         self.physics.running.is_in_hook = false;
-        // Skips `after_step` if the hook replaced the physics.
+        // If the hook has assigned another state, no step runs.
         if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;

@@ -70,7 +70,7 @@ impl Simulation {
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
-        // The state before a shift of the origin in the current step is gone.
+        // After a shift of the origin in the current step, the present state has other coordinates than its tick.
         let is_shifted = kept.is_none()
             && self.physics.current_step().is_some()
             && self.physics.running.past_edits.replaced.is_some();
@@ -79,10 +79,10 @@ impl Simulation {
             return Err(RewindError::NotKept { tick, kept });
         }
         let alpha = clamp_alpha(alpha);
-        let moved = state.pairs.moved();
-        let poses = moved.iter();
-        let poses =
-            poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
+        let paths = state.pairs.step_paths();
+        let poses = paths
+            .iter()
+            .filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
         Ok(DisplayedWorld::new(&state.world, poses))
     }
 }

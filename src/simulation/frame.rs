@@ -37,11 +37,12 @@ impl Simulation {
         self.check_world();
         self.interrupt_frame();
         self.frames_begun += 1;
-        self.left_out.begin_frame = 0;
+        self.missing_calls.begin_frame = 0;
         if self.steps.clock.requests().tick.is_some() {
             self.abandon_rollback();
         }
         let tick = self.steps.clock.tick();
+        // A frame that a panic left open continues.
         let mut report = self.run.interrupted.take().unwrap_or(Frame {
             number: self.frame.number,
             ..Frame::default()
@@ -50,14 +51,14 @@ impl Simulation {
         report.resimulated = report.resimulated.saturating_add(resimulated);
         report.dropped += self.steps.clock.begin_frame(frame_time);
         report.tick = self.steps.clock.tick();
-        // The game has called `set_tick`.
+        // The game has requested another tick with `set_tick`.
         if report.tick != tick {
             self.renumber();
         }
         if report.steps == 0 {
             report.new_ticks = [report.tick; 2];
         }
-        self.open = Some(report);
+        self.open_report = Some(report);
         if !self.steps.clock.used().stands_still {
             self.since_picture = self.since_picture.saturating_add(frame_time.duration());
         }
@@ -73,9 +74,9 @@ impl Simulation {
     pub fn next_step(&mut self) -> Option<Step> {
         self.settle();
         if let Some(step) = self.physics.current_step() {
-            self.left_out.run_step = self.left_out.run_step.saturating_add(1);
+            self.missing_calls.run_step = self.missing_calls.run_step.saturating_add(1);
             debug_assert!(
-                self.left_out.run_step < PATIENCE,
+                self.missing_calls.run_step < PATIENCE,
                 "`next_step` has returned the step of tick {} {PATIENCE} times: call `run_step` in the loop",
                 step.tick
             );
@@ -85,13 +86,13 @@ impl Simulation {
             }
             return Some(step);
         }
-        let (step, end) = self.steps.next(&self.physics, self.open.is_some())?;
+        let (step, end) = self.steps.next(&self.physics, self.open_report.is_some())?;
         if self.run.past.is_on() {
             self.keep_state(step);
         }
         self.physics.begin_step(step, end);
         self.steps.hand_out();
-        self.left_out.run_step = 0;
+        self.missing_calls.run_step = 0;
         Some(step)
     }
 
@@ -113,7 +114,7 @@ impl Simulation {
         // The step runs now, so a shift of the origin in it counts.
         self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
-            self.keep_edited();
+            self.keep_edited_poses();
         }
         let Some(record) = self.physics.run_step(hooks) else {
             return false;
@@ -130,9 +131,9 @@ impl Simulation {
             span!("show_poses");
             self.show();
         } else if !self.physics.is_poisoned {
-            self.left_out.begin_frame = self.left_out.begin_frame.saturating_add(1);
+            self.missing_calls.begin_frame = self.missing_calls.begin_frame.saturating_add(1);
             debug_assert!(
-                self.left_out.begin_frame < PATIENCE,
+                self.missing_calls.begin_frame < PATIENCE,
                 "no frame was open in {PATIENCE} calls of `end_frame`: call `begin_frame` at the beginning of each"
             );
         }
@@ -143,7 +144,7 @@ impl Simulation {
 /// How often in a row the game's loop has left out a call. Once is harmless, as after a panic in a system. A loop that
 /// always does it hangs, freezes or stutters, so a build with debug assertions panics with the cure.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct MissingCalls {
     begin_frame: u32,
     run_step: u32,
     end_frame: u32,
@@ -162,12 +163,13 @@ impl Simulation {
         }
         if self.physics.end_reaction() {
             let dropped = self.steps.clock.pause_and_postpone();
-            if let Some(open) = &mut self.open {
+            if let Some(open) = &mut self.open_report {
                 open.dropped += dropped;
             }
         }
     }
 
+    /// Panics if Rapier has panicked in a step.
     pub(crate) fn check_world(&self) {
         assert!(
             !self.physics.is_poisoned,
@@ -188,12 +190,13 @@ impl Simulation {
     }
 
     /// Keeps the poses of bodies that were edited since the last step, right before the next one replaces them.
-    fn keep_edited(&mut self) {
+    fn keep_edited_poses(&mut self) {
         self.physics.detect_edits();
-        self.run.past.keep_edited(&self.physics.pairs);
+        self.run.past.keep_edited_poses(&self.physics.pairs);
     }
 
     /// Enters a step that has run into the past, the rollback or the clock, and the report.
+    /// In a rollback, the clock has counted the step in its first run.
     fn record_step(&mut self, record: StepRecord) {
         #[cfg(feature = "parallel")]
         {
@@ -207,12 +210,11 @@ impl Simulation {
             if rollback.remaining() == 0 {
                 self.run.event_changes = rollback.event_changes();
             }
-            let resimulated = match &mut self.open {
+            let resimulated = match &mut self.open_report {
                 Some(open) => &mut open.resimulated,
                 None => &mut self.run.resimulated,
             };
             *resimulated = resimulated.saturating_add(1);
-            // The clock counted the step in its first run.
             return;
         }
         let tick = record.step.tick;
@@ -223,11 +225,11 @@ impl Simulation {
         }
         log.set_oldest(self.run.step_id(oldest));
         self.steps.clock.count_step();
-        if let Some(open) = &mut self.open {
+        if let Some(open) = &mut self.open_report {
             open.rejected_forces += record.rejected_forces;
             open.tick = self.steps.clock.tick();
             open.steps += 1;
-            // It does not follow the last step if the game has set another tick.
+            // The ticks begin again if this step does not follow the last one, because the game has set another tick.
             if open.new_ticks[1] != tick {
                 open.new_ticks = [tick; 2];
             }
@@ -241,7 +243,7 @@ impl Simulation {
         let Some(mut report) = self.take_report() else {
             return false;
         };
-        self.left_out.end_frame = 0;
+        self.missing_calls.end_frame = 0;
         report.number = self.frame.number.saturating_add(1);
         report.awake = self.physics.rapier().islands.num_active_bodies();
         report.dt = self.steps.clock.exact_time().dt();
@@ -271,12 +273,12 @@ impl Simulation {
 
     /// Closes a frame that a panic or a missing `end_frame` left open. The next one continues its report.
     pub(super) fn interrupt_frame(&mut self) {
-        if self.open.is_none() {
+        if self.open_report.is_none() {
             return;
         }
-        self.left_out.end_frame = self.left_out.end_frame.saturating_add(1);
+        self.missing_calls.end_frame = self.missing_calls.end_frame.saturating_add(1);
         debug_assert!(
-            self.left_out.end_frame < PATIENCE,
+            self.missing_calls.end_frame < PATIENCE,
             "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw, or find out why a hook panics in each of them"
         );
         let report = self.take_report();
@@ -288,19 +290,21 @@ impl Simulation {
         self.run.interrupted = report;
     }
 
-    /// Drops the steps that are still due, and takes the report of the open frame.
+    /// Drops the steps that are still due, and takes the report of the open frame. Returns `None` and changes nothing
+    /// if no frame is open, or if Rapier has panicked.
     fn take_report(&mut self) -> Option<Frame> {
         self.take_over();
-        if self.open.is_none() || self.physics.is_poisoned {
+        if self.open_report.is_none() || self.physics.is_poisoned {
             return None;
         }
         self.settle();
         self.abort_step();
-        let mut report = self.open.take()?;
+        let mut report = self.open_report.take()?;
         report.dropped += self.steps.clock.abort_frame();
         Some(report)
     }
 
+    /// Drops the current step, which the game has received and which has not run. Its changes of the world stay.
     pub(super) fn abort_step(&mut self) {
         self.take_past_edits();
         if self.physics.abort_step() {
@@ -309,8 +313,9 @@ impl Simulation {
         }
     }
 
+    /// Lets the report of the open frame begin at this state, because steps before it do not lead here.
     pub(super) fn restart_report(&mut self) {
-        let reports = self.open.iter_mut().chain(&mut self.run.interrupted);
+        let reports = self.open_report.iter_mut().chain(&mut self.run.interrupted);
         for report in reports {
             (report.steps, report.tick) = (0, self.physics.tick());
             report.new_ticks = [self.physics.tick(); 2];
@@ -320,10 +325,10 @@ impl Simulation {
 
 /// # A step on another thread
 impl Simulation {
-    /// Lends the state to another thread that runs the current step.
+    /// Lends the state to another thread that runs the current step: swaps it with `spare`.
     pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
         if self.run.past.is_on() {
-            self.keep_edited();
+            self.keep_edited_poses();
         }
         std::mem::swap(&mut self.physics, spare);
     }

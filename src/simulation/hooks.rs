@@ -65,6 +65,7 @@ pub trait Hooks {
     }
 }
 
+/// Returns these hooks of Rapier, or hooks that do nothing.
 pub(crate) fn or_no_hooks<'a>(
     hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
 ) -> &'a (dyn PhysicsHooks + 'a) {

@@ -115,7 +115,7 @@ impl Simulation {
 
 /// # The picture
 impl Simulation {
-    /// Displays the frame.
+    /// Displays the frame on the screen. In the middle of a rollback, the last picture stays.
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
         if self.steps.rollback.is_some() {
@@ -127,7 +127,7 @@ impl Simulation {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
-            lead: None,
+            seconds_ahead: None,
             elapsed,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,
@@ -149,6 +149,7 @@ pub struct DisplayedWorld<'s> {
 }
 
 impl<'s> DisplayedWorld<'s> {
+    /// Returns the world with these bodies at these poses. It copies the colliders only if one of them is moved.
     pub(super) fn new(
         world: &'s World,
         poses: impl Iterator<Item = (RigidBodyHandle, Pose)>,
@@ -208,17 +209,20 @@ impl DisplayedWorld<'_> {
         bodies
     }
 
+    /// Moves the colliders of a body to where they are if the body is at `pose`.
     fn move_colliders(&mut self, body: &RigidBody, pose: Pose) {
         for handle in body.colliders() {
             let Some(collider) = self.colliders.get(*handle) else {
                 continue;
             };
-            let place = collider.position_wrt_parent().map(|place| pose * *place);
-            let Some(place) = place.filter(|place| place != collider.position()) else {
+            let position = collider
+                .position_wrt_parent()
+                .map(|in_body| pose * *in_body);
+            let Some(position) = position.filter(|it| it != collider.position()) else {
                 continue;
             };
             let collider = &mut self.colliders.to_mut()[*handle];
-            collider.set_position(place);
+            collider.set_position(position);
             let parameters = &self.world.rapier.integration_parameters;
             refresh_leaf(self.broad_phase.to_mut(), parameters, *handle, collider);
         }

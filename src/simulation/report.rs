@@ -101,7 +101,7 @@ impl Simulation {
     /// Returns the report of the last frame or, within a frame, of the frame so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        let frame = self.open.unwrap_or(self.frame);
+        let frame = self.open_report.unwrap_or(self.frame);
         let displayed_by = DisplayedBy(self.screen.own_number());
         Frame {
             displayed_by,

@@ -29,7 +29,7 @@ impl Simulation {
     #[doc(alias("history", "snapshots"))]
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
-        self.run.past.keep(kept, self.physics.tick());
+        self.run.past.set_limits(kept, self.physics.tick());
     }
 
     /// Returns the limits of the kept states and poses.
@@ -84,7 +84,7 @@ impl Simulation {
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.take_over();
         let has_panicked = self.physics.is_poisoned;
-        if self.open.is_some() && !has_panicked {
+        if self.open_report.is_some() && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
         let here = self.physics.tick();
@@ -101,12 +101,14 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.settle();
-        (self.open, self.run.interrupted) = (None, None);
+        (self.open_report, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
+        // The changes that no picture has displayed yet.
         let changes = if let Some(old_present) = self.take_rollback(tick) {
             old_present.changes
         } else {
+            // Keeps the present, so that the game can go forwards to it again.
             if !has_panicked && self.run.past.rewindable().end <= here.saturating_add(1) {
                 self.run.past.push_end(&self.physics);
             }
@@ -119,12 +121,15 @@ impl Simulation {
         Ok(())
     }
 
+    /// Returns the past, or `None` if the game has assigned another state or moved the origin outside of a step since
+    /// the last call of the loop.
     pub(super) fn known_past(&self) -> Option<&Past> {
         let is_known = self.knows_physics() && !self.physics.running.past_edits.is_cut;
         is_known.then_some(&self.run.past)
     }
 
-    /// Passes a copy with the past to `ask`. Its queries find all changes since the last step.
+    /// Calls `ask` with a copy of the simulation, whose queries find all changes since the last step. The copy has the
+    /// past as long as `ask` runs.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.take_over();
         let mut copy = self.clone();

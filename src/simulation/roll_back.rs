@@ -126,6 +126,7 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
+    /// Runs the steps that are still to be resimulated. If a hook fails, drops only the step of that hook.
     pub(crate) fn resimulate_due<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -260,11 +261,12 @@ impl Simulation {
     }
 
     /// Goes back to `snapshot_tick`, of which the past has a snapshot: the steps from there on are due again.
+    /// `requested` is the tick to which the game wants to go back, which may be later.
     fn make_due_again(&mut self, snapshot_tick: u64, requested: u64) {
         self.physics.resources.assert_no_scope();
         let oldest = self.run.past.rewindable().start;
         let clock_tick = self.steps.clock.tick();
-        let Some((snapshot, later)) = self.run.past.take(snapshot_tick, clock_tick) else {
+        let Some((snapshot, later)) = self.run.past.take_steps(snapshot_tick, clock_tick) else {
             return;
         };
         let smoothing = Arc::clone(&snapshot.smoothing);
@@ -313,10 +315,11 @@ impl Simulation {
         Some(old_present)
     }
 
-    /// Ends the rollback, if there is one. Its steps from `end` on are void. Returns the present before the rollback.
+    /// Ends the rollback, if there is one. If it is unfinished, its resimulated steps from the tick `end` on do not
+    /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        // The events were compared after its last step.
+        // The events of a finished rollback were compared after its last step.
         if rollback.remaining() > 0 {
             rollback.forget_reruns_from(end);
             self.run.event_changes = rollback.event_changes();
@@ -324,24 +327,29 @@ impl Simulation {
         Some(rollback.end(|tick| self.run.step_id(tick)))
     }
 
-    /// Displays a corrected state from now on, with the old pose relative to the new one as each body's visual error.
-    /// Keys of bodies that were inserted after the step `first` may belong to other bodies now.
+    /// Lets the next picture display the present state, which has replaced `old_present`. Bodies are displayed at first
+    /// where the old present had them: the difference becomes their visual error, and decays.
+    ///
+    /// A body gets no error if the game has teleported it, or if its key belonged to another body. That can happen to
+    /// keys of bodies that were inserted after the step `first`, from which on steps were resimulated.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
-        // If the last picture displayed another step, or there is none, the states themselves are compared.
+        // The two states are compared at the displayed moment. If the last picture displayed another step, or there is
+        // none, they are compared at the end of the step.
         let has_same_tick = self.frame.tick == self.physics.tick();
         let alpha = self.screen.alpha().filter(|_| has_same_tick).unwrap_or(1.0);
         let shift = self.physics.origin.offset_from(&old_present.origin);
-        let mut without_error = old_present.reused_keys(&self.physics.world, first);
-        let reused: Vec<_> = without_error
-            .iter()
+        let reused_keys = old_present.reused_keys(&self.physics.world, first);
+        let reused: Vec<_> = (reused_keys.iter())
             .map(|key| Change::KeyReused(*key))
             .collect();
-        // No picture has displayed these changes yet. The differences below begin with the smoothing before them.
-        let mut retimed = BTreeMap::new();
+        let mut without_error = reused_keys;
+        // No picture has displayed the old changes of smoothing. They are removed from the list, because `differences`
+        // finds them again, from the smoothing that was displayed last.
+        let mut displayed_smoothing = BTreeMap::new();
         old_present.changes.list.retain(|change| match *change {
             Change::Retimed(key, before) => {
-                retimed.entry(key).or_insert(before);
+                displayed_smoothing.entry(key).or_insert(before);
                 false
             }
             Change::Cut(key) | Change::KeyReused(key) => {
@@ -350,8 +358,12 @@ impl Simulation {
             }
             _ => true,
         });
-        let pairs = &self.physics.pairs;
-        let differences = pairs.differences(&old_present.pairs, &retimed, alpha, shift);
+        let differences = (self.physics.pairs).differences(
+            &old_present.pairs,
+            &displayed_smoothing,
+            alpha,
+            shift,
+        );
         let differences = differences.filter(|(key, _)| !without_error.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
         let changes = reused.into_iter().chain(differences);

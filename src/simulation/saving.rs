@@ -105,8 +105,9 @@ impl Simulation {
         read(StateType::Simulation, Physics::layout(), bytes)
     }
 
+    /// Returns an error in a frame or a rollback, or if bytes could not hold the state.
     fn check_savable(&self) -> Result<(), SaveError> {
-        if self.open.is_some() || self.steps_to_resimulate() > 0 {
+        if self.open_report.is_some() || self.steps_to_resimulate() > 0 {
             return Err(SaveError::WithinFrame);
         }
         self.physics.check_savable()

@@ -8,7 +8,7 @@ use crate::pose::{Changes, Correction, Smoothing};
 use crate::screen::Screen;
 use crate::time::Rate;
 
-use super::frame::LeftOut;
+use super::frame::MissingCalls;
 use super::report::Frame;
 use super::steps::Steps;
 use super::take_over::Run;
@@ -69,10 +69,12 @@ pub struct Simulation {
     /// The thread pool of the last step, for a state that replaces this one.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
+    /// The report of the last frame that has ended.
     pub(super) frame: Frame,
-    pub(super) open: Option<Frame>,
+    /// The report of the frame that has begun and not ended.
+    pub(super) open_report: Option<Frame>,
     pub(crate) frames_begun: u64,
-    pub(super) left_out: LeftOut,
+    pub(super) missing_calls: MissingCalls,
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) since_picture: Duration,
     /// How frames display bodies between two steps, unless a body has its own [smoothing](Physics::set_body_smoothing).
@@ -103,9 +105,9 @@ impl Clone for Simulation {
             #[cfg(feature = "parallel")]
             pool: self.pool.clone(),
             frame: self.frame,
-            open: self.open,
+            open_report: self.open_report,
             frames_begun: self.frames_begun,
-            left_out: self.left_out,
+            missing_calls: self.missing_calls,
             since_picture: self.since_picture,
             smoothing: self.smoothing,
             correction: self.correction,
@@ -126,9 +128,9 @@ impl Simulation {
             #[cfg(feature = "parallel")]
             pool: None,
             frame: Frame::default(),
-            open: None,
+            open_report: None,
             frames_begun: 0,
-            left_out: LeftOut::default(),
+            missing_calls: MissingCalls::default(),
             since_picture: Duration::ZERO,
             smoothing: Smoothing::default(),
             correction: Correction::default(),
@@ -164,7 +166,8 @@ impl Simulation {
         std::mem::take(&mut self.screen)
     }
 
-    /// Takes a screen over from a view, with the changes that it has not displayed.
+    /// Takes a screen over from a view. `waiting` are the changes that the view has not displayed, which are earlier
+    /// than the changes of this state.
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
         screen.return_from_view();
         let changes = match &mut self.steps.rollback {

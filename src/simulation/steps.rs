@@ -25,7 +25,8 @@ impl Steps {
         }
     }
 
-    /// Returns the next step of this state, and its end. Time has steps in an open frame only.
+    /// Returns the next step of this state, and its end: a step of the rollback, or one of the clock if a frame is
+    /// open.
     pub fn next(&self, physics: &Physics, is_open: bool) -> Option<(Step, ExactTime)> {
         if physics.is_poisoned {
             return None;
@@ -57,8 +58,8 @@ impl Steps {
 pub(super) struct Rollback {
     /// The results of the steps in their first run.
     records: VecDeque<StepRecord>,
-    /// How many of them have run again.
-    done: usize,
+    /// How many of these steps have run again.
+    rerun_count: usize,
     pub old_present: OldPresent,
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
@@ -81,6 +82,8 @@ pub(super) struct OldPresent {
 }
 
 impl OldPresent {
+    /// Takes the parts of the present that the rollback replaces. `oldest` is the tick of the oldest kept state, after
+    /// which resimulated steps may insert other bodies.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
         physics.detect_edits();
         Self {
@@ -99,11 +102,12 @@ impl OldPresent {
             && insertion.is_none_or(|(_, it)| world.insertion(key) == Some(*it))
     }
 
-    /// Returns the keys that belong to other bodies now, because of another order of insertions.
+    /// Returns the keys of bodies that were inserted after the step `first` and that belong to other bodies in `world`,
+    /// because the resimulated steps inserted bodies in another order.
     pub fn reused_keys(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
         let later = self.insertions.iter().filter(|(_, it)| it.tick > first);
-        let others = later.filter(|(key, it)| world.insertion(*key).is_some_and(|now| now != *it));
-        others.map(|(key, _)| *key).collect()
+        let reused = later.filter(|(key, it)| world.insertion(*key).is_some_and(|now| now != *it));
+        reused.map(|(key, _)| *key).collect()
     }
 }
 
@@ -111,7 +115,7 @@ impl Rollback {
     pub fn new(old_present: OldPresent, requested: u64) -> Self {
         Self {
             records: VecDeque::new(),
-            done: 0,
+            rerun_count: 0,
             old_present,
             requested,
             smoothing: Arc::default(),
@@ -125,13 +129,13 @@ impl Rollback {
 
     /// Returns the number of steps that are still to run again.
     pub fn remaining(&self) -> usize {
-        self.records.len() - self.done
+        self.records.len() - self.rerun_count
     }
 
     /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
     /// changed.
     fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
-        let StepRecord { step, end, .. } = self.records.get(self.done)?;
+        let StepRecord { step, end, .. } = self.records.get(self.rerun_count)?;
         let end = physics.exact_time().after_step_of(*end);
         let step = Step {
             start_time: physics.time(),
@@ -142,34 +146,36 @@ impl Rollback {
         Some((step, end))
     }
 
-    /// Returns the settings of single bodies as the old present had them, which the rollback has taken back. Where steps
-    /// that ran again have set others, or where it lacked the body, they stay.
+    /// Returns the smoothing settings of single bodies that this machine has made, in `physics` or in the old present.
+    /// A setting that the rollback has taken back is again as in the old present. A setting that a resimulated step has
+    /// made stays, and so does that of a body that the old present lacked.
     pub fn own_smoothing(&self, physics: &Physics) -> Arc<SmoothingSettings> {
-        let (left, now) = (&self.old_present, &physics.smoothing);
-        let keys: BTreeSet<_> = now.keys().chain(left.smoothing.keys()).collect();
+        let (old, now) = (&self.old_present, &physics.smoothing);
+        let keys: BTreeSet<_> = now.keys().chain(old.smoothing.keys()).collect();
         let mut own = Arc::clone(now);
         for key in keys {
+            // No resimulated step has changed it since the rollback went back.
             let is_taken_back = now.body(key) == self.smoothing.body(key);
-            if is_taken_back && left.has(key, &physics.world) {
-                *Arc::make_mut(&mut own).body_mut(key) = left.smoothing.body(key);
+            if is_taken_back && old.has(key, &physics.world) {
+                *Arc::make_mut(&mut own).body_mut(key) = old.smoothing.body(key);
             }
         }
         own
     }
 
     pub fn end_step(&mut self, record: StepRecord) {
-        self.done += 1;
+        self.rerun_count += 1;
         self.reruns.push((record.step.tick, record.events));
     }
 
     /// Returns how the events changed in the steps that ran again.
     pub fn event_changes(&self) -> ChangedEvents {
-        let (mut then, mut now) = (Vec::<Event>::new(), Vec::new());
+        let (mut first_run, mut rerun) = (Vec::<Event>::new(), Vec::new());
         for (tick, events) in &self.reruns {
-            then.extend_from_slice(&self.records[self.place(*tick)].events);
-            now.extend_from_slice(events);
+            first_run.extend_from_slice(&self.records[self.index_of(*tick)].events);
+            rerun.extend_from_slice(events);
         }
-        EventChanges::between(&then, &now)
+        EventChanges::between(&first_run, &rerun)
     }
 
     /// Lets all steps from `tick` on run again. `records` are their results when they last ran. A step that this
@@ -180,7 +186,7 @@ impl Rollback {
         for record in new.filter(|it| first.is_none_or(|first| it.step.tick < first)) {
             self.records.push_front(record);
         }
-        self.done = self.place(tick);
+        self.rerun_count = self.index_of(tick);
         self.forget_reruns_from(tick);
     }
 
@@ -189,7 +195,8 @@ impl Rollback {
         self.reruns.retain(|(ran, _)| *ran < tick);
     }
 
-    /// Ends the rollback. The events of steps that ran again replace those of their first run.
+    /// Ends the rollback, and returns the old present with its changes. In these, the events of resimulated steps
+    /// replace the events of their first run.
     pub fn end(self, step_id: impl Fn(u64) -> StepId) -> OldPresent {
         let Self {
             mut old_present,
@@ -202,7 +209,7 @@ impl Rollback {
         old_present
     }
 
-    fn place(&self, tick: u64) -> usize {
+    fn index_of(&self, tick: u64) -> usize {
         (self.records).partition_point(|record| record.step.tick < tick)
     }
 }

@@ -3,7 +3,7 @@
 use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
 use crate::physics::{Physics, Stage};
-use crate::pose::{Changes, GeneralSmoothing, Scope, froms};
+use crate::pose::{Changes, GeneralSmoothing, Scope, show_from_changes};
 
 use super::past::Past;
 use super::report::Frame;
@@ -28,6 +28,7 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Returns a new run with the limits of this one's past, and without its states.
     fn another(&self) -> Self {
         Self {
             past: self.past.clone(),
@@ -86,6 +87,7 @@ impl Simulation {
         }
     }
 
+    /// Passes the game's edits of earlier poses to the past.
     pub(super) fn take_past_edits(&mut self) {
         if !self.physics.running.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.running.past_edits);
@@ -94,6 +96,8 @@ impl Simulation {
         }
     }
 
+    /// Takes over a state that the game has assigned. The next picture jumps to it, and a step that the game has
+    /// received is dropped.
     fn begin_run(&mut self) {
         let pauses = self.physics.running.pauses;
         self.run = self.run.another();
@@ -107,7 +111,7 @@ impl Simulation {
         self.physics.forces.keep_pending();
         self.follow_tick();
         let dropped = self.steps.clock.abort_handed_out();
-        if let Some(open) = &mut self.open {
+        if let Some(open) = &mut self.open_report {
             open.dropped += dropped;
             if pauses {
                 open.dropped += self.steps.clock.pause_and_postpone();
@@ -128,19 +132,20 @@ impl Simulation {
         self.physics.set_pool_if_none(self.pool.clone());
     }
 
-    /// Replaces the state, and returns the one that it leaves.
+    /// Replaces the state with one that the loop then knows. Returns the old one.
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let mut old = std::mem::replace(&mut self.physics, physics);
         if self.steps.rollback.is_some() {
-            // The changes of the present wait in the rollback, without what the game has asked for since.
+            // The changes of the old present wait in the rollback. Of the later ones only the game's requests remain.
             let changes = std::mem::take(&mut old.running.changes);
-            (self.physics.running.changes.list).extend(froms(changes.list));
+            (self.physics.running.changes.list).extend(show_from_changes(changes.list));
         }
         self.adopt();
         self.pass_settings();
         old
     }
 
+    /// Gives the state the tick of the clock, after a call of `set_tick`. No earlier tick leads there.
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.steps.clock.tick());
         self.run.past.clear();
@@ -152,6 +157,7 @@ impl Simulation {
         (self.steps.clock).go_to(self.physics.tick(), self.physics.exact_time());
     }
 
+    /// Passes the settings of the simulation to the state: smoothing, correction and, except in a step, the rate.
     pub(super) fn pass_settings(&mut self) {
         let general = GeneralSmoothing {
             smoothing: self.smoothing,
@@ -161,12 +167,15 @@ impl Simulation {
             self.physics.set_general_smoothing(general);
         }
         if self.physics.running.stage == Stage::Idle {
-            let rate = self.steps.next_rate(&self.physics, self.open.is_some());
+            let rate = self
+                .steps
+                .next_rate(&self.physics, self.open_report.is_some());
             self.physics.set_rate(rate);
         }
     }
 
-    /// Displays this state without smoothing, with these changes, except their events from the tick `first` on.
+    /// Lets the next picture jump to this state. `changes` are the changes of the replaced state that no picture has
+    /// displayed. Their events from the tick `first` on have not happened.
     pub(super) fn jump_from(&mut self, mut changes: Changes, first: u64) {
         changes.events.go_back(self.run.step_id(first));
         self.physics.detect_edits();

@@ -170,7 +170,7 @@ impl<E> Mail<E> {
         changes.append(state.changes);
         // Waiting states no longer remove a body that a rollback has brought back.
         let waiting = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
-        changes.keep_revived(&state.snapshot.movers, waiting);
+        changes.cancel_revived_removals(&state.snapshot.movers, waiting);
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();
         state.changes = changes;

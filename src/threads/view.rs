@@ -198,8 +198,10 @@ impl<E> View<E> {
         if is_first_picture && skipped > elapsed.as_secs_f64() {
             // The first picture of a view begins where the simulation's last picture has the bodies, with a visual
             // error. Without it they would skip more than a frame.
-            let froms = self.screen.froms(&snapshot.movers, &changes.rest);
-            changes.list.splice(0..0, froms);
+            let starts = self
+                .screen
+                .show_from_displayed(&snapshot.movers, &changes.resting);
+            changes.list.splice(0..0, starts);
         }
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
@@ -214,13 +216,13 @@ impl<E> View<E> {
         }
         // Extrapolated bodies are displayed this many seconds after the state. If the next step became shorter, they do
         // not go back.
-        let lead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
-        self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(lead);
+        let seconds_ahead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
+        self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(seconds_ahead);
         let context = PictureContext {
             frame,
             time,
             alpha,
-            lead: Some(lead),
+            seconds_ahead: Some(seconds_ahead),
             elapsed,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,

@@ -15,7 +15,7 @@ use crate::step::World;
 use super::{Pairs, Place};
 
 impl Pairs {
-    /// Rechecks a body that the game may have changed, because its displayed poses may need more than the two poses.
+    /// Lists a body that the game may have changed, and lets the next step decide again whether its path is plain.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let index = self.list(key, handle);
         Arc::make_mut(&mut self.movers).recheck(index);
@@ -52,12 +52,12 @@ impl Pairs {
             Place::Resting { pose, .. } => pose,
         };
         // Equal bits are the fastest test that almost all bodies pass.
-        let is_elsewhere = !is_same(&position, &last) && position.is_finite() && position != last;
-        if is_elsewhere {
+        let was_moved = !is_same(&position, &last) && position.is_finite() && position != last;
+        if was_moved {
             let index = self.keep_pair(key, handle);
             Arc::make_mut(&mut self.movers).put(index, position, self.tick);
         }
-        is_elsewhere
+        was_moved
     }
 
     /// Lists a resting body, whose pose after the next step is then read even if it rests again.
@@ -66,13 +66,15 @@ impl Pairs {
     }
 
     /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A body
-    /// that is kinematic by position has none: its curve would depend on whether it is led before or after this call.
+    /// that is kinematic by position has none. Its curve would depend on whether its target is set before or after this
+    /// call.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
-        if self.rest(key).is_some() && is_about_to_move(body) && !is_position_based(body) {
+        if self.resting_since(key).is_some() && is_about_to_move(body) && !is_position_based(body) {
             self.list(key, handle);
         }
     }
 
+    /// Lists a body that is about to be edited, and keeps its path in the last step. Returns its index in the movers.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.list(key, handle);
         let pair = self.movers.pair(index);
@@ -80,12 +82,14 @@ impl Pairs {
         index
     }
 
+    /// Displays a body at `position` at once, because the game has teleported it there after `tick` steps.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let index = self.keep_pair(key, handle);
         Arc::make_mut(&mut self.movers).teleport(index, position, tick);
     }
 
-    /// Moves a body like [`transform`](Self::transform), through a portal, and keeps the states of the last step.
+    /// Moves a body like [`transform`](Self::transform), through a portal, and keeps its path in the last step on the
+    /// other side.
     pub fn transport(
         &mut self,
         key: BodyKey,
@@ -97,12 +101,14 @@ impl Pairs {
         self.transform(key, handle, by, tick)
     }
 
-    /// Moves the origin of the world and the states of the last step. Each body has to be
+    /// Moves the kept paths of the last step, because the origin of the world is shifted. Each body has to be
     /// [transformed](Self::transform), too.
     pub fn shift(&mut self, by: &Pose) {
         self.edited.values_mut().for_each(|pair| pair.transform(by));
     }
 
+    /// Moves a body with its motion by an isometry of the world, after `tick` steps: both poses, and the velocities of
+    /// its trajectory. Returns `false` and moves nothing if the result is not finite.
     pub fn transform(
         &mut self,
         key: BodyKey,
@@ -119,7 +125,7 @@ impl Pairs {
         // If the previous pose is not finite, the body has no earlier pose to move from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
         let movers = Arc::make_mut(&mut self.movers);
-        movers.set(index, previous.unwrap_or(current), current);
+        movers.set_poses(index, previous.unwrap_or(current), current);
         movers.turn(index, by.rotation, tick);
         true
     }

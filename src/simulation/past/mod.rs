@@ -27,6 +27,7 @@ pub enum RewindError {
     WithinFrame,
 }
 
+/// Returns the cure for the error, which depends on the ticks whose states are kept.
 fn advice(kept: &Range<u64>) -> String {
     if kept.is_empty() {
         return "no states are kept; call `keep` before the run".into();
@@ -40,12 +41,12 @@ fn advice(kept: &Range<u64>) -> String {
 /// the next step replaces them.
 #[derive(Default)]
 pub(super) struct Past {
-    kept: Kept,
+    limits: Kept,
     entries: VecDeque<Entry>,
     /// No later rollback will go back to before this tick.
-    confirmed: u64,
-    /// The first tick after a shift of the origin in the last step that was begun.
-    shifted: Option<u64>,
+    confirmed_tick: u64,
+    /// The first tick in the coordinates after a shift of the origin, if the last step that was begun has shifted it.
+    shifted_from: Option<u64>,
 }
 
 /// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep). The default keeps no states.
@@ -79,8 +80,10 @@ impl Default for Kept {
     }
 }
 
+/// A tick of the past, and the step that begins there.
 struct Entry {
     tick: u64,
+    /// The state before the step.
     snapshot: Option<Box<Snapshot>>,
     motion: StepPoses,
     /// The result of the step, or `None` before it has run.
@@ -99,9 +102,10 @@ impl Snapshot {
 }
 
 impl Clone for Past {
+    /// Returns an empty past with the same limits.
     fn clone(&self) -> Self {
         Self {
-            kept: self.kept,
+            limits: self.limits,
             ..Self::default()
         }
     }
@@ -109,33 +113,34 @@ impl Clone for Past {
 
 /// # Limits
 impl Past {
-    pub fn keep(&mut self, kept: Kept, here: u64) {
-        self.kept = kept;
+    /// Sets the limits, and discards what is beyond them. `here` is the present tick.
+    pub fn set_limits(&mut self, limits: Kept, here: u64) {
+        self.limits = limits;
         if !self.keeps_poses() {
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
             motions.for_each(|motion| *motion = StepPoses::default());
         }
-        self.cut(here, here);
+        self.discard_beyond_limits(here, here);
     }
 
     pub fn kept(&self) -> Kept {
-        self.kept
+        self.limits
     }
 
     pub fn keeps_snapshots(&self) -> bool {
-        self.kept.ticks > 0
+        self.limits.ticks > 0
     }
 
     pub fn is_on(&self) -> bool {
         self.keeps_snapshots() || self.keeps_poses()
     }
 
-    /// Returns whether a snapshot is due at this tick. In a rollback, one is also due at the `requested` or confirmed
-    /// tick, where the next rollback may begin.
+    /// Returns whether a snapshot is due at this tick. `requested` is the tick to which the game wants to go back, in a
+    /// rollback. There one is also due at the requested or the confirmed tick, where the next rollback may begin.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
-        let interval = self.kept.interval.clamp(1, self.kept.ticks.max(1));
+        let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
         let is_due = match requested {
-            Some(requested) if requested < self.confirmed => tick == self.confirmed,
+            Some(requested) if requested < self.confirmed_tick => tick == self.confirmed_tick,
             _ => {
                 let has_none = self.first_snapshot(0).is_none();
                 has_none || tick.is_multiple_of(interval) || requested == Some(tick)
@@ -145,31 +150,35 @@ impl Past {
         self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
-    /// Discards entries beyond the limits at tick `here`. Snapshots from `end` on, which a rewind has left, do not count.
-    fn cut(&mut self, here: u64, end: u64) {
+    /// Discards snapshots, poses and entries beyond the limits. `here` is the present tick. Snapshots from `end` on, from
+    /// which a rewind has gone back, do not count.
+    fn discard_beyond_limits(&mut self, here: u64, end: u64) {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
             let next = next.unwrap_or(self.entries.len());
-            let left = self.place(end).saturating_sub(next);
-            let is_too_large = || self.kept.bytes < usize::MAX && self.bytes() > self.kept.bytes;
-            if (left as u64) < self.kept.ticks && !is_too_large() {
+            // How many entries before `end` would remain without the oldest snapshot.
+            let len_without = self.index_of(end).saturating_sub(next);
+            let is_too_large =
+                || self.limits.bytes < usize::MAX && self.bytes() > self.limits.bytes;
+            if (len_without as u64) < self.limits.ticks && !is_too_large() {
                 break;
             }
             self.entries[oldest].snapshot = None;
         }
-        let old = self.cut_poses(here);
-        let unused = self.first_snapshot(0).unwrap_or(old).min(old);
-        self.entries.drain(..unused);
+        let without_poses = self.discard_old_poses(here);
+        let first_snapshot = self.first_snapshot(0).unwrap_or(without_poses);
+        self.entries.drain(..first_snapshot.min(without_poses));
     }
 
     /// Records that later rollbacks do not go back to before this tick.
     pub fn confirm(&mut self, tick: u64) {
-        self.confirmed = self.confirmed.max(tick);
+        self.confirmed_tick = self.confirmed_tick.max(tick);
     }
 
-    /// Discards all snapshots that no rollback to the confirmed tick needs.
+    /// Discards the snapshots before the one from which a rollback to the confirmed tick begins. `here` is the present
+    /// tick.
     fn drop_confirmed(&mut self, here: u64) {
-        if let Some(nearest) = self.nearest(self.confirmed.min(here)) {
+        if let Some(nearest) = self.nearest(self.confirmed_tick.min(here)) {
             self.drop_snapshots_before(nearest);
         }
     }
@@ -183,8 +192,9 @@ impl Past {
 
 /// # Snapshots
 impl Past {
+    /// Returns the index of the first entry with a snapshot, from the index `from` on.
     fn first_snapshot(&self, from: usize) -> Option<usize> {
-        (from..self.entries.len()).find(|place| self.entries[*place].snapshot.is_some())
+        (from..self.entries.len()).find(|index| self.entries[*index].snapshot.is_some())
     }
 
     pub fn rewindable(&self) -> Range<u64> {
@@ -197,6 +207,7 @@ impl Past {
         Some(self.entries[oldest].tick)
     }
 
+    /// Returns the estimated size of all snapshots together, in bytes.
     pub fn bytes(&self) -> usize {
         let snapshots = self
             .entries
@@ -223,12 +234,13 @@ impl Past {
 impl Past {
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.confirmed = 0;
+        self.confirmed_tick = 0;
     }
 
-    /// Begins a step, perhaps not for the first time.
+    /// Begins the step of this tick, from this state, perhaps not for the first time. `requested` is the tick to which
+    /// the game wants to go back, if the step is resimulated.
     pub fn begin_step(&mut self, tick: u64, state: &Physics, requested: Option<u64>) {
-        self.shifted = None;
+        self.shifted_from = None;
         let snapshot = self.has_snapshot_due(tick, requested).then(|| {
             let mut state = state.clone();
             // The step receives all pending forces. In the copy they wait for it, even during a pause.
@@ -236,25 +248,28 @@ impl Past {
             state
         });
         self.push(state, snapshot);
-        if requested.is_none() && self.confirmed > 0 {
+        if requested.is_none() && self.confirmed_tick > 0 {
             self.drop_confirmed(tick);
         }
-        self.cut(tick, tick.saturating_add(1));
+        self.discard_beyond_limits(tick, tick.saturating_add(1));
     }
 
-    /// Adds the state that a rewind leaves, without displacing another entry.
+    /// Keeps the state from which a rewind goes back, so that the game can go forwards to it again. Nothing else is
+    /// discarded.
     pub fn push_end(&mut self, state: &Physics) {
         self.push(state, Some(state.clone()));
     }
 
+    /// Follows a rewind to this tick, which takes back a confirmation of later ones.
     pub fn rewind(&mut self, tick: u64) {
-        self.confirmed = self.confirmed.min(tick);
+        self.confirmed_tick = self.confirmed_tick.min(tick);
     }
 
+    /// Adds an entry for the tick of this state, in place of this and all later entries.
     fn push(&mut self, state: &Physics, snapshot: Option<Physics>) {
         let tick = state.tick();
-        self.take_from(tick);
-        // Entries have no gap.
+        self.split_off(tick);
+        // Entries have no gap, so earlier ones that do not lead here are discarded.
         if self.end() != tick {
             self.entries.clear();
         }
@@ -264,15 +279,16 @@ impl Past {
                 bytes: OnceLock::new(),
             })
         });
-        let known = self.keeps_poses().then_some(&state.pairs);
+        let pairs = self.keeps_poses().then_some(&state.pairs);
         self.entries.push_back(Entry {
             tick,
             snapshot,
-            motion: StepPoses::new(known),
+            motion: StepPoses::new(pairs),
             record: None,
         });
     }
 
+    /// Records the result of a step, for a rollback that resimulates it.
     pub fn end_step(&mut self, record: &StepRecord) {
         let tick = record.step.tick;
         if self.keeps_snapshots()
@@ -281,74 +297,84 @@ impl Past {
             entry.record = Some(record.clone());
         }
         let here = tick.saturating_add(1);
-        self.cut(here, here);
+        self.discard_beyond_limits(here, here);
     }
 
-    /// Records that another state replaces the one of this tick with these poses. No earlier state leads there.
+    /// Records that another state replaces the state of this tick, whose poses were `pairs`. No earlier state leads to
+    /// the new one, so no rollback goes back further.
     pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
-        self.take_from(tick);
+        self.split_off(tick);
         self.drop_snapshots_before(tick);
         self.confirm(tick);
         self.replace_poses(pairs, tick);
     }
 
-    /// Takes the steps from `tick` up to the `present`, and the state before the first of them. The current step has no
-    /// record, so it is left out, and begins again.
-    pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<StepRecord>)> {
-        let mut taken = self.take_from(tick);
+    /// Takes the entries from `tick` on. Returns the state at `tick`, and the results of the steps from there up to the
+    /// `present`. The current step has no result yet, and begins again.
+    pub fn take_steps(
+        &mut self,
+        tick: u64,
+        present: u64,
+    ) -> Option<(Physics, VecDeque<StepRecord>)> {
+        let mut taken = self.split_off(tick);
         let first = taken.front_mut()?.snapshot.take()?;
         let steps = taken.into_iter().filter(|entry| entry.tick < present);
         let steps = steps.filter_map(|entry| entry.record).collect();
         Some((first.state, steps))
     }
 
-    fn take_from(&mut self, tick: u64) -> VecDeque<Entry> {
-        self.entries.split_off(self.place(tick))
+    /// Removes and returns the entries from `tick` on.
+    fn split_off(&mut self, tick: u64) -> VecDeque<Entry> {
+        self.entries.split_off(self.index_of(tick))
     }
 
+    /// Returns the tick after the newest entry, or 0 if there is none.
     fn end(&self) -> u64 {
         let newest = self.entries.back().map(|entry| entry.tick);
         newest.map_or(0, |tick| tick.saturating_add(1))
     }
 
-    fn place(&self, tick: u64) -> usize {
+    /// Returns the index of the first entry from this tick on, or the number of entries if there is none.
+    fn index_of(&self, tick: u64) -> usize {
         let first = self.entries.front().map_or(0, |entry| entry.tick);
-        let place = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);
-        place.min(self.entries.len())
+        let index = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);
+        index.min(self.entries.len())
     }
 
     fn entry(&self, tick: u64) -> Option<&Entry> {
-        let entry = self.entries.get(self.place(tick));
+        let entry = self.entries.get(self.index_of(tick));
         entry.filter(|entry| entry.tick == tick)
     }
 
     fn entry_mut(&mut self, tick: u64) -> Option<&mut Entry> {
-        let place = self.place(tick);
-        let entry = self.entries.get_mut(place);
+        let index = self.index_of(tick);
+        let entry = self.entries.get_mut(index);
         entry.filter(|entry| entry.tick == tick)
     }
 }
 
-/// The motion of bodies before and in a step.
+/// The poses at a tick.
 #[derive(Clone, Default)]
 pub(super) struct StepPoses {
-    /// The motion in the previous step, or `None` if unknown.
-    pub moved: Option<StepPaths>,
-    /// Poses that were replaced without a motion, to which earlier ticks lead.
+    /// The paths in the step that led to the tick, or `None` if they are unknown.
+    pub paths: Option<StepPaths>,
+    /// The poses at the next tick before another state replaced them or the origin was shifted. Earlier ticks lead to
+    /// these.
     pub replaced: Option<Box<Pairs>>,
 }
 
 impl StepPoses {
     fn new(pairs: Option<&Pairs>) -> Self {
         Self {
-            moved: pairs.map(Pairs::moved),
+            paths: pairs.map(Pairs::step_paths),
             ..Self::default()
         }
     }
 
-    pub fn unreplaced(&mut self) -> Option<&mut StepPaths> {
+    /// Returns the paths, unless the poses of the next tick were replaced and do not continue them.
+    pub fn continued_paths(&mut self) -> Option<&mut StepPaths> {
         let is_replaced = self.replaced.is_some();
-        self.moved.as_mut().filter(|_| !is_replaced)
+        self.paths.as_mut().filter(|_| !is_replaced)
     }
 }
 
@@ -367,7 +393,7 @@ mod tests {
                 poses,
                 ..Kept::default()
             };
-            past.keep(kept, 0);
+            past.set_limits(kept, 0);
         };
         keep(&mut past, 1, 0, 0);
         assert!(past.is_on());

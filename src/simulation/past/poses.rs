@@ -8,19 +8,24 @@ use super::{Past, StepPoses};
 
 /// # Limit
 impl Past {
-    pub fn poses(&self) -> u64 {
-        self.kept.poses.saturating_sub(1).max(1)
+    /// Returns the number of last ticks of which both poses of each body are kept, at least one: the present. The limit
+    /// counts the pose before the first of them, too.
+    pub fn ticks_with_poses(&self) -> u64 {
+        self.limits.poses.saturating_sub(1).max(1)
     }
 
     pub(super) fn keeps_poses(&self) -> bool {
-        self.poses() > 1
+        self.ticks_with_poses() > 1
     }
 
-    /// Discards the poses beyond the limit at tick `here`. Returns the number of entries without poses.
-    pub(super) fn cut_poses(&mut self, here: u64) -> usize {
-        let old = self.place(here.saturating_add(1).saturating_sub(self.poses()));
+    /// Discards the poses beyond the limit. `here` is the present tick. Returns the number of entries without poses.
+    pub(super) fn discard_old_poses(&mut self, here: u64) -> usize {
+        let old = self.index_of(
+            here.saturating_add(1)
+                .saturating_sub(self.ticks_with_poses()),
+        );
         let entries = self.entries.range_mut(..old).rev();
-        for entry in entries.take_while(|entry| entry.motion.moved.is_some()) {
+        for entry in entries.take_while(|entry| entry.motion.paths.is_some()) {
             entry.motion = StepPoses::default();
         }
         old
@@ -33,6 +38,7 @@ impl Past {
         self.entry_mut(tick).map(|entry| &mut entry.motion)
     }
 
+    /// Returns the motion of the tick before this one, or `None` if no poses are kept.
     fn motion_before(&mut self, tick: u64) -> Option<&mut StepPoses> {
         let keeps_poses = self.keeps_poses();
         let before = tick.checked_sub(1).filter(|_| keeps_poses);
@@ -45,48 +51,50 @@ impl Past {
             self.clear();
         }
         if let Some(replaced) = edits.replaced {
-            self.shifted = Some(tick);
+            self.shifted_from = Some(tick);
             self.keep_replaced(replaced, tick);
         }
     }
 
+    /// Keeps the poses of a state that another one replaces at this tick.
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
         if self.keeps_poses() {
             self.keep_replaced(Box::new(pairs.clone()), tick);
         }
     }
 
+    /// Keeps the poses of this tick to which earlier ticks lead. If they are replaced again, the first ones stay.
     fn keep_replaced(&mut self, pairs: Box<Pairs>, tick: u64) {
-        self.keep_edited(&pairs);
+        self.keep_edited_poses(&pairs);
         if let Some(before) = self.motion_before(tick) {
             before.replaced.get_or_insert(pairs);
         }
     }
 
     /// Keeps the poses of bodies at rest that were edited since the step began. Called right before the step runs.
-    pub fn keep_edited(&mut self, pairs: &Pairs) {
-        if let Some(moved) = self
+    pub fn keep_edited_poses(&mut self, pairs: &Pairs) {
+        if let Some(paths) = self
             .motion_mut(pairs.tick())
-            .and_then(StepPoses::unreplaced)
+            .and_then(StepPoses::continued_paths)
         {
-            moved.add_missing(pairs.edited());
+            paths.add_missing(pairs.edited());
         }
     }
 
     /// Aborts the step of this tick, so that the game's changes in it belong to the time before it. No step would
     /// repeat a shift of the origin, so it clears the past.
     pub fn abort_step(&mut self, tick: u64) {
-        if self.shifted == tick.checked_add(1) {
+        if self.shifted_from == tick.checked_add(1) {
             return self.clear();
         }
         let aborted = self.motion_mut(tick).map(std::mem::take);
-        if let Some(StepPoses { moved, replaced }) = aborted
+        if let Some(StepPoses { paths, replaced }) = aborted
             && let Some(before) = self.motion_before(tick)
         {
-            if let Some(known) = before.unreplaced() {
+            if let Some(paths_before) = before.continued_paths() {
                 // The game may have changed the previous poses of bodies that rested until then.
-                let rested = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
-                known.add_missing(moved.iter().flat_map(StepPaths::iter).map(rested));
+                let at_rest = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
+                paths_before.add_missing(paths.iter().flat_map(StepPaths::iter).map(at_rest));
             }
             before.replaced = before.replaced.take().or(replaced);
         }
@@ -96,24 +104,31 @@ impl Past {
 /// # Look-up
 impl Past {
     /// Returns the poses of a body before and after the step that led to `tick`. `physics` is the present.
+    ///
+    /// A body has no path in a step in which it rested. Its pose is then where it has rested since, or where its next
+    /// path begins. If poses were replaced after `tick`, this only holds up to the replaced ones.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
         let (mut pairs, edits) = (&physics.pairs, &physics.running.past_edits);
         let present = physics.tick();
-        if tick == present && !(edits.replaced.is_some() && physics.current_step().is_some()) {
+        // In the middle of a step that has shifted the origin, the present poses have other coordinates than their
+        // tick.
+        let is_shifted = edits.replaced.is_some() && physics.current_step().is_some();
+        if tick == present && !is_shifted {
             return pairs.of_step(key);
         }
-        let is_kept = tick <= present && tick.saturating_add(self.poses()) > present;
+        let is_kept = tick <= present && tick.saturating_add(self.ticks_with_poses()) > present;
         if !is_kept || edits.is_cut || !physics.world.keys.was_inserted_by(key, tick) {
             return None;
         }
-        let steps = |from, to| self.entries.range(self.place(from)..self.place(to));
+        let entries = |from, to| self.entries.range(self.index_of(from)..self.index_of(to));
+        // Finds the last poses to which the tick leads, and the end of the ticks that lead there.
         let mut end = present.saturating_add(1);
         pairs = edits.replaced.as_deref().unwrap_or(pairs);
-        for step in steps(tick, end) {
-            if let Some(replaced) = &step.motion.replaced
+        for entry in entries(tick, end) {
+            if let Some(replaced) = &entry.motion.replaced
                 && replaced.tick() <= present
             {
-                (pairs, end) = (replaced, step.tick.saturating_add(1));
+                (pairs, end) = (replaced, entry.tick.saturating_add(1));
                 break;
             }
         }
@@ -121,17 +136,17 @@ impl Past {
         if tick == present {
             return Some(last);
         }
-        let moved = self.entry(tick)?.motion.moved.as_ref()?;
-        if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {
+        let paths = self.entry(tick)?.motion.paths.as_ref()?;
+        if let Some((pose, _)) = pairs.resting_since(key).filter(|(_, since)| *since <= tick) {
             return Some(Pair::at_rest(pose));
         }
-        // A body that keeps moving stays in its row.
+        // A body that keeps moving mostly keeps its index.
         let likely = pairs.moving_index(key);
-        moved.get(key, likely).or_else(|| {
+        paths.get(key, likely).or_else(|| {
             // The body was at rest until it moved again.
-            let mut later =
-                steps(tick.saturating_add(1), end).filter_map(|step| step.motion.moved.as_ref());
-            let next = later.find_map(|moved| moved.get(key, likely));
+            let mut later = entries(tick.saturating_add(1), end)
+                .filter_map(|entry| entry.motion.paths.as_ref());
+            let next = later.find_map(|paths| paths.get(key, likely));
             Some(Pair::at_rest(next.unwrap_or(last).previous))
         })
     }
