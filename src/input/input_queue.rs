@@ -59,7 +59,8 @@ pub enum Delivery {
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.
     ///
-    /// This has the least latency, none in a frame with a step, but the step depends on the frame rate.
+    /// This has the least latency, none in a frame with a step (before interpolation's step), but the step depends on
+    /// the frame rate.
     NextStep,
 }
 

@@ -42,7 +42,7 @@ use super::take_over::Run;
 /// | in a variable next to your game's data | [`advance`](Self::advance) with a closure |
 /// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
 /// | inside your world, as a resource of an ECS | [your own loop](Self#your-own-loop) |
-/// | on another thread, because a step takes longer than a frame | [`Runner`](crate::threads::Runner), or [`Overlap`](crate::threads::Overlap) for hooks that stay on the game's thread |
+/// | on another thread, because steps take so long that they cost frames | [`Runner`](crate::threads::Runner), or [`Overlap`](crate::threads::Overlap) for hooks that stay on the game's thread |
 ///
 /// # The order of a step
 /// 1. Kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the `next_position()` of a moving

@@ -3,9 +3,9 @@
 /// A follower of another clock, such as that of music, a video, a server or a headset, through the
 /// [speed](crate::time::ClockSettings::set_speed).
 ///
-/// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance decays to a third within 1 /
-/// `gain` seconds. With the default gain, a song whose position advances in buffers of 23 ms is followed within 5 ms of
-/// its mean.
+/// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance below `max_change` / `gain`
+/// decays to about a third within 1 / `gain` seconds, and a longer one shrinks by `max_change` per second. With the
+/// default gain, a song whose position advances in buffers of 23 ms is followed within 5 ms of its mean.
 ///
 /// ```
 /// # use evenstep::Simulation;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC) drifts.
 ///
-/// 60 Hz is right for most games, and 120 or 240 Hz for fast or stiff scenes. Interpolated motion is equally smooth at
-/// any rate.
+/// 60 Hz is right for most games, and 120 or 240 Hz for fast or stiff scenes. Interpolation hides the rate. Below about
+/// 30 Hz, curves get visible corners, unless you use [`Smoothing::Hermite`](crate::Smoothing::Hermite).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
