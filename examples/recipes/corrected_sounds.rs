@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenstep::BodyKey;
 use evenstep::events::{EventChanges, Events};
+use evenstep::{BodyKey, Simulation};
 
 /// Hits of the same bodies within this many ticks are the same hit.
 const SAME_HIT: u64 = 10;
@@ -11,7 +11,7 @@ const SAME_HIT: u64 = 10;
 /// The tick of a hit, and its bodies.
 pub type Hit = (u64, BTreeSet<BodyKey>);
 
-/// The playing sounds, with your mixer's numbers.
+/// The sounds of hits that a rollback can still change, with your mixer's numbers.
 pub type Sounds = BTreeMap<Hit, u32>;
 
 fn hits(events: &Events) -> Vec<Hit> {
@@ -21,8 +21,11 @@ fn hits(events: &Events) -> Vec<Hit> {
 }
 
 /// Starts the sounds of a frame's events. `play` starts one, and returns its number.
-pub fn start(sounds: &mut Sounds, events: &Events, mut play: impl FnMut(&Hit) -> u32) {
-    for hit in hits(events) {
+pub fn start(sounds: &mut Sounds, simulation: &Simulation, mut play: impl FnMut(&Hit) -> u32) {
+    // No rollback goes back to before this tick.
+    let oldest = simulation.rewindable().start;
+    sounds.retain(|(tick, _), _| *tick >= oldest);
+    for hit in hits(&simulation.events()) {
         sounds.entry(hit).or_insert_with_key(&mut play);
     }
 }

@@ -11,11 +11,12 @@ pub const RADIUS: f32 = 0.3;
 pub fn set_height(physics: &mut Physics, player: BodyKey, half: f32) -> Option<()> {
     let body = physics.body(player)?;
     let (old, pose) = (body.colliders()[0], *body.position());
-    let old = physics.remove_collider(old)?;
-    let rise = half - old.shape().as_capsule()?.half_height();
-    let capsule = ColliderBuilder::capsule_y(half, RADIUS);
-    let capsule = capsule.friction(old.friction());
-    physics.insert_collider(player, capsule).ok()?;
+    let capsule = physics.rapier().colliders[old].shape().as_capsule()?;
+    let rise = half - capsule.half_height();
+    // The new collider has the groups, the friction and the flags of the old one.
+    let mut collider = physics.remove_collider(old)?;
+    collider.set_shape(SharedShape::capsule_y(half, RADIUS));
+    physics.insert_collider(player, collider).ok()?;
     let body = physics.body_mut(player)?;
     body.set_translation(pose.translation + Vector::Y * rise, true);
     Some(())

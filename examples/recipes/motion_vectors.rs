@@ -19,7 +19,16 @@ impl Buffers {
     pub fn write(&mut self, simulation: &Simulation) {
         let (moved, data) = (simulation.moved(), simulation.render_data());
         let jumped = data.map_or(&[][..], |data| data.jumped());
+        for key in simulation.removed() {
+            self.poses.remove(key);
+        }
         self.before.clone_from(&self.poses);
+        let shift = simulation.frame().origin_shift;
+        if shift != Vector::ZERO {
+            for pose in self.before.values_mut() {
+                pose.translation -= shift;
+            }
+        }
         self.poses.extend(moved.iter().copied());
         self.before
             .extend(jumped.iter().map(|key| (*key, self.poses[key])));

@@ -33,15 +33,17 @@ pub fn push(physics: &mut Physics, ball: BodyKey, input: f32) {
     physics.add_force(ball, Vector::X * input).unwrap();
 }
 
-/// Corrects the client's prediction, and returns whether it was wrong. `inputs` has the input of each tick.
+/// Corrects the client's prediction, and returns whether it was wrong. `inputs` has the input of each tick. The client
+/// must keep as many poses as states, with an interval of 1. Returns an error if the snapshot is older than these.
 pub fn correct(
     client: &mut Simulation,
     ball: BodyKey,
     inputs: &BTreeMap<u64, f32>,
     snapshot: &Snapshot,
 ) -> Result<bool, RewindError> {
-    let predicted = client.pose_at(ball, snapshot.tick, 1.0).unwrap();
-    if predicted.translation.distance(snapshot.pose.translation) < 0.01 {
+    let predicted = client.pose_at(ball, snapshot.tick, 1.0);
+    let error = |pose: Pose| pose.translation.distance(snapshot.pose.translation);
+    if predicted.is_some_and(|pose| error(pose) < 0.01) {
         return Ok(false);
     }
     client.roll_back(snapshot.tick)?;

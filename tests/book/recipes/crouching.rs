@@ -11,7 +11,8 @@ fn a_player_that_crouches_and_stands_up_stands_on_the_floor() {
     let mut simulation = with_floor(Rate::default());
     let body = RigidBodyBuilder::dynamic().lock_rotations();
     let body = body.translation(Vector::Y * 0.8);
-    let capsule = ColliderBuilder::capsule_y(0.5, RADIUS);
+    let groups = InteractionGroups::new(Group::GROUP_2, Group::ALL, InteractionTestMode::And);
+    let capsule = ColliderBuilder::capsule_y(0.5, RADIUS).collision_groups(groups);
     let player = simulation.physics.insert(body, capsule);
     let step = Duration::from_nanos(16_666_667);
     for height in [0.5, 0.2, 0.5, 0.2] {
@@ -28,4 +29,17 @@ fn a_player_that_crouches_and_stands_up_stands_on_the_floor() {
             );
         }
     }
+    let body = simulation.physics.body(player).unwrap();
+    let collider = &simulation.physics.rapier().colliders[body.colliders()[0]];
+    assert_eq!(collider.collision_groups(), groups);
+}
+
+#[test]
+fn a_body_that_is_no_capsule_keeps_its_collider() {
+    let mut simulation = with_floor(Rate::default());
+    let ball = ColliderBuilder::ball(0.5);
+    let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ball);
+    assert_eq!(set_height(&mut simulation.physics, ball, 0.2), None);
+    let body = simulation.physics.body(ball).unwrap();
+    assert_eq!(body.colliders().len(), 1);
 }

@@ -116,3 +116,31 @@ fn motion_vectors_are_zero_for_a_teleported_body() {
     }
     assert_eq!(motion(&mut simulation), 0.0);
 }
+
+#[test]
+fn motion_vectors_follow_a_shifted_origin_and_forget_removed_bodies() {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m per step
+    let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+    let mut buffers = Buffers::default();
+    for tick in 0..6 {
+        simulation.advance(SECOND / 60, |physics, _| {
+            if tick == 4 {
+                physics.shift_origin(Vector::X * 100.0).unwrap();
+            }
+        });
+        buffers.write(&simulation);
+        let [now, before] = [&buffers.poses, &buffers.before].map(|it| it[&ball].translation.x);
+        if tick > 1 {
+            assert!(
+                (now - before - 1.0).abs() < 1e-3,
+                "{before} {now} at {tick}"
+            );
+        }
+    }
+    assert!(buffers.poses[&ball].translation.x < -90.0);
+    simulation.physics.remove(ball);
+    simulation.advance(SECOND / 60, |_, _| ());
+    buffers.write(&simulation);
+    assert!(buffers.poses.is_empty() && buffers.before.is_empty());
+}

@@ -3,7 +3,7 @@
 use super::position;
 use evenstep::Rate;
 use evenstep::rapier::prelude::*;
-use evenstep::rewind::Kept;
+use evenstep::rewind::{Kept, RewindError};
 use recipes::predicted_player::{Snapshot, correct, push};
 use scenes::with_floor;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +25,7 @@ fn one_correction_leads_back_to_the_servers_run() {
     });
 
     let (mut inputs, mut sent) = (BTreeMap::new(), VecDeque::new());
-    let mut corrections = 0;
+    let (mut corrections, mut first) = (0, None);
     for frame in 0..200 {
         client.advance(FRAME, |physics, step| {
             let input = if step.tick / 40 % 2 == 0 { 3.0 } else { -3.0 };
@@ -41,7 +41,9 @@ fn one_correction_leads_back_to_the_servers_run() {
                     physics.apply_impulse(ball, Vector::Z).unwrap();
                 }
             });
-            sent.push_back(Snapshot::of(&server, ball));
+            let snapshot = Snapshot::of(&server, ball);
+            first.get_or_insert(snapshot);
+            sent.push_back(snapshot);
         }
         // A snapshot arrives three frames later.
         if sent.len() > 3 {
@@ -51,6 +53,9 @@ fn one_correction_leads_back_to_the_servers_run() {
         }
     }
     assert_eq!(corrections, 1);
+    let first = first.unwrap();
+    let too_late = correct(&mut client, ball, &inputs, &first);
+    assert!(matches!(too_late, Err(RewindError::NotKept { .. })));
     while server.physics.tick() < client.physics.tick() {
         server.advance(FRAME, |physics, step| {
             push(physics, ball, inputs[&step.tick]);

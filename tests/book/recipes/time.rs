@@ -9,7 +9,7 @@ use scenes::{space, with_floor};
 use std::time::Duration;
 
 /// Returns the number of frames without motion, and the pose of a ball that hits a wall, before step 120.
-fn hit(has_hit_stop: bool) -> (usize, Pose) {
+fn hit(has_hit_stop: bool, speed: f64) -> (usize, Pose) {
     let mut simulation = space(60);
     let wall = RigidBodyBuilder::fixed().translation(Vector::X * 5.0);
     simulation
@@ -22,11 +22,17 @@ fn hit(has_hit_stop: bool) -> (usize, Pose) {
     let (mut until, mut stopped, mut end) = (Duration::ZERO, 0, None);
     while end.is_none() {
         let frame_time = Duration::from_millis(10);
-        hit_stop::frame(&mut simulation, &mut until, frame_time, |physics, step| {
-            if step.tick == 120 {
-                end = Some(position(physics, ball));
-            }
-        });
+        hit_stop::frame(
+            &mut simulation,
+            &mut until,
+            frame_time,
+            speed,
+            |physics, step| {
+                if step.tick == 120 {
+                    end = Some(position(physics, ball));
+                }
+            },
+        );
         if !has_hit_stop {
             until = Duration::ZERO;
         }
@@ -37,9 +43,12 @@ fn hit(has_hit_stop: bool) -> (usize, Pose) {
 
 #[test]
 fn a_hit_stop_stops_the_picture_and_changes_no_step() {
-    let ((stopped, with), (never, without)) = (hit(true), hit(false));
+    let ((stopped, with), (never, without)) = (hit(true, 1.0), hit(false, 1.0));
     assert_eq!((stopped, never), (8, 0));
     assert_eq!(with, without);
+    // In slow motion it lasts as long. A new body waits two frames for its second step.
+    let ((stopped, with), (waiting, never)) = (hit(true, 0.5), hit(false, 0.5));
+    assert_eq!((stopped - waiting, with, never), (8, without, without));
 }
 
 #[test]
