@@ -13,6 +13,33 @@ fn a_body_falls_asleep_after_half_a_second() {
     assert_eq!(RigidBodyActivation::default_time_until_sleep(), 0.5);
 }
 
+#[test]
+fn a_ball_that_drifts_slower_than_10_cm_per_second_falls_asleep() {
+    // How far a ball drifts in two seconds, in metres.
+    let drift = |speed: f32, can_sleep: bool| {
+        let mut world = PhysicsWorld::new();
+        world.gravity = Vector::ZERO;
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X * speed);
+        let body = body.can_sleep(can_sleep);
+        let (ball, _) = world.insert(body, ColliderBuilder::ball(0.5));
+        for _ in 0..120 {
+            world.step();
+        }
+        world.bodies[ball].translation().x
+    };
+    assert!(
+        (drift(0.09, true) - 0.045).abs() < 0.005,
+        "{} m",
+        drift(0.09, true)
+    );
+    assert!(
+        (drift(0.11, true) - 0.22).abs() < 0.001,
+        "{} m",
+        drift(0.11, true)
+    );
+    assert!((drift(0.09, false) - 0.18).abs() < 0.001);
+}
+
 /// Returns how many of twenty bullets without CCD, at 10 to 200 m/s, pass a wall of 5 cm.
 fn passed(wall: RigidBodyBuilder, max_ccd_substeps: usize) -> usize {
     let mut world = PhysicsWorld::new();
