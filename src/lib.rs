@@ -97,9 +97,7 @@
 //! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
-//! The guide is in the folder `docs/book` of this package: [contents].
-//!
-//! [contents]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/SUMMARY.md
+//! The guide is in the folder `docs/book` of this package. Its contents are in `docs/book/src/SUMMARY.md`.
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and hecs are part of this API, so a new major version of one of them means a new major

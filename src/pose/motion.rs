@@ -52,9 +52,8 @@ pub enum Smoothing {
     /// latency.
     ///
     /// Under an acceleration a, a body is off by at most a · dt² from the next state, or 1.7 mm for free fall at 60 Hz.
-    /// At a contact it is off by up to |v| · dt, and then jumps back. A [preview] has the right contacts too.
-    ///
-    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/recipes-players.md#previewing-the-next-step
+    /// At a contact it is off by up to |v| · dt, and then jumps back. A preview has the right contacts too: see
+    /// `docs/book/src/recipes-players.md`.
     Extrapolate,
     /// Displays the last state. This is not smooth, unless the display has one frame per step.
     Latest,

@@ -2,7 +2,7 @@
 
 use super::{SECOND, position};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 use scenes::space;
 use std::time::Duration;
 
@@ -64,6 +64,24 @@ impl Engine {
     }
 }
 
+/// Runs a frame of a loop that had an accumulator, and returns where it draws a body.
+fn frame(
+    simulation: &mut Simulation,
+    key: BodyKey,
+    frame_time: Duration,
+    mut fixed_update: impl FnMut(&mut Physics, Step),
+) -> f32 {
+    simulation.begin_frame(frame_time); // was: accumulator += frame_time.min(0.25)
+    // was: while accumulator >= DT
+    while let Some(step) = simulation.next_step() {
+        fixed_update(&mut simulation.physics, step);
+        simulation.run_step(); // was: copy poses, step, accumulator -= DT
+    }
+    simulation.end_frame(); // was: alpha = accumulator / DT
+    let pose = simulation.pose(key); // was: previous.lerp(&current, alpha)
+    pose.unwrap().translation.x
+}
+
 /// Returns the engine after two seconds.
 fn evensteps_loop(frames_per_second: u16) -> Engine {
     let mut simulation = space(60);
@@ -101,6 +119,23 @@ fn a_body_is_drawn_evenly_with_next_step_in_place_of_an_accumulator() {
         let off = uneven(&engine.drawn, frames_per_second);
         assert!(off < 1e-3, "{off} px at {frames_per_second}");
     }
+}
+
+#[test]
+fn lines_in_place_of_an_accumulator_draw_what_the_engine_draws() {
+    let engine = evensteps_loop(144);
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED);
+    let ship = simulation.physics.insert(body, ColliderBuilder::ball(1.0));
+    let mut ticks = Vec::new();
+    let drawn = (0..288).map(|_| {
+        frame(&mut simulation, ship, SECOND / 144, |_, step| {
+            ticks.push(step.tick);
+        })
+    });
+    assert_eq!(drawn.collect::<Vec<_>>(), engine.drawn);
+    let updates: Vec<_> = engine.updates.iter().map(|(tick, _)| *tick).collect();
+    assert_eq!(ticks, updates);
 }
 
 #[test]
