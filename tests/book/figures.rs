@@ -23,9 +23,9 @@ const QUOTES: [(&str, &str, &str, &str); 29] = [
     ),
     (
         SPEED,
-        "rises to 14 to 23 %",
+        "rises to 12 to 18 %",
         BENCHES,
-        "in each step | 10,000 | 82 to 153 | 609 to 678 | | 14 to 23 % |",
+        "in each step | 10,000 | 82 to 153 | 609 to 678 | | 12 to 18 % |",
     ),
     (
         SPEED,
