@@ -187,7 +187,7 @@ impl<T> InputQueue<T> {
     }
 }
 
-/// Returns when in the step a time is, from 0 to less than 1.
+/// Returns the position of a time within the step, from 0 to less than 1.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is intended"

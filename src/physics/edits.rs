@@ -75,7 +75,7 @@ impl Physics {
             since_step.dedup();
         }
         // A removed body wakes the bodies that touched it.
-        self.edits.any_woken |= !dead.is_empty();
+        self.edits.any_may_wake |= !dead.is_empty();
         for key in dead {
             if self.world.keys.found_dead(key) {
                 self.forget_body(key);
@@ -176,7 +176,7 @@ impl Physics {
                 pairs.list_resting(key, handle);
             }
         }
-        if std::mem::take(&mut edits.any_woken) {
+        if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
                     pairs.list_resting(key, handle);

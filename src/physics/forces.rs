@@ -185,7 +185,7 @@ impl Physics {
             .filter(|(_, it)| it.is_enabled() && it.is_sleeping() && is_soft_affected(it))
             .map(|(handle, _)| handle)
             .collect();
-        self.edits.any_woken |= !sleepers.is_empty() || !soft_sleepers.is_empty();
+        self.edits.any_may_wake |= !sleepers.is_empty() || !soft_sleepers.is_empty();
         for handle in sleepers {
             if let Some(body) = rapier.bodies.get_mut(handle) {
                 body.wake_up(true);

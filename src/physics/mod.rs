@@ -122,7 +122,7 @@ struct Edits {
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
     /// Whether any body at rest may move in the next step.
-    pub any_woken: bool,
+    pub any_may_wake: bool,
 }
 
 impl Physics {

@@ -151,7 +151,7 @@ impl Physics {
         pushes.for_each(|pushed| pushed.push.translate(by.translation));
         let tick = self.tick;
         let all: Vec<_> = self.world.keys.iter().collect();
-        self.pairs.shift(&by);
+        self.pairs.shift_kept_paths(&by);
         for (key, handle) in all {
             self.pairs.transform(key, handle, &by, tick);
         }

@@ -52,7 +52,7 @@ impl Physics {
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;
         if Arc::get_mut(&mut self.events).is_none() {
-            // The events of the last step still wait for their picture.
+            // The events of the last step still wait for their picture, so this step takes another list.
             self.events = self.running.changes.events.empty_list();
         }
         let events = Arc::make_mut(&mut self.events);

@@ -252,7 +252,7 @@ impl<'r> Replay<'r> {
         Ok(frame.time)
     }
 
-    /// Reads the recorded end of a step, pauses if it did, and compares the checksum if it has one.
+    /// Reads the recorded end of a step, pauses if the recorded run did there, and compares the checksum if it has one.
     fn check_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
         let mut check: Check = self.take_contents()?;
         if check.pauses {
@@ -260,7 +260,9 @@ impl<'r> Replay<'r> {
         }
         let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
         // Keys that did not change are not recorded again.
-        self.recorded_awake = keys.unwrap_or(std::mem::take(&mut self.recorded_awake));
+        if let Some(keys) = keys {
+            self.recorded_awake = keys;
+        }
         let Some(checksum) = check.checksum else {
             return Ok(());
         };

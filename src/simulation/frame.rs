@@ -38,6 +38,7 @@ impl Simulation {
         self.interrupt_frame();
         self.frames_begun += 1;
         self.missing_calls.begin_frame = 0;
+        // `set_tick` ends a rollback, because its steps have other numbers.
         if self.steps.clock.requests().tick.is_some() {
             self.abandon_rollback();
         }
@@ -293,6 +294,7 @@ impl Simulation {
     /// Drops the steps that are still due, and takes the report of the open frame. Returns `None` and changes nothing
     /// if no frame is open, or if Rapier has panicked.
     fn take_report(&mut self) -> Option<Frame> {
+        // An assigned state comes first, because it may replace a poisoned one.
         self.take_over();
         if self.open_report.is_none() || self.physics.is_poisoned {
             return None;

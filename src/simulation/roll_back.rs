@@ -79,6 +79,7 @@ impl Simulation {
             return Ok(());
         }
         let kept = self.run.past.rewindable();
+        // Later states, which a rewind has left, are no goal of a rollback.
         let kept = kept.start..kept.end.min(here.saturating_add(1));
         let nearest = match self.run.past.nearest(tick) {
             Some(nearest) if kept.contains(&tick) => nearest,
@@ -143,7 +144,7 @@ impl Simulation {
                 return result;
             }
         }
-        // The hook after the last step may have replaced the state.
+        // This ends the rollback, unless the hook after the last step has replaced the state.
         self.settle();
         Ok(())
     }

@@ -136,7 +136,8 @@ impl Simulation {
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let mut old = std::mem::replace(&mut self.physics, physics);
         if self.steps.rollback.is_some() {
-            // The changes of the old present wait in the rollback. Of the later ones only the game's requests remain.
+            // The game goes back again within a rollback, which has the changes of the old present. Of the later ones
+            // only the game's requests remain.
             let changes = std::mem::take(&mut old.running.changes);
             (self.physics.running.changes.list).extend(show_from_changes(changes.list));
         }

@@ -103,7 +103,7 @@ impl Pairs {
 
     /// Moves the kept paths of the last step, because the origin of the world is shifted. Each body has to be
     /// [transformed](Self::transform), too.
-    pub fn shift(&mut self, by: &Pose) {
+    pub fn shift_kept_paths(&mut self, by: &Pose) {
         self.edited.values_mut().for_each(|pair| pair.transform(by));
     }
 
