@@ -3,7 +3,7 @@
 //! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! Both display frames through a [`View`]. In a browser there are no threads: both constructors fail with a
+//! Both display frames through a [`View`]. In a browser there are no threads: their `new` fails with a
 //! [`StartError`] that returns the simulation. A [`Worker`] runs the steps of a runner without thread and clock, for
 //! tests and for your own scheduler.
 

@@ -203,7 +203,7 @@ fn contradictory_contents_are_refused_even_without_a_checksum() {
     };
     assert_eq!(read_alone("\"tick\":2", "\"tick\":2").unwrap().tick(), 2);
     for (from, to) in [
-        ("\"awake\":1", "\"awake\":100000"),
+        ("\"awake_count\":1", "\"awake_count\":100000"),
         ("\"versions\":[1]", "\"versions\":[]"),
         ("\"versions\":[1]", "\"versions\":[2]"),
         ("\"versions\":[1]", "\"versions\":[1,1]"),
