@@ -11,8 +11,8 @@ use rapier::math::{Real, SIMD_WIDTH};
 /// Returns a hash of what may differ between two machines, to compare before a match. Requires the feature `checksum`.
 ///
 /// It covers the version of Rapier, its features `enhanced-determinism` and `simd8`, and 4,096 values of each float
-/// function that Rapier gets from the C library, or from [`portable_math`](crate::portable_math). Equal fingerprints
-/// are evidence, not proof: also compare [checksums](crate::Physics#checksums) during the match.
+/// function except `atan2` that Rapier gets from the C library, or from [`portable_math`](crate::portable_math). Equal
+/// fingerprints are evidence, not proof: also compare [checksums](crate::Physics#checksums) during the match.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();

@@ -171,8 +171,8 @@ impl<W: Write> Recorder<W> {
 
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
-    /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, and a step or
-    /// frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`] prevents the state,
+    /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, a step without
+    /// `end_step`, and a frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`] prevents the state,
     /// frames are omitted until it can be written.
     pub fn new_run(&mut self) {
         self.has_begun = false;

@@ -5,8 +5,8 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::time::ClockSettings::set_stepping). Games
 /// use [`Fixed`](Self::Fixed).
 ///
-/// If steps vary in length, a run cannot be repeated, stiffness changes with the frame rate, and a pile may collapse
-/// after a long frame. `benches/reports/stepping` compares all strategies.
+/// If steps vary in length, a run repeats only with the same frame times, stiffness changes with the frame rate, and a
+/// pile may collapse after a long frame. `benches/reports/stepping` compares all strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
