@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::f64::consts::{SQRT_2, TAU};
+use std::f64::consts::TAU;
 use std::rc::Rc;
 
 use evenstep::rapier::math::{Pose, Vector};
@@ -174,11 +174,10 @@ fn outline(
     let axes = [Vector::X, Vector::Z].map(|axis| pose.rotation * axis);
     let [a, b] = axes;
     let side = if a.y.abs() < b.y.abs() { a } else { b };
-    let angle = f64::from(side.z).atan2(f64::from(side.x));
-    for corner in 0..4 {
-        let angle = angle + TAU * (0.125 + 0.25 * f64::from(corner));
-        let distance = size * SQRT_2;
-        context.line_to(x + distance * angle.cos(), y + distance * angle.sin());
+    let side = Vector::new(side.x, 0.0, side.z).normalize_or(Vector::X);
+    let [across, down] = [side.x, side.z].map(|part| size * f64::from(part));
+    for [a, b] in [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]] {
+        context.line_to(x + a * across - b * down, y + a * down + b * across);
     }
     context.close_path();
     Ok(())

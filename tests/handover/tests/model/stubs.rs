@@ -22,7 +22,7 @@ impl Changes {
         self.events.0.append(&mut later.events.0);
     }
 
-    pub fn keep_revived<'a>(
+    pub fn cancel_revived_removals<'a>(
         &self,
         _: &Movers,
         _: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
