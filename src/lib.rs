@@ -181,7 +181,7 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// A simulation keeps nothing unless you call [`keep`](Simulation::keep). [Back in time](Simulation#back-in-time) helps
 /// you choose a method.
 ///
-/// # What is resimulated
+/// # Resimulated steps
 /// evenstep resimulates steps, not frames: the hooks, or everything from one call of
 /// [`next_step`](Simulation::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force,
 /// other gravity) are not repeated, so make them in the hooks. Settings of the simulation do not go back, but the

@@ -1,4 +1,4 @@
-//! The height of an elastic ball that falls from 5 m, over a trace with a long frame in each sixty: a scene of the
+//! The height of an elastic ball that falls from 5 m, over a trace in which one frame in sixty is long: a scene of the
 //! report on the stepping strategies.
 
 use std::error::Error;

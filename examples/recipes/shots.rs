@@ -1,7 +1,7 @@
 //! Lag compensation: a server checks a shot against the world that the shooter saw.
 //!
 //! A client that predicts its player runs ahead of the server, and draws the targets in the past. So it sends the time
-//! of the targets, not that of its own frame.
+//! at which it displays the targets.
 
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::RewindError;

@@ -43,7 +43,7 @@ impl<T: Clone> TickSender<T> {
     }
 
     /// Takes the sample for `tick`, the tick of the present step plus the input delay, and returns all samples to push
-    /// and send, each with its tick. Those that you do not take from the iterator are lost.
+    /// and send, each with its tick. A sample that you do not take from the iterator is lost.
     ///
     /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {

@@ -96,8 +96,8 @@ impl Physics {
         &self.smoothing
     }
 
-    /// Sets the settings of bodies without settings of their own. If bodies are displayed at another time with them,
-    /// their visual errors begin.
+    /// Sets the general settings, for bodies that have none. If they display a body at another time, its visual error
+    /// begins.
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         let before = self.smoothing.general.smoothing;
         Arc::make_mut(&mut self.smoothing).general = general;

@@ -325,7 +325,7 @@ impl Screen {
         }
     }
 
-    /// Reports a body at rest in `moved`, at its displayed pose `shown`, and in the log for skipped frames.
+    /// Reports a body at rest in `moved`, with its displayed pose, and in the log for skipped frames.
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_index }) = self.bodies.get(key) {
             self.changed_at_rest.push(self.number, key);
@@ -334,7 +334,7 @@ impl Screen {
         }
     }
 
-    /// Reports a body in `moved`, at its displayed pose `shown`. `moved_index` is where it was listed last, perhaps in
+    /// Reports a body in `moved`, with its displayed pose. `moved_index` is where it was listed last, perhaps in
     /// this frame. Returns its index now.
     fn report(&mut self, key: BodyKey, shown: Pose, moved_index: u32) -> u32 {
         self.list_moved(self.moving.len());

@@ -154,7 +154,7 @@ impl Clock {
     }
 
     /// Begins to use the settings and requests of a new frame, and converts the time in the accumulator to the units of
-    /// its rate. While time stands still, rate and stepping stay as they were.
+    /// its rate. While time is stopped, rate and stepping stay as they were.
     fn use_settings(&mut self, settings: &ClockSettings, requests: Requests) {
         let before = self.used;
         let stands_still = settings.stands_still();
