@@ -3,19 +3,13 @@
 #[path = "../../../examples/starts/bevy/src/plugin.rs"]
 mod plugin;
 
-use std::time::Duration;
+mod lift;
 
 use bevy::prelude::*;
-use bevy::time::TimeUpdateStrategy;
 use evenstep::input::{Delivery, InputQueue};
 use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
+use lift::{Lift, Player, height, play};
 use plugin::{BeforeStep, Body, PhysicsPlugin, Simulation};
-
-#[derive(Component)]
-struct Lift;
-
-#[derive(Component)]
-struct Player;
 
 /// Presses of the space bar that no step has read yet.
 #[derive(Resource)]
@@ -71,54 +65,9 @@ fn jump(
     Ok(())
 }
 
-fn height(time: f32) -> f32 {
-    1.0 - time.cos()
-}
-
-/// Runs frames at 144 Hz. Returns how far the centres of the box and of the lift are apart in each, as displayed.
-fn run_frames(app: &mut App, count: u32) -> Vec<f32> {
-    let mut lift = app
-        .world_mut()
-        .query_filtered::<&GlobalTransform, With<Lift>>();
-    let mut player = app
-        .world_mut()
-        .query_filtered::<&GlobalTransform, With<Player>>();
-    let distances = (0..count).map(|_| {
-        app.update();
-        let lift = lift.single(app.world()).expect("there is one lift");
-        let player = player.single(app.world()).expect("there is one player");
-        player.translation().y - lift.translation().y
-    });
-    distances.collect()
-}
-
 #[test]
 fn the_box_rides_evenly_and_jumps() {
-    let mut app = App::new();
-    let frame_time = Duration::from_secs(1) / 144;
-    app.add_plugins((MinimalPlugins, TransformPlugin))
-        .insert_resource(TimeUpdateStrategy::ManualDuration(frame_time))
-        .init_resource::<ButtonInput<KeyCode>>();
-    add_game(&mut app);
-    app.finish();
-    app.cleanup();
-    run_frames(&mut app, 30);
-    let ride = run_frames(&mut app, 300);
-    let (least, most) = bounds(&ride);
+    let (least, most) = play(add_game);
     assert!(least > 0.69 && most < 0.71, "{least} to {most} m");
     assert!(most - least < 1e-4, "{least} to {most} m");
-
-    let keys = |app: &mut App, act: fn(&mut ButtonInput<KeyCode>)| {
-        act(&mut app.world_mut().resource_mut::<ButtonInput<KeyCode>>());
-    };
-    keys(&mut app, |keys| keys.press(KeyCode::Space));
-    run_frames(&mut app, 1);
-    keys(&mut app, |keys| keys.clear());
-    let (_, most) = bounds(&run_frames(&mut app, 200));
-    assert!(most > 1.5, "{most} m");
-}
-
-fn bounds(values: &[f32]) -> (f32, f32) {
-    let least = values.iter().copied().fold(f32::MAX, f32::min);
-    (least, values.iter().copied().fold(f32::MIN, f32::max))
 }
