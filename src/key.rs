@@ -10,11 +10,11 @@ use crate::slots::Slots;
 use rapier::dynamics::RigidBodyHandle;
 
 slotmap::new_key_type! {
-    /// The id of one body for the body's lifetime, in eight bytes, as is an `Option<BodyKey>`.
+    /// The id of one body for the body's lifetime.
     ///
-    /// Once its body has been removed, in whatever way, the key is dead and never refers to a body again. The methods
-    /// of [`Physics`](crate::Physics) then return `None` or an error. A key belongs to the [`Physics`](crate::Physics)
-    /// that created it, and to its copies. In another one it may refer to an unrelated body.
+    /// Once its body has been removed, in whatever way, the key is dead and never refers to a body again. A key belongs
+    /// to the [`Physics`](crate::Physics) that created it, and to its copies. In another one it may refer to an
+    /// unrelated body.
     pub struct BodyKey;
 
     /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the
@@ -32,7 +32,7 @@ pub enum BodyError {
          or the key belongs to another `Physics`"
     )]
     Gone(BodyKey),
-    /// A value is NaN or infinite. Rapier would disable the body and the bodies that it touches.
+    /// A value is NaN or infinite.
     #[error(
         "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
          nothing was changed"
@@ -41,14 +41,13 @@ pub enum BodyError {
     /// A rotation has length zero, so it cannot be normalised.
     #[error("a rotation for the body {0:?} has length zero: give a rotation of unit length")]
     NotARotation(BodyKey),
-    /// The body is not kinematic by position. Only such bodies move to targets.
+    /// The body is not kinematic by position.
     #[error(
         "the body {0:?} is not kinematic by position, and only such a body moves to a target: \
          build it with `kinematic_position_based`, or use `teleport`"
     )]
     NotKinematic(BodyKey),
-    /// The body is a link of a multibody other than its root, or the frame of a soft body. Rapier would undo the change
-    /// in the next step.
+    /// The body is a link of a multibody other than its root, or the frame of a soft body.
     #[error(
         "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
          bodies: move the multibody's root, or the soft body's particles"

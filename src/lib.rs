@@ -6,15 +6,14 @@
     dim2,
     doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,"
 )]
-//! whatever the frame rate, and gives you a smooth pose of every body for each frame. It works with any engine and any
-//! ECS.
+//! whatever the frame rate, and gives you a smooth pose of every body for each frame, with any engine and any ECS.
 //!
 //! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
 #![doc = include_str!("poses.txt")]
-//! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
-//! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
-//! took. It runs the steps that are due, if any, and computes the poses to draw.
+//! A [`Simulation`] holds the state in its field `physics`: Rapier's world and everything else that the next step
+//! depends on. Call [`advance`](Simulation::advance) once per frame with the frame's duration. It runs the steps that
+//! are due, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -52,7 +51,7 @@
 //! | --- | --- |
 //! | the loop | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | rate, pause, speed, long frames | [`Rate`], [`Stepping`], [`time`] |
-//! | bodies, and their state for game logic | [`Physics`], [`Physics::body`] |
+//! | bodies | [`Physics`], [`Physics::body`] |
 //! | a pose to draw | [`Simulation::pose`], [`Simulation::moved`], [`Smoothing`], [`render`] |
 //! | input | [`mod@input`] |
 //! | forces | [`Physics::add_force`] for one step, [`forces`] for lasting ones |
@@ -76,12 +75,11 @@
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
 //!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
-//! - **A frame displays the past:** the moment one step before the simulated time, between the last two states, or the
-//!   last state after [`Physics::pause_after_step`]. Displayed poses never affect the physics.
-//! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
-//!   [`Physics::rapier_mut`], [`Physics::set_gravity`] and others that change all bodies, an assignment, or going back
-//!   in time, and for a copy of the state. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a
-//!   step.
+//! - **A frame displays the past:** the moment one step before the simulated time, between the last two states.
+//!   Displayed poses never affect the physics.
+//! - **Bodies at rest cost nothing in a frame or a step.** A loop visits all bodies only for a copy of the state, and
+//!   once after an assignment, going back in time, or a method that changes all bodies, such as
+//!   [`Physics::rapier_mut`]. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a step.
 //!
 //! # Features
 //! No feature is on by default.
@@ -91,13 +89,13 @@
 //! | `hecs` | `ecs::hecs`: components for the hecs ECS |
 //! | `serde` | states as bytes, `recording`, serde's traits; enables `checksum` |
 //! | `checksum` | [a hash of all bodies](Physics#checksums), a hash of the machine's float functions |
-//! | `enhanced-determinism` | Rapier's feature: the same bits after loading [bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
-//! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
+//! | `enhanced-determinism` | the same bits after loading [bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
+//! | `parallel` | steps on all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations |
 //! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
-//! The guide is in the folder `docs/book` of this package. Its contents are in `docs/book/src/SUMMARY.md`.
+//! The guide is in this package. Its table of contents is `docs/book/src/SUMMARY.md`.
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and hecs are part of this API, so a new major version of one of them means a new major
@@ -178,16 +176,15 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 
 /// Going back in time: limits for what to keep, and errors.
 ///
-/// A simulation keeps nothing unless you call [`keep`](Simulation::keep). [Back in time](Simulation#back-in-time) helps
-/// you choose a method.
+/// A simulation keeps no states unless you call [`keep`](Simulation::keep). [Back in time](Simulation#back-in-time)
+/// helps you choose a method.
 ///
 /// # Resimulated steps
 /// evenstep resimulates steps, not frames: the hooks, or everything from one call of
-/// [`next_step`](Simulation::next_step) to the next. Changes between two frames (a spawn, a teleport, a pending force,
-/// other gravity) are not repeated, so make them in the hooks. Settings of the simulation do not go back, but the
-/// smoothing and correction of single bodies do.
+/// [`next_step`](Simulation::next_step) to the next. Changes between two frames are not repeated, so make them in the
+/// hooks. Settings of the simulation do not go back, but the smoothing and correction of single bodies do.
 ///
-/// Your game's state goes back too if it is among the [`Resources`]. Restore other state yourself, entities with
+/// Your game's state goes back if it is among the [`Resources`]. Restore other state yourself, entities with
 /// [`EntityMap::unmatched`](ecs::EntityMap::unmatched).
 ///
 /// The displayed poses stay the same until the present is reached, and then move [smoothly](Simulation::correction) to
@@ -208,21 +205,21 @@ pub mod rewind {
 /// A saved simulation has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`];
 /// - the events of the last frame and of the last rollback;
-/// - the dropped time of a frame that a panic has left open;
 /// - visual errors and pending calls of [`show_from`](Physics::show_from);
+/// - the dropped time of a frame that a panic has left open;
 /// - the [limits of the past](Simulation::keep), which you have to set again.
 ///
 /// # Guarantees
 /// The run continues bit for bit with the feature `enhanced-determinism`. Without it, poses, velocities and keys are
-/// the same, but the run may diverge later, because Rapier has tables whose order depends on their history.
+/// the same, but the run may diverge later.
 ///
 /// With soft bodies, a loaded run may diverge whatever the features, because Rapier does not write their complete
-/// state, such as moving shape-matching targets, contact impulses and plastic flow.
+/// state.
 ///
 /// # Untrusted files
 /// Load other people's states only if someone you trust has signed them. The checksum detects accidents, not malice.
-/// evenstep does not check Rapier's trees, islands, contacts and meshes. With these, a forged state can panic in any
-/// call into Rapier, end the process, or take any amount of time and memory.
+/// evenstep does not check Rapier's internal data. A forged state can panic in any call into Rapier, end the process,
+/// or take any amount of time and memory.
 #[cfg(feature = "checksum")]
 pub mod saving {
     pub use crate::bytes::fingerprint;

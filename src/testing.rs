@@ -5,8 +5,8 @@ use rapier::prelude::*;
 
 use crate::{BodyKey, Rate, Simulation};
 
-/// Returns the settings of a random test, with a number of [cases](scenes::cases::scaled). Failed cases are stored beside the
-/// failed cases of the test programs.
+/// Returns the settings of a random test, with a number of [cases](scenes::cases::scaled). Failed cases are stored
+/// beside the failed cases of the test programs.
 pub fn random(usual: u32) -> Config {
     let file = FileFailurePersistence::SourceParallel("tests/proptest-regressions");
     Config {

@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 
 use rapier::math::{Real, SIMD_WIDTH};
 
-/// Returns a hash of what may differ between two machines, to compare before a match. Requires the feature `checksum`.
+/// Returns a hash of what may differ between two machines, to compare before a match.
 ///
 /// It covers the version of Rapier, its features `enhanced-determinism` and `simd8`, and 4,096 values of each float
 /// function except `atan2` that Rapier gets from the C library, or from [`portable_math`](crate::portable_math). Equal

@@ -161,7 +161,7 @@ pub enum LoadError {
         /// The version in the bytes.
         found: u32,
     },
-    /// The state comes from another version of Rapier, so the run would continue differently.
+    /// The state comes from another version of Rapier.
     #[error(
         "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
         found[0], found[1], found[2], rapier::VERSION
@@ -170,7 +170,7 @@ pub enum LoadError {
         /// The major, minor and patch version in the bytes.
         found: [u16; 3],
     },
-    /// The state comes from a build with other features, whose types have other fields.
+    /// The state comes from a build with other features.
     #[error(
         "a saved state of a build with other features of evenstep or Rapier: \
          load it with a build that has the same features"

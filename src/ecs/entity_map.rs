@@ -75,8 +75,7 @@ impl Clone for Synced {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body does not exist, sorted by key, except that entities whose slot another body has taken come
-    /// last.
+    /// Entities whose body does not exist, sorted by key. Those whose slot another body has taken come last.
     pub entities: Vec<E>,
     /// Bodies without an entity, sorted by key.
     pub bodies: Vec<BodyKey>,
@@ -118,8 +117,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         (*recorded == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity, unless another entity has it by now. Call it when the entity is despawned or
-    /// loses its body component, in a hook with the hook's [`Physics`]. A runner removes the body between two steps.
+    /// Removes the body of an entity, unless another entity has it by now. Call it in a hook when the entity is
+    /// despawned or loses its body component. A runner removes the body between two steps.
     pub fn remove_body(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             bodies.remove_for_entities(key);
@@ -140,7 +139,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Forgets and returns the entities whose body was removed. Call it once per frame.
+    /// Forgets and returns the entities whose body was removed.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
         let removed_bodies = self.removed(host.picture_for_entities());
         let mut entities = self.take_replaced();
@@ -161,8 +160,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
-    /// Returns entities without a body and bodies without an entity after a saved state was restored, to despawn and
-    /// spawn them.
+    /// Returns entities without a body and bodies without an entity after a restore, to despawn and spawn them.
     ///
     /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
     /// resimulated step. The next [`moved`](Self::moved) returns every body's pose.

@@ -24,7 +24,7 @@ pub trait Bodies {
 
 /// A type that displays the bodies: a [`Simulation`], a [`Runner`](crate::threads::Runner) or an
 /// [`Overlap`](crate::threads::Overlap), as of its last frame. It cannot be implemented for other types. Use it for
-/// code that draws and plays sounds whatever loop the game runs.
+/// code that draws and plays sounds with any loop.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

@@ -1,7 +1,7 @@
 //! Connections between bodies and the entities of your ECS.
 //!
 //! [`EntityMap`] records which entity has which body, for any ECS. With the feature `hecs`, the module `hecs` has
-//! components, and a world that goes back in time with the bodies.
+//! components and a world for rollbacks.
 
 // Which entity has which body.
 mod entity_map;

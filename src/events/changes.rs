@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::{Event, Events, SharedEvents};
 
 /// The changes of events when steps were resimulated, from
-/// [`Simulation::event_changes`](crate::Simulation::event_changes). Start the effects of new events, and stop those of
-/// retracted events.
+/// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use rapier::geometry::{
 };
 use rapier::math::{Pose, Real, Vector};
 
-/// A contact of two colliders: where they touch, and how fast they move relative to each other.
+/// A contact of two colliders.
 ///
 /// Its world space is that of the frame that displays the event and, in [`Physics::events`](crate::Physics::events), of
 /// the end of the step.
@@ -21,8 +21,8 @@ pub struct Hit {
     /// The direction from the first collider to the second, of unit length.
     pub normal: Vector,
     /// The velocity of the first collider relative to the second at that point, in m/s in world axes: for a
-    /// [`Collision`](super::Collision) before they hit each other, so it does not depend on the restitution; for a
-    /// [`ContactForce`](super::ContactForce) after the step.
+    /// [`Collision`](super::Collision) before they hit each other; for a [`ContactForce`](super::ContactForce) after
+    /// the step.
     pub velocity: Vector,
     origin: Origin,
 }

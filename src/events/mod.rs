@@ -35,8 +35,7 @@ pub(crate) use log::EventLog;
 /// contact:
 /// - A contact that began before you set the flag, before [`Physics::from_rapier`](crate::Physics::from_rapier), or in
 ///   a step that you ran through Rapier has no events.
-/// - If you clear the flag, the stop may be missing. It is then reported right before the next start of the pair, in
-///   the same step.
+/// - If you clear the flag, a missing stop is reported in the step of the pair's next start, right before it.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +56,7 @@ pub struct Collision {
     pub user_data: [u128; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
-    /// Whether the colliders stopped touching because one of them was removed.
+    /// Whether the contact ended because a collider was removed.
     pub removed: bool,
     /// The deepest contact of a start. `None` for a stop, a sensor and soft bodies.
     pub hit: Option<Hit>,
@@ -119,9 +118,6 @@ pub struct Quarantined {
 }
 
 /// A dynamic body that fell asleep or woke up in a step.
-///
-/// A body sleeps once all bodies that it touches have been slow for half a second. One that rests on a moving platform,
-/// or that a force pushes, stays awake.
 ///
 /// Insertion, removal, disabling and a change of the type are no such events. A body that is enabled or dynamic again,
 /// and awake, wakes up.

@@ -29,7 +29,7 @@ impl Wrench {
 ///
 /// The force is computed from the body's state at the start of each step. It keeps the body awake, unless the force and
 /// the torque are exactly zero. A force that is not finite is ignored and [counted](crate::Frame::rejected_forces). For
-/// a formula of your own, call [`add_force`](crate::Physics::add_force) in a hook before each step.
+/// your own formula, call [`add_force`](crate::Physics::add_force) before each step.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;

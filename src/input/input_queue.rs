@@ -8,8 +8,7 @@ use crate::time::Step;
 /// The largest `f32` below one, so that no fraction is rounded up to a whole step.
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
-/// A queue of time-stamped input samples. In each step, [`drain`](Self::drain) returns its samples. Every sample is
-/// delivered once.
+/// A queue of time-stamped input samples. In each step, [`drain`](Self::drain) returns its samples.
 ///
 /// Times are [real time](crate::time::Clock::real_time), to which [`FrameTimer::stamp`](crate::time::FrameTimer::stamp)
 /// converts a host's time stamps.
@@ -33,8 +32,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// - If a hook fails or panics after it has drained the queue, it is called again for that step, and the samples are
 ///   gone.
-/// - A step that is [resimulated](Step::is_resimulated) gets only late samples: with `ByTime` the queued samples from
-///   before the end of the step, with `NextStep` none. For rollback, use a [`TickQueue`](crate::input::TickQueue).
+/// - For rollback, use a [`TickQueue`](crate::input::TickQueue): a [resimulated](Step::is_resimulated) step gets late
+///   samples with `ByTime`, and none with `NextStep`.
 /// - The first step after a pause gets all samples at once, unless you [take](Self::drain_all) them before.
 /// - For a new [`Simulation`](crate::Simulation), clear the queue.
 #[derive(Clone, Debug)]
@@ -59,8 +58,7 @@ pub enum Delivery {
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.
     ///
-    /// This has the least latency, none in a frame with a step (before interpolation's step), but the step depends on
-    /// the frame rate.
+    /// This has the least latency, but the step depends on the frame rate.
     NextStep,
 }
 
@@ -135,12 +133,12 @@ impl<T> InputQueue<T> {
         })
     }
 
-    /// Removes and returns all queued inputs, in the order of pushes, to keep track of buttons in a menu.
+    /// Removes and returns all queued inputs, in the order of pushes.
     pub fn drain_all(&mut self) -> impl Iterator<Item = T> {
         self.waiting.drain(..).map(|(_, input)| input)
     }
 
-    /// Discards all queued samples, for a level restart.
+    /// Discards all queued samples.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }

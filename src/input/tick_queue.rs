@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::time::Step;
 
-/// A queue of input samples that name the tick of their step, for a server, lockstep, a replay, or after a rollback.
-/// Dropped or paused time does not change the step that gets a sample.
+/// A queue of input samples that name the tick of their step. Dropped or paused time does not change the step that gets
+/// a sample.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -108,7 +108,7 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest.
+    /// Adds a sample for the step of `tick`.
     ///
     /// # Errors
     /// [`TickError`], with the sample, if that step or a later one has drained the queue, or if `tick` is more than

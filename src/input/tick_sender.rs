@@ -20,8 +20,7 @@ use std::{iter, mem};
 /// assert_eq!(sent, [(0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "c"), (5, "f")]);
 /// ```
 ///
-/// A sample should say which buttons are down, because a dropped press would be lost and a repeated one would count
-/// twice.
+/// A sample should say which buttons are down, not which were pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickSender<T> {

@@ -57,7 +57,7 @@ impl Physics {
         keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
     }
 
-    /// Inserts a body without a collider, such as an anchor for joints.
+    /// Inserts a body without a collider.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.rapier.insert_body(body);
         self.key_for(handle)
@@ -66,7 +66,7 @@ impl Physics {
     /// Attaches another collider to a body.
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
+    /// [`BodyError::Gone`]
     pub fn insert_collider(
         &mut self,
         key: BodyKey,
@@ -108,9 +108,9 @@ impl Physics {
 
     /// Returns the colliders that touched a body in the last step, in contact or with a sensor, except removed ones.
     ///
-    /// Use it for a state, such as whether a character stands on something, and [`events`](Self::events) for a moment,
-    /// such as a hit. It needs no active events. Rapier finds touches before it moves the bodies of the step. The order
-    /// is that of [collisions](crate::events::Events#order).
+    /// Use it for a state, such as standing on the ground, and [`events`](Self::events) for a moment, such as a hit. It
+    /// needs no active events. Rapier finds touches before it moves the bodies of the step. The order is that of
+    /// [collisions](crate::events::Events#order).
     #[must_use]
     pub fn touching(&self, key: BodyKey) -> Vec<Touch> {
         let PhysicsWorld {
@@ -168,8 +168,8 @@ impl Physics {
         self.world.key_of_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier, unless it has one, and returns it, or `None` if there is
-    /// no such body.
+    /// Gives a key to a body that was inserted through Rapier, and returns the body's key, or `None` if there is no
+    /// such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.world.rapier.bodies.contains(handle) {
             return None;
@@ -184,7 +184,7 @@ impl Physics {
         Some(key)
     }
 
-    /// Gives a key to every body that has none yet, in Rapier's order. It reads all bodies.
+    /// Gives a key to every body that has none, in Rapier's order. It reads all bodies.
     pub fn track_all(&mut self) {
         let World { rapier, keys, .. } = &self.world;
         let handles = rapier.bodies.iter().map(|(handle, _)| handle);
@@ -218,8 +218,7 @@ impl Physics {
 /// # Rapier's world
 ///
 /// # When queries find a change
-/// Queries search a tree of bounding boxes that Rapier updates in each step. In the hook before a step, that is 'the
-/// next step'.
+/// Queries search bounding boxes that Rapier updates in each step. In the hook before a step, that is 'the next step'.
 ///
 /// | change | queries find it |
 /// | --- | --- |
@@ -237,7 +236,7 @@ impl Physics {
     }
 
     /// Returns Rapier's queries with mutable access, for character controllers ([`solve_character_collision_impulses`])
-    /// and vehicles (`update_vehicle`). No body is checked for changes.
+    /// and vehicles (`update_vehicle`).
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
@@ -252,8 +251,7 @@ impl Physics {
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }
 
-    /// Returns Rapier's world, to change joints, parameters and anything else except bodies. No body is checked for
-    /// changes.
+    /// Returns Rapier's world, to change joints, parameters and anything else except bodies.
     ///
     /// Rapier wakes no body when a parameter changes: see [`wake_up_all`](Self::wake_up_all).
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
@@ -261,8 +259,7 @@ impl Physics {
         &mut self.world.rapier
     }
 
-    /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders. No other body
-    /// is checked for changes.
+    /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders.
     ///
     /// A change of another body is displayed once it moves, and its removal only after [`rapier_mut`](Self::rapier_mut)
     /// was used.

@@ -13,14 +13,13 @@ use super::Physics;
 
 /// # Checksums
 ///
-/// Machines that run the same steps exchange a checksum every few ticks. The hash is XXH3 with 64 bits. Requires the
-/// feature `checksum`.
+/// Machines that run the same steps exchange a checksum every few ticks. The hash is XXH3 with 64 bits.
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key: their handles, types,
     /// poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
     ///
     /// Colliders, joints, contacts, damping and mass change it once they change a motion. The call costs about 15 ns
-    /// per body, sleeping or not.
+    /// per body.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);

@@ -109,9 +109,9 @@ impl Physics {
         self.list_woken();
     }
 
-    /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not dynamic
-    /// and are not where the last step left them. It compares with the state after that step, so the result does not
-    /// depend on how often edits were detected since.
+    /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not
+    /// dynamic and are not where the last step left them. It compares with the state after that step, so the result
+    /// does not depend on how often edits were detected since.
     fn renew_contacts(&mut self) {
         let Self {
             world,

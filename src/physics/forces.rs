@@ -138,7 +138,7 @@ impl Physics {
     /// dynamic bodies, soft bodies and the bodies that touch them, except disabled bodies and bodies with a gravity
     /// scale of 0. Rapier's field `gravity` wakes none.
     ///
-    /// A change reads all bodies once. Equal gravity changes nothing.
+    /// Equal gravity changes nothing.
     ///
     /// # Errors
     /// [`VectorError`] if `gravity` is not finite.
@@ -157,7 +157,7 @@ impl Physics {
     }
 
     /// Wakes all sleeping bodies and soft bodies, except disabled ones. Use it after you change a parameter of the
-    /// world. The call reads all bodies once.
+    /// world.
     pub fn wake_up_all(&mut self) {
         self.wake(|body| !body.is_fixed(), |_| true);
     }

@@ -58,14 +58,14 @@ pub(crate) use steps::StepRecord;
 /// | to | use | cost |
 /// | --- | --- | --- |
 /// | read one body | [`body`](Self::body) | none |
-/// | change one body | [`body_mut`](Self::body_mut) | a check of the body in the next frame |
+/// | change one body | [`body_mut`](Self::body_mut) | a check of the body |
 /// | teleport or move one body | [Placing](Self#placing) | the same |
-/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
+/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body |
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
 /// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
-/// | wake bodies after a change of a parameter | [`wake_up_all`](Self::wake_up_all) | a read of every body |
+/// | wake all bodies | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |
 ///
@@ -73,19 +73,17 @@ pub(crate) use steps::StepRecord;
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
 ///
 /// A snapshot holds Rapier's world, tick and time, all that you have set through these methods, the events of the last
-/// step, and the [`Resources`](crate::Resources). It lacks what your game keeps outside of it, Rapier's quarantine
-/// list, and the counters of Rapier's pipeline. A clone in a hook has no current step, and lacks the forces that were
-/// added for it.
+/// step, and the [`Resources`](crate::Resources). It lacks Rapier's quarantine list and the counters of Rapier's
+/// pipeline. A clone in a hook has no current step, and lacks the forces that were added for it.
 ///
 /// An assignment changes tick and time, but no setting. It clears the [past](crate::Simulation#back-in-time) and drops
 /// steps to be resimulated. The next frame's [`moved`](crate::Simulation::moved) and
 /// [`removed`](crate::Simulation::removed) list the differences. Keys of bodies that were inserted after the snapshot
 /// are dead, until the same steps create them again. Taking the value out with `std::mem::take` and putting it back has
-/// no effect. A value that a hook has taken out, and not cloned, still has the hook's step: forces that you add before
-/// you assign it are discarded with that step.
+/// no effect. A value that a hook has taken out still has the hook's step: forces that you add to it are discarded with
+/// that step.
 ///
 /// An assignment in a hook aborts the current step, and the other due steps of the frame continue with the new value.
-/// So a restarted level is the same run at every frame rate.
 pub struct Physics {
     tick: u64,
     time: ExactTime,
@@ -110,8 +108,8 @@ pub struct Physics {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
     pub bodies: Vec<BodyKey>,
-    /// Colliders that may have been changed since the last step, and what their contacts depended on before. It does not
-    /// matter how often edits are detected until the next step.
+    /// Colliders that may have been changed since the last step, and what their contacts depended on before. It does
+    /// not matter how often edits are detected until the next step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     pub colliders: BTreeMap<(u32, u32), ContactParts>,
     /// Bodies that may have been changed since the last step. It does not matter how often edits are detected until the

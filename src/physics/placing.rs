@@ -12,12 +12,12 @@ use super::{Physics, Stage, StepAtHand, VectorError};
 
 /// # Placing
 ///
-/// These methods move bodies without forces. Poses are in world space, and their rotations are normalised.
+/// Poses are in world space, and their rotations are normalised.
 impl Physics {
     /// Teleports a body to a pose without motion in between, and wakes it.
     ///
-    /// The next frame displays the body at that pose. Its velocity does not change. A
-    /// [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
+    /// Its velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move
+    /// with its root.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], [`BodyError::Dependent`] and
@@ -77,9 +77,8 @@ impl Physics {
     /// Moves a body through a portal: its pose and its motion by the same isometry. Wakes it.
     ///
     /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states, the
-    /// [target](Self::set_kinematic_target) and the links of a multibody are moved too, so seen from the exit the
-    /// motion continues without a jump. [Earlier poses](crate::Simulation::pose_at), up to this tick, stay on the entry
-    /// side.
+    /// [target](Self::set_kinematic_target) and the links of a multibody are moved too. [Earlier
+    /// poses](crate::Simulation::pose_at), up to this tick, stay on the entry side.
     ///
     /// # Errors
     /// Like [`teleport`](Self::teleport), and [`BodyError::NotFinite`] if the result is not finite.
@@ -105,25 +104,23 @@ impl Physics {
         Ok(())
     }
 
-    /// Makes `origin`, a point in world space, the new origin of a world so large that f32 is too coarse far from the
-    /// origin.
+    /// Makes `origin`, a point in world space, the new origin, for worlds so large that f32 is too coarse.
     ///
-    /// All positions move by −`origin`, even those of queries, displayed poses, [targets](Self::set_kinematic_target),
-    /// pending forces and the anchors of [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies
-    /// follow in the next step. No velocity changes, and sleeping bodies stay asleep. Move what your game keeps in
-    /// world space by [`Frame::origin_shift`](crate::Frame::origin_shift), and the targets of shape matching.
+    /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the points of
+    /// pending forces and [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the
+    /// next step. No velocity changes, and sleeping bodies stay asleep. Subtract
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps, and from targets of
+    /// shape matching.
     ///
-    /// Call it in a hook. Earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at) then
-    /// keep the coordinates of their ticks. A shift outside of a hook, or in a step that is dropped, discards them.
+    /// Call it in a hook. A shift outside of a hook, or in a step that is dropped, discards earlier
+    /// [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).
     ///
     /// # Cost and precision
-    /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body once, and in the next
-    /// step Rapier finds all contacts again and computes sleeping bodies too. The sleep timer of each awake body starts
-    /// again.
+    /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body, and in the next step
+    /// Rapier finds all contacts again, even of sleeping bodies. Sleep timers of awake bodies start again.
     ///
-    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
-    /// are the same bit for bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
-    /// the larger distance, 0.03 mm at 500 m.
+    /// Positions that are shifted from far out to near the origin are not rounded. Other shifts round to the spacing of
+    /// f32 at the larger distance, 0.03 mm at 500 m.
     ///
     /// # Errors
     /// [`VectorError`] if `origin` is not finite.
@@ -166,12 +163,11 @@ impl Physics {
     /// [`Clock::time_after`](crate::time::Clock::time_after).
     ///
     /// A later target replaces an earlier one. Setting the same target again changes nothing. If the body's position is
-    /// set through Rapier, the rest of the motion starts there. A disabled body waits, and still arrives in time if it
-    /// is enabled before.
+    /// set through Rapier, the rest of the motion starts there. A disabled body waits, and arrives in time if it is
+    /// enabled before.
     ///
     /// # Errors
-    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`] for
-    /// another type of body.
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`], and [`BodyError::NotKinematic`].
     #[doc(alias("move_kinematic", "move_position"))]
     pub fn set_kinematic_target(
         &mut self,

@@ -41,12 +41,11 @@ impl Physics {
     /// Pauses the simulation after the current step: the frame displays exactly this step's state. Use it for a
     /// hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step. Elsewhere it has no effect. Steps that are still due run in the
-    /// first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a state that the hook has
-    /// assigned, a call pauses before its first step.
+    /// Call it in the hook before or after a step. Outside of a hook it has no effect. Steps that are still due run in
+    /// the first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a state that the hook
+    /// has assigned, a call pauses before its first step.
     ///
-    /// The state does not contain a pause: neither a resimulated step nor a copy pauses. To freeze a match on all
-    /// machines, count frozen ticks in its state.
+    /// The state does not contain a pause: neither a resimulated step nor a copy pauses.
     #[doc(alias("pause", "hit_stop"))]
     pub fn pause_after_step(&mut self) {
         self.running.pauses = match self.running.step_at_hand() {

@@ -7,10 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Physics;
 
-/// Your game's values in a simulation's state, such as scores, a random generator or a whole ECS world, at most one of
-/// each type.
+/// Your game's values in a simulation's state, such as a whole ECS world, at most one of each type.
 ///
-/// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
+/// Resources go with the bodies: [back in time](crate::Simulation#back-in-time), into a
 /// [copy](crate::Physics#the-state-as-a-value), to the physics thread. Saved states, recordings and checksums do not
 /// include them.
 ///
@@ -162,7 +161,7 @@ impl Physics {
         &self.resources
     }
 
-    /// Returns a mutable reference to these values, to insert, change and remove them.
+    /// Returns a mutable reference to these values.
     pub fn resources_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }

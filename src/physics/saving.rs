@@ -96,9 +96,9 @@ impl<'de> Deserialize<'de> for Physics {
 
 /// # States as bytes
 ///
-/// A client can [adopt](crate::Simulation::correct) or [assign](Physics#the-state-as-a-value) the state of a server.
-/// For a saved game, use [`Simulation::save`](crate::Simulation::save), which adds the clock. The module
-/// [`saving`](crate::saving) has guarantees and limits.
+/// A client can [adopt](crate::Simulation::correct) or [assign](Physics#the-state-as-a-value) a server's state. For a
+/// saved game, use [`Simulation::save`](crate::Simulation::save), which adds the clock. See [`saving`](crate::saving)
+/// for guarantees and limits.
 ///
 /// The bytes hold what a clone of the state holds, except the [resources](Self::resources) and the events of the last
 /// step. `Physics` also implements serde's traits, for your own format.
@@ -157,8 +157,7 @@ impl Physics {
 /// be rounded differently.
 ///
 /// # Errors
-/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`], because the contents
-/// are not read.
+/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`].
 pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
     read_fingerprint(Physics::layout(), bytes)
 }

@@ -24,10 +24,10 @@ impl Physics {
     }
 
     /// Sets how frames between two steps display a body. With `None` it follows the [general
-    /// setting](crate::Simulation::smoothing) again, whose documentation says when a change takes effect.
+    /// setting](crate::Simulation::smoothing) again. A change takes effect as described there.
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
+    /// [`BodyError::Gone`]
     pub fn set_body_smoothing(
         &mut self,
         key: BodyKey,
@@ -52,7 +52,7 @@ impl Physics {
     /// setting](crate::Simulation::correction) again.
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
+    /// [`BodyError::Gone`]
     pub fn set_body_correction(
         &mut self,
         key: BodyKey,
@@ -64,18 +64,17 @@ impl Physics {
         Ok(())
     }
 
-    /// Displays a body at `pose` in the next frame, from where it moves to its own pose as its visual error
-    /// [decays](Self::set_body_correction). The state does not change.
+    /// Displays a body at `pose` in the first frame that displays this state. From there it moves to its own pose as
+    /// its visual error [decays](Self::set_body_correction).
     ///
-    /// Use it for a body that you have drawn at another pose until now, such as one that is thrown from the player's
-    /// hand. Call it after the edits of the body.
+    /// Use it for a body that you have drawn at another pose, such as one thrown from the player's hand. Call it after
+    /// the edits of the body.
     ///
-    /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error, at any distance.
-    /// With [`Correction::OFF`] the call has no effect. A later teleport cancels the call, and a portal or shift of the
+    /// `pose` is in world space, and its rotation is normalised. It replaces the body's visual error. With
+    /// [`Correction::OFF`] the call has no effect. A later teleport cancels the call, and a portal or shift of the
     /// origin moves `pose` with it.
     ///
-    /// A resimulated step ignores the call, and a clone of the `Physics` does not hold it. It acts in the first frame
-    /// that displays this state, on threads and after an unfinished rollback, too.
+    /// A resimulated step ignores the call, and a clone of the `Physics` does not hold it.
     ///
     /// # Errors
     /// [`BodyError::Gone`], [`BodyError::NotFinite`] and [`BodyError::NotARotation`].

@@ -84,12 +84,12 @@ impl Physics {
 
 /// # Previews
 impl Physics {
-    /// Returns the state after `steps` more steps, such as the path of a thrown ball.
+    /// Returns the state after `steps` more steps.
     ///
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
     /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of
-    /// zero: pass your game's hook, with a clone of an input queue, because a drained sample is gone. Rapier's own hooks
-    /// are not called. In a hook, the copy lacks the forces that the hook has added.
+    /// zero: pass your game's hook, with a clone of an input queue, because a drained sample is gone. Rapier's own
+    /// hooks are not called. In a hook, the copy lacks the forces that the hook has added.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

@@ -42,8 +42,8 @@ pub struct ErrorDecay {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum DecayCurve {
-    /// The error halves in each half-life: fast at first, then slowly. Use it for corrections that may follow each
-    /// other at any time. With zero, the error is gone in the next frame.
+    /// The error halves in each half-life. Use it for corrections that may follow each other at any time. With zero,
+    /// the error is gone in the next frame.
     HalfLife(Duration),
     /// The error shrinks at a constant speed, and is gone after this time. With zero, it is gone in the next frame.
     ///
@@ -72,13 +72,13 @@ impl Correction {
         rotation: ErrorDecay::up_to(std::f32::consts::FRAC_PI_2),
     };
 
-    /// Returns the default with another half-life, for position and rotation.
+    /// Returns the default with another half-life.
     #[must_use]
     pub const fn half_life(half_life: Duration) -> Self {
         Self::DEFAULT.on(DecayCurve::HalfLife(half_life))
     }
 
-    /// Returns the default with errors that are gone after `duration`, for position and rotation.
+    /// Returns the default with errors that are gone after `duration`.
     #[must_use]
     pub const fn linear(duration: Duration) -> Self {
         Self::DEFAULT.on(DecayCurve::Linear(duration))

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 /// The number of values that are kept: enough for a thread that is ahead, and for a rollback.
 const KEPT: usize = 64;
 
-/// A value of your game, interpolated between steps like a body: the light of a lamp, a bone of an animation, a
-/// counter.
+/// A value of your game, interpolated between steps like a body.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -64,9 +63,8 @@ impl<T: Clone> Interpolated<T> {
         self.push(tick, value, false);
     }
 
-    /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for example for a
-    /// teleport. The whole step displays the value at its end. So [teleport](crate::Physics::teleport) its body after
-    /// the step.
+    /// Sets the value like [`set`](Self::set), without interpolation from the previous value, for a teleport. The whole
+    /// step displays the value at its end. So [teleport](crate::Physics::teleport) its body after the step.
     ///
     /// A rollback of several steps forgets their jumps.
     pub fn jump(&mut self, tick: u64, value: T) {
@@ -80,8 +78,7 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value to draw. `tick` and `alpha` come from the [`Frame`](crate::Frame) or the
-    /// [`View`](crate::threads::View). `lerp` interpolates between two values: it returns the first at 0 and the second
-    /// at 1.
+    /// [`View`](crate::threads::View). `lerp(a, b, t)` returns `a` at 0 and `b` at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
         let earlier = self.later.partition_point(|after| after.tick < tick);
         let Some(current) = earlier.checked_sub(1) else {

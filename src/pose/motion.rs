@@ -176,8 +176,8 @@ impl Pair {
         self.previous.is_finite() && self.current.is_finite()
     }
 
-    /// Moves both poses by an isometry of the world. Of the trajectory only the velocities turn, because its centre is in
-    /// the body's frame of reference.
+    /// Moves both poses by an isometry of the world. Of the trajectory only the velocities turn, because its centre is
+    /// in the body's frame of reference.
     pub fn transform(&mut self, by: &Pose) {
         self.previous = by * self.previous;
         self.current = by * self.current;
@@ -339,8 +339,8 @@ impl Motions<'_> {
     }
 }
 
-/// Returns the velocity of a body: zero for a body that is fixed, disabled or asleep, whatever Rapier stores for it, and
-/// for a body whose velocity is not finite, which Rapier is about to disable.
+/// Returns the velocity of a body: zero for a body that is fixed, disabled or asleep, whatever Rapier stores for it,
+/// and for a body whose velocity is not finite, which Rapier is about to disable.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
     let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
     velocity.unwrap_or_default()

@@ -365,8 +365,8 @@ impl Movers {
         }
     }
 
-    /// Replaces the blended poses of bodies with a curved path, among the four from index `start` on. Each turn computes
-    /// all four with the smoothing of one body, and keeps the poses of the bodies with that smoothing.
+    /// Replaces the blended poses of bodies with a curved path, among the four from index `start` on. Each turn
+    /// computes all four with the smoothing of one body, and keeps the poses of the bodies with that smoothing.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
         let mut to_do = *four(&self.may_be_curved, start);
         let trajectories = four(&self.trajectories, start);

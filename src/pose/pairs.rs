@@ -70,7 +70,8 @@ impl Pairs {
         self.places.insert(key, Place::Moving(index));
     }
 
-    /// Returns a copy that shares no list, so that the next step of this state writes to the same memory as the last one.
+    /// Returns a copy that shares no list, so that the next step of this state writes to the same memory as the last
+    /// one.
     pub fn unshared(&self) -> Self {
         let mut copy = self.clone();
         Arc::make_mut(&mut copy.movers);
@@ -262,16 +263,16 @@ impl Pairs {
 }
 
 impl Pairs {
-    /// Reads the poses of all bodies that are about to move, right before a step, when `tick` steps have run. All bodies
-    /// that were awake after the last step are where it left them, except those that were
+    /// Reads the poses of all bodies that are about to move, right before a step, when `tick` steps have run. All
+    /// bodies that were awake after the last step are where it left them, except those that were
     /// [detected](Self::detect_edit) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         let is_curved = |key| settings.of(key) != Smoothing::Interpolate;
         Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
     }
 
-    /// Reads the poses after a step, before which the game may have changed the `edited` bodies. Returns the bodies that
-    /// fell asleep in it or woke up, each with whether it is asleep now.
+    /// Reads the poses after a step, before which the game may have changed the `edited` bodies. Returns the bodies
+    /// that fell asleep in it or woke up, each with whether it is asleep now.
     pub fn end_step(
         &mut self,
         world: &World,

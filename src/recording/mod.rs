@@ -1,7 +1,7 @@
 //! Recorded runs, and replays of them with checks, for crash reports, tests and demos.
 //!
 //! A [`Recorder`] writes a run to any `Write`. A [`Recording`] is read from these bytes, and a [`Replay`] plays it from
-//! any keyframe. [`Recorder`] has a complete program. Requires the feature `serde`.
+//! any keyframe. [`Recorder`] has a complete program.
 
 // The parts of a recording as bytes.
 mod chunk;

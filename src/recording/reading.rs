@@ -46,14 +46,13 @@ impl RecordedRun {
     }
 }
 
-/// How a recording ends. Everything before its end can be played.
+/// How a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum RecordingEnd {
     /// The recorder was [finished](crate::recording::Recorder::finish).
     Complete,
-    /// The recorder was not finished, or the end is missing, as when the disk is full. A damaged length can look like
-    /// this, too.
+    /// The recorder was not finished, or the end is missing. A damaged length can look like this, too.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
@@ -137,7 +136,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.ending
     }
 
-    /// Returns the runs of the recording. A replay plays them one after another.
+    /// Returns the runs of the recording.
     #[must_use]
     pub fn runs(&self) -> &[RecordedRun] {
         &self.runs

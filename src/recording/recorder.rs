@@ -28,15 +28,13 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
-    /// The number of steps between [checksums of the physics](crate::Physics::checksum): 1 by default, which finds the
-    /// first step that differs. With 0 they are written only with the checksums of the bodies.
+    /// The number of steps between [checksums of the physics](crate::Physics::checksum): 1 by default. With 0 they are
+    /// written only with the checksums of the bodies.
     pub check_every: u64,
-    /// The number of steps between checksums of all awake bodies: 1 by default, which finds the bodies in the first
-    /// step that differs. With 0 there are none.
+    /// The number of steps between checksums of all awake bodies: 1 by default. With 0 there are none.
     pub check_bodies_every: u64,
-    /// The number of steps between keyframes, the states from which a replay can begin: 600 by default. With 0, only
-    /// the start of a run has one. A keyframe costs as much as [`Simulation::save`], and is postponed if
-    /// [`SaveError::ChangedSinceStep`] prevents it.
+    /// The number of steps between keyframes: 600 by default. With 0, only the start of a run has one. A keyframe costs
+    /// as much as [`Simulation::save`], and is postponed if [`SaveError::ChangedSinceStep`] prevents it.
     pub keyframe_every: u64,
     /// The maximum number of bytes for all keyframes, without the states at the start of runs: no limit by default.
     /// Towards the limit, keyframes become rarer, and those that do not fit are omitted.
@@ -61,7 +59,7 @@ pub enum RecordError {
     /// The writer failed. Later data can be read only if it wrote nothing of the failed part.
     #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
-    /// The state cannot be written, for example because Rapier panicked in a step.
+    /// The state cannot be written.
     #[error("a state cannot be saved for the recording: the source of this error names the remedy")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, is longer than 4 GiB or not writable in postcard's format.
@@ -172,8 +170,8 @@ impl<W: Write> Recorder<W> {
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
     /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, a step without
-    /// `end_step`, and a frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`] prevents the state,
-    /// frames are omitted until it can be written.
+    /// `end_step`, and a frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`]
+    /// prevents the state, frames are omitted until it can be written.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
@@ -250,7 +248,7 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::StepRan, &check)
     }
 
-    /// Ends the recording, and flushes and returns the writer. A recording without an end can still be replayed.
+    /// Ends the recording, and flushes and returns the writer.
     ///
     /// # Errors
     /// [`RecordError::Io`]

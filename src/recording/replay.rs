@@ -30,7 +30,7 @@ pub enum ReplayError {
         /// The version in the recording.
         found: u32,
     },
-    /// A state in the recording cannot be loaded, for example because it comes from another version of Rapier.
+    /// A state in the recording cannot be loaded.
     #[error("a state of the recording cannot be loaded")]
     State(#[from] LoadError),
     /// The game's part of a state does not have the requested type.
@@ -65,13 +65,11 @@ pub struct Divergence {
     /// The last step whose check failed before a check succeeded, the replay ended, or it continued from another state.
     pub last_tick: u64,
     /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Empty if there is
-    /// no such check, or if something else differs: the clock, a body without a key, or a step that was run in only one
-    /// of the two runs.
+    /// no such check, or if something else differs.
     pub bodies: Vec<BodyKey>,
 }
 
 /// A player of a recording that checks the results, from [`Recording::replay`](crate::recording::Recording::replay).
-/// [`Recorder`](crate::recording::Recorder) has a program.
 ///
 /// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
 /// number of threads and from any keyframe. Otherwise, or with some soft bodies, it may diverge some time after a state
@@ -128,11 +126,11 @@ impl<'r> Replay<'r> {
         Ok(None)
     }
 
-    /// Sets the clock as it was when the next frame was recorded, and returns that frame's time, for
-    /// [`Simulation::begin_frame`] or [`Simulation::advance_with`]. Returns `None` at the end of the run.
+    /// Sets the clock as it was when the next frame was recorded, and returns that frame's time, or `None` at the end
+    /// of the run.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`] if the recording contradicts itself.
+    /// [`ReplayError::Contents`]
     pub fn begin_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -149,8 +147,7 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Returns the input of a step, or `None` if it did not run when it was recorded: its frame ended early, a hook
-    /// failed, or the recording ends before it. End the frame in that case.
+    /// Returns the input of a step, or `None` if it did not run when it was recorded. End the frame in that case.
     ///
     /// # Errors
     /// [`ReplayError::Input`] or [`ReplayError::Contents`].
@@ -184,7 +181,7 @@ impl<'r> Replay<'r> {
     /// it where the recorder's [`end_step`](crate::recording::Recorder::end_step) was called.
     ///
     /// # Errors
-    /// [`ReplayError::Contents`] if the recording contradicts itself.
+    /// [`ReplayError::Contents`]
     pub fn end_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
         match self.peek() {
             // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut

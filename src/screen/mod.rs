@@ -109,7 +109,8 @@ struct Marks {
     /// Whether the next frame reports the body, whatever it displays.
     is_unreported: bool,
     has_error: bool,
-    /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is compared.
+    /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is
+    /// compared.
     moved_index: u32,
 }
 
@@ -144,8 +145,8 @@ const MOST_UNSEEN: usize = 1_000;
 
 /// # Construction
 impl Screen {
-    /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and displayed
-    /// this time, in seconds, and this origin.
+    /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and
+    /// displayed this time, in seconds, and this origin.
     #[cfg(feature = "serde")]
     pub(crate) fn loaded(number: u64, time: f64, alpha: f32, origin: Option<Origin>) -> Self {
         Self {
@@ -165,8 +166,8 @@ impl Screen {
 
 /// # Bodies
 impl Screen {
-    /// Returns where the last frame displayed a body, with its visual error. Before the first frame of a view, returns the
-    /// pose with which that frame will begin.
+    /// Returns where the last frame displayed a body, with its visual error. Before the first frame of a view, returns
+    /// the pose with which that frame will begin.
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {

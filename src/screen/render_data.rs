@@ -9,8 +9,7 @@ use crate::key::BodyKey;
 use super::{Displayed, MovedList, Screen};
 use crate::pose::Movers;
 
-/// A frame's poses for renderers that blend them on the GPU or draw motion vectors. Nothing is computed until you ask
-/// for it.
+/// A frame's poses for renderers that blend them on the GPU or draw motion vectors.
 ///
 /// # Blending on the GPU
 /// Give each body a slot in a buffer on the GPU, and write its pose once. Then in each frame:
@@ -35,7 +34,7 @@ pub struct RenderData<'a> {
 
 /// # Pairs of poses
 impl<'a> RenderData<'a> {
-    /// Returns the bodies that moved, or may have moved, in the displayed step.
+    /// Returns the bodies that may have moved in the displayed step.
     #[must_use]
     pub fn keys(self) -> &'a [BodyKey] {
         self.movers.keys()

@@ -60,8 +60,8 @@ impl Simulation {
         hooks: &mut H,
         frame_time: FrameTime,
     ) -> Result<(), H::Error> {
-        // The hook sees the clock of an assigned state. `begin_frame` does both again, because the hook may assign a state
-        // or open a frame.
+        // The hook sees the clock of an assigned state. `begin_frame` does both again, because the hook may assign a
+        // state or open a frame.
         self.take_over();
         self.interrupt_frame();
         let result = hooks.before_frame(self, frame_time);

@@ -1,5 +1,5 @@
-//! The frame: time goes in, steps run one at a time, and the bodies are displayed. `docs/architecture.md` follows one frame
-//! through this file.
+//! The frame: time goes in, steps run one at a time, and the bodies are displayed. `docs/architecture.md` follows one
+//! frame through this file.
 
 use rapier::pipeline::PhysicsHooks;
 
@@ -105,8 +105,7 @@ impl Simulation {
         self.run_step_with(&())
     }
 
-    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which filter and modify contacts for
-    /// one-way platforms or conveyor belts.
+    /// Runs the step like [`run_step`](Self::run_step), with Rapier's hooks, which filter and modify contacts.
     ///
     /// # Panics
     /// If Rapier or one of these hooks panics.
@@ -125,8 +124,6 @@ impl Simulation {
     }
 
     /// Ends the frame, computes its displayed poses and returns its report.
-    ///
-    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
             span!("show_poses");

@@ -11,8 +11,7 @@ use super::simulation::Simulation;
 
 /// A game's code for each step, for [`Simulation::advance_with`].
 ///
-/// Implement it for a struct that borrows the game, or for the game itself. `&mut H` and `Box<H>` are hooks too, even
-/// of a `dyn Hooks`, and so is a closure in [`BeforeStep`].
+/// `&mut H` and `Box<H>` are hooks too, even of a `dyn Hooks`, and so is a closure in [`BeforeStep`].
 #[diagnostic::on_unimplemented(
     note = "implement `Hooks` for a type of your game, or wrap a closure for each step in `BeforeStep`"
 )]
@@ -24,7 +23,7 @@ pub trait Hooks {
     /// frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
-    /// With an `Overlap`, change the speed between two frames instead.
+    /// With an `Overlap`, change the speed between frames.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].

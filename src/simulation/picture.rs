@@ -52,8 +52,7 @@ impl Simulation {
 
     /// Returns the bodies whose pose differs from that in the previous frame, with their poses, in no particular order.
     ///
-    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
-    /// scene at rest the list is empty.
+    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
@@ -86,10 +85,10 @@ impl Simulation {
         DisplayedWorld::new(world, poses)
     }
 
-    /// Returns the changes since an earlier frame, for a renderer that skipped frames.
+    /// Returns the changes since an earlier frame, for renderers that skip frames.
     ///
-    /// Returns `None` if that frame is too long ago or of another simulation, or if a thread displays this one. Then read the
-    /// [`pose`](Self::pose) of every known body. Bodies without one were removed.
+    /// Returns `None` if that frame is too long ago or of another simulation, or if a thread displays this one. Then
+    /// read the [`pose`](Self::pose) of every known body. Bodies without one were removed.
     #[must_use]
     pub fn changes_since(&self, frame: &Frame) -> Option<FrameChanges<'_>> {
         // If a thread displays the simulation, this screen does not count its frames.
@@ -106,7 +105,7 @@ impl Simulation {
     /// Returns the poses of this frame in the form that shaders need. Ask right after the frame.
     ///
     /// Returns `None` if the state has changed since, in the middle of a [rollback](Self::roll_back), before the first
-    /// frame, and on a thread. Then use the poses of [`moved`](Self::moved).
+    /// frame, and on a thread.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())

@@ -38,7 +38,7 @@ pub struct Frame {
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
-    /// [`Clock::alpha`](crate::time::Clock::alpha). It is 1 in a frame that ended before its last step.
+    /// [`Clock::alpha`](crate::time::Clock::alpha).
     pub alpha: f32,
     /// The displayed simulated time, rounded down to a nanosecond. It goes back only after a
     /// [rewind](crate::Simulation::rewind), an assignment, [`set_overstep`](crate::Simulation::set_overstep), or a
@@ -53,10 +53,10 @@ pub struct Frame {
     /// The number of [forces and impulses](crate::Physics#forces) since the previous frame that were discarded because
     /// time stopped.
     pub forgotten_forces: u64,
-    /// The number of bodies that this frame processed, because they may have moved. All others cost nothing.
+    /// The number of bodies that this frame processed, because they may have moved.
     pub movers: usize,
     /// How far the [origin](crate::Physics::shift_origin) moved since the previous frame, in metres, even back after a
-    /// rollback or a restored state. Subtract it from what you keep in world space, such as a camera.
+    /// rollback or a restored state. Subtract it from what you keep in world space.
     pub origin_shift: Vector,
     /// The first tick of the new steps, and the tick after the last one.
     pub(crate) new_ticks: [u64; 2],
@@ -85,14 +85,13 @@ impl Frame {
 
 /// # Events and reports
 impl Simulation {
-    /// Returns the events that the last frame displayed, for sounds, particles and hit marks. For rules, read
+    /// Returns the events that the last frame displayed, for sounds and effects. For rules, read
     /// [`Physics::events`](crate::Physics::events) after each step.
     ///
-    /// Each event is displayed once: in the first frame whose [tick](Frame::tick) is greater than the event's step, and
-    /// in none if a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays none.
-    /// [`event_changes`](Self::event_changes) lists retracted events that were displayed. No event is displayed twice,
-    /// even if another rollback brings it back. If a hook assigns another state, the events of earlier steps of its frame
-    /// are displayed in none.
+    /// Each event is displayed at most once: in the first frame whose [tick](Frame::tick) is greater than the event's
+    /// step, unless a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays
+    /// none. [`event_changes`](Self::event_changes) lists retracted events that were displayed. If a hook assigns
+    /// another state, the events of earlier steps of its frame are not displayed.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()
@@ -109,8 +108,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the clock, with its time, its settings, and the time dropped so far. While steps are resimulated, it
-    /// stays at the present.
+    /// Returns the clock. While steps are resimulated, it stays at the present.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.steps.clock

@@ -8,8 +8,8 @@ use super::simulation::Simulation;
 
 /// # Resources
 impl Simulation {
-    /// Calls `f` with the simulation and a [resource](crate::Physics::resources), such as an ECS world. Use it once per
-    /// frame, and in hooks [`Physics::resource_scope`](crate::Physics::resource_scope).
+    /// Calls `f` with the simulation and a [resource](crate::Physics::resources). Use it once per frame, and in hooks
+    /// [`Physics::resource_scope`](crate::Physics::resource_scope).
     ///
     /// # Panics
     /// In `f`, everything that copies the state panics: a clone, [`next_step`](Self::next_step) while [states are

@@ -24,8 +24,7 @@ impl Simulation {
     ///
     /// All are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
-    /// state](crate::Physics#the-state-as-a-value) is assigned. A [correction](Self::correct) discards the states of
-    /// other ticks.
+    /// state](crate::Physics#the-state-as-a-value) is assigned.
     #[doc(alias("history", "snapshots"))]
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
@@ -77,7 +76,7 @@ impl Simulation {
     /// no thread.
     ///
     /// # Errors
-    /// [`RewindError`]. Nothing is changed then.
+    /// [`RewindError`]
     ///
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope).

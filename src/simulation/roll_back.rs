@@ -23,8 +23,7 @@ pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The remaining steps are still due. To drop them, [`rewind`](Simulation::rewind) to the tick that
-    /// [`Physics::tick`] returns.
+    /// A hook failed. The remaining steps [stay due](Simulation::roll_back).
     #[error(
         "a hook failed in a resimulated step: the remaining steps are still due; call `rewind` to drop them"
     )]
@@ -32,7 +31,7 @@ pub enum ResimulateError<E> {
 }
 
 /// Why [`Simulation::correct`] failed: the state is of an earlier tick, or of one that an unfinished rollback has not
-/// reached.
+/// reached. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the state has tick {}, but the simulation is at tick {tick}: {}",
@@ -52,11 +51,11 @@ pub struct CorrectError {
 
 /// # Rollback
 impl Simulation {
-    /// Goes back to the state before the step of `tick`, to resimulate the steps since then in your own loop.
+    /// Goes back to the state before the step of `tick`, or an earlier one with an
+    /// [interval](crate::rewind::Kept::interval), to resimulate the steps since then in your own loop.
     /// [`next_step`](Self::next_step) returns these steps before any new one.
     ///
-    /// With an [interval](crate::rewind::Kept::interval), it goes back to the nearest state at or before that tick. The
-    /// call does nothing if the steps from `tick` on are due already. Before the present is reached, it goes back
+    /// The call does nothing if the steps from `tick` on are due already. Before the present is reached, it goes back
     /// further or starts over.
     ///
     /// Within a frame, call it before your game's code for the current step, which `next_step` then returns again. If
@@ -65,7 +64,7 @@ impl Simulation {
     /// steps. The limits of steps per frame do not apply.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`]. Nothing is changed then.
+    /// [`RewindError::NotKept`]
     ///
     /// # Panics
     /// If Rapier [panicked](Self#after-a-panic-of-rapier), and within [`resource_scope`](Self::resource_scope).
@@ -199,7 +198,7 @@ impl Simulation {
     /// the new state lacks.
     ///
     /// # Errors
-    /// [`CorrectError`]. Nothing is changed then.
+    /// [`CorrectError`]
     ///
     /// # Panics
     /// Like [`roll_back`](Self::roll_back), and if Rapier panicked in a step of `state`.

@@ -82,12 +82,10 @@ impl<'de> Deserialize<'de> for Simulation {
 
 /// # States as bytes
 ///
-/// Use bytes for saved games, late players, and to move a match to another process. They require the feature `serde`.
-/// The module [`saving`](crate::saving) says what they hold. [`Simulation`] also implements serde's traits, for your
-/// own format.
+/// The module [`saving`](crate::saving) says what the bytes hold. [`Simulation`] also implements serde's traits, for
+/// your own format.
 impl Simulation {
-    /// Returns the state as bytes, to be read by [`load`](Self::load). Call it after a frame with a step, because
-    /// Rapier writes some changes only after a step has processed them.
+    /// Returns the state as bytes, to be read by [`load`](Self::load). Call it after a frame with a step.
     ///
     /// # Errors
     /// [`SaveError`]

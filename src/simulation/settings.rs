@@ -10,7 +10,7 @@ use super::simulation::Simulation;
 
 /// # Settings of the clock
 ///
-/// They take effect in the next frame, even if you change them within a frame. Read them from [`clock`](Self::clock).
+/// They take effect in the next frame. Read them from [`clock`](Self::clock).
 impl Simulation {
     /// Returns a mutable reference to the clock's settings: rate, speed, stepping and limits.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
@@ -24,8 +24,8 @@ impl Simulation {
         self.steps.clock.pause();
     }
 
-    /// Resumes time in the next frame. A requested [pause](crate::Physics::pause_after_step) that has not begun does not
-    /// begin.
+    /// Resumes time in the next frame. A requested [pause](crate::Physics::pause_after_step) that has not begun does
+    /// not begin.
     pub fn resume(&mut self) {
         self.physics.running.pauses = false;
         self.steps.clock.resume();

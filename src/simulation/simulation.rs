@@ -15,8 +15,8 @@ use super::take_over::Run;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
-/// Insert bodies into the field [`physics`](Self::physics), [`advance`](Self::advance) by the duration of each frame,
-/// and draw the [`pose`](Self::pose) of each body that [`moved`](Self::moved):
+/// Insert bodies into the field [`physics`](Self::physics), [`advance`](Self::advance) in each frame, and draw the
+/// [`pose`](Self::pose) of each body that [`moved`](Self::moved):
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -42,7 +42,7 @@ use super::take_over::Run;
 /// | in a variable next to your game's data | [`advance`](Self::advance) with a closure |
 /// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
 /// | inside your world, as a resource of an ECS | [your own loop](Self#your-own-loop) |
-/// | on another thread, because steps take so long that they cost frames | [`Runner`](crate::threads::Runner), or [`Overlap`](crate::threads::Overlap) for hooks that stay on the game's thread |
+/// | on another thread, because steps take so long that they cost frames | [`threads`](crate::threads) |
 ///
 /// # The order of a step
 /// 1. Kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the `next_position()` of a moving
@@ -84,7 +84,7 @@ pub struct Simulation {
     /// smoothing displays another time, the difference decays by the [correction](Self::correction), whatever its size.
     pub smoothing: Smoothing,
     /// How visual errors decay, unless a body has its own [correction](Physics::set_body_correction). A change takes
-    /// effect in the next frame, even for errors that are already displayed.
+    /// effect in the next frame.
     pub correction: Correction,
     /// The last picture. On a thread, where a view displays the simulation, it is empty.
     pub(super) screen: Screen,

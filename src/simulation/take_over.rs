@@ -9,8 +9,8 @@ use super::past::Past;
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// The loop's knowledge of the state that it runs: a run is a time in which no state was assigned. The loop begins another
-/// run when it takes over an assigned state.
+/// The loop's knowledge of the state that it runs: a run is a time in which no state was assigned. The loop begins
+/// another run when it takes over an assigned state.
 #[derive(Default)]
 pub(super) struct Run {
     /// Identifies the state. A rollback, a rewind or a correction changes it, too.

@@ -1,8 +1,8 @@
 //! Contacts that Rapier would keep although the game has changed what they depend on.
 //!
 //! While two colliders barely move relative to each other, Rapier recycles the contacts of their last full update. It
-//! sees neither a changed material nor another centre of mass, and contacts with a body that is not dynamic are in world
-//! space, whatever happens to the body.
+//! sees neither a changed material nor another centre of mass, and contacts with a body that is not dynamic are in
+//! world space, whatever happens to the body.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::{
@@ -43,8 +43,8 @@ impl World {
         renew(&mut self.rapier.colliders, handle);
     }
 
-    /// Makes Rapier find the contacts of a body's colliders again in the next step, because its centre of mass has changed
-    /// or, for a body that is not dynamic, its position was set.
+    /// Makes Rapier find the contacts of a body's colliders again in the next step, because its centre of mass has
+    /// changed or, for a body that is not dynamic, its position was set.
     pub fn renew_contacts(&mut self, handle: RigidBodyHandle) {
         let attached = self.rapier.bodies.get(handle).map(RigidBody::colliders);
         for collider in attached.unwrap_or_default() {

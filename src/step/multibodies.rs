@@ -79,8 +79,8 @@ impl World {
         body.is_some_and(|body| !body.is_enabled())
     }
 
-    /// Returns the sleeping bodies of the pairs that Rapier tests for contacts with this one, perhaps some of them twice.
-    /// Rapier wakes them when a collider of the body is removed.
+    /// Returns the sleeping bodies of the pairs that Rapier tests for contacts with this one, perhaps some of them
+    /// twice. Rapier wakes them when a collider of the body is removed.
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let PhysicsWorld {
             bodies,

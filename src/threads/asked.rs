@@ -15,8 +15,8 @@ impl<T> Asked<T> {
         Self(Mutex::new(receiver))
     }
 
-    /// Takes the answer, with the number of steps run when it was given. Returns `None` before there is one, after it was
-    /// taken, and forever after a panic.
+    /// Takes the answer, with the number of steps run when it was given. Returns `None` before there is one, after it
+    /// was taken, and forever after a panic.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         lock(&self.0).try_recv().ok()

@@ -24,7 +24,7 @@ pub enum Failure<E> {
         /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
-    /// A question panicked, so it has no answer. Physics continues.
+    /// A question panicked. Physics continues.
     Ask {
         /// The number of steps run.
         tick: u64,
@@ -80,7 +80,7 @@ pub enum SendError<T> {
         "the queue of calls is full: send fewer per frame, or raise `RunnerSettings::call_capacity`"
     )]
     Full(T),
-    /// The last frame found physics [stopped](super::View::is_stopped) after a panic, so nothing would run.
+    /// The last frame found physics [stopped](super::View::is_stopped) after a panic.
     #[error("physics has stopped after a panic: call `recover` before you send more, or `stop`")]
     Stopped(T),
     /// The runner's [`Worker`](super::Worker) was dropped. If the runner has a thread, this is a bug in this crate, and

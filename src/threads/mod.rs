@@ -1,11 +1,10 @@
 //! Physics on another thread, for steps that take so long that they cost frames.
 //!
-//! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread.
+//! - A [`Runner`] steps a simulation by the wall clock. Its hooks run on that thread.
 //! - An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread.
 //!
-//! Both display frames through a [`View`]. In a browser there are no threads: their `new` fails with a
-//! [`StartError`] that returns the simulation. A [`Worker`] runs the steps of a runner without thread and clock, for
-//! tests and for your own scheduler.
+//! Both display frames through a [`View`]. In a browser there are no threads: their `new` fails with a [`StartError`].
+//! A [`Worker`] runs the steps of a runner without thread and clock.
 
 // Settings.
 mod settings;

@@ -24,10 +24,9 @@ use super::view::View;
 use super::wall_clock::{WallClock, run};
 use super::worker::{Call, Message, Removals, Worker};
 
-/// A simulation on a separate thread, stepped by the wall clock.
+/// A simulation on a separate thread, stepped by the wall clock. Its [`Hooks`] run on that thread.
 ///
-/// Use it if steps take so long that they cost frames, and your [`Hooks`] can run on another thread. Frames are
-/// displayed one step and a [slack](RunnerSettings::slack) in the past.
+/// Frames are displayed one step and a [slack](RunnerSettings::slack) in the past.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -64,17 +63,16 @@ use super::worker::{Call, Message, Removals, Worker};
 /// ```
 ///
 /// # What runs where
-/// The [`Hooks`] run on the physics thread. [Calls](Self::call) from your thread run between two steps in the order
-/// sent. [Questions](Self::ask) see the effect of every earlier call. [`Stepping`](crate::Stepping) is ignored, and
-/// [`RunnerSettings::max_lag`] replaces the maximum frame time, the step limit and the budget.
+/// [Calls](Self::call) from your thread run between two steps in the order sent. [Questions](Self::ask) see the effect
+/// of every earlier call. [`Stepping`](crate::Stepping) is ignored, and [`RunnerSettings::max_lag`] replaces the
+/// maximum frame time, the step limit and the budget.
 ///
 /// # Levels
 /// The [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). To load a level with thousands of bodies,
 /// [`stop`](Self::stop) the runner, and create a new one, or use one [`call`](Self::call).
 ///
 /// # Without frames
-/// If you ask for no frame, as a server does, memory and the cost of a step stay constant. Older
-/// [events](RunnerSettings::events) and [removals](Self::lost_removals) are dropped and counted.
+/// If you ask for no frame, as a server does, memory and the cost of a step stay constant.
 ///
 /// # Recording and determinism
 /// Timing decides before which step a call runs. If runs must be equal, send input with its tick, and let the hooks
@@ -154,8 +152,7 @@ where
         Ok(runner)
     }
 
-    /// Creates a runner whose steps a [`Worker`] runs: on a thread of yours, in a browser without threads, or in a
-    /// test. No wall clock is read.
+    /// Creates a runner whose steps a [`Worker`] runs. No wall clock is read.
     ///
     /// Call [`frame_at`](Self::frame_at) instead of [`frame`](Self::frame) and, at the end, [`Worker::stop`] instead of
     /// [`stop`](Self::stop). [`step_cost`](Self::step_cost) stays zero.
@@ -222,7 +219,7 @@ where
             .now()
     }
 
-    /// Sends a function to be called between two steps, for forces, teleports, a pause or a speed.
+    /// Sends a function to be called between two steps.
     ///
     /// # Errors
     /// [`SendError`], with the function.
@@ -303,7 +300,7 @@ where
     /// If none is kept, it continues from the present state or, if Rapier panicked, stays stopped.
     ///
     /// # Errors
-    /// [`SendError`].
+    /// [`SendError`]
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.send(Message::Recover);
         sent.map_err(|error| error.map(drop))?;
@@ -337,8 +334,8 @@ where
         self.view.lost_events()
     }
 
-    /// Returns how many bodies are missing from [`View::removed`] because no frame was computed for more than a hundred
-    /// steps.
+    /// Returns how many bodies are missing from [`View::removed`]. Only bodies that no frame has displayed can be, if
+    /// more than 1,000 were removed while no frame was computed for a hundred steps.
     #[must_use]
     pub fn lost_removals(&self) -> u64 {
         self.view.lost_removals()
@@ -368,7 +365,7 @@ where
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the current step and the calls that were sent, and returns the simulation and the hooks.
+    /// Ends the thread after the current step and the sent calls, and returns the simulation and the hooks.
     ///
     /// In one thread the first frame then skips ahead by the [slack](RunnerSettings::slack).
     ///

@@ -256,8 +256,8 @@ impl<E> View<E> {
     }
 
     /// Returns the bodies that were removed since the previous frame, even those never displayed, unless
-    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. A body that lived only in steps that a
-    /// rollback ran again, and that no frame displayed, is not listed.
+    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. Bodies that lived only in resimulated steps,
+    /// and that no frame displayed, are not listed.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
@@ -332,7 +332,7 @@ impl<E> View<E> {
         self.is_starved
     }
 
-    /// Returns whether physics has stopped because a hook, a call or Rapier panicked. The frames then stay the same,
+    /// Returns whether physics has stopped because of a [panic](super::Failure::Panic). The frames then stay the same,
     /// until [`Runner::recover`](super::Runner::recover).
     #[must_use]
     pub fn is_stopped(&self) -> bool {

@@ -33,7 +33,7 @@ const MOST_UNREAD: usize = 100;
 
 /// The steps of a [`Runner`] that was created [without a thread](Runner::without_thread), run whenever you call it.
 ///
-/// The worker may move to any thread. The result depends only on the passed times and on the order of the calls.
+/// The result depends only on the passed times and on the order of the calls.
 ///
 /// ```
 /// use evenstep::threads::{Runner, RunnerSettings};
@@ -132,7 +132,7 @@ impl<H: Hooks> Worker<H> {
         worker
     }
 
-    /// Returns the simulation, for readings between two calls.
+    /// Returns the simulation.
     #[must_use]
     pub fn simulation(&self) -> &Simulation {
         &self.simulation

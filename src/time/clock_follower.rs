@@ -1,11 +1,10 @@
 //! The speed at which a clock follows another one.
 
-/// A follower of another clock, such as that of music, a video, a server or a headset, through the
+/// A follower of another clock, such as that of music or a server, through the
 /// [speed](crate::time::ClockSettings::set_speed).
 ///
 /// Time never jumps. The speed is 1 + `gain` · `behind`, within the limit, so a distance below `max_change` / `gain`
-/// decays to about a third within 1 / `gain` seconds, and a longer one shrinks by `max_change` per second. With the
-/// default gain, a song whose position advances in buffers of 23 ms is followed within 5 ms of its mean.
+/// decays to about a third within 1 / `gain` seconds, and a longer one shrinks by `max_change` per second.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -25,7 +24,7 @@
 pub struct ClockFollower {
     /// The change of speed per second of distance, in 1/s: 1 by default.
     pub gain: f64,
-    /// The largest change of speed, at most 1: 0.05 by default, which hardly anyone notices.
+    /// The largest change of speed, at most 1: 0.05 by default.
     pub max_change: f64,
     /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default.
     pub max_distance: f64,

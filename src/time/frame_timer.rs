@@ -30,7 +30,7 @@ const SET_BACK: Duration = Duration::from_millis(250);
 ///
 /// # Clocks that go back
 /// A frame whose stamp is earlier than the previous one takes no time. A stamp more than 0.25 s before the latest one
-/// means that the clock was set back: the next frame continues from there.
+/// means that the clock was set back, and the next frame continues from there.
 ///
 /// # Real time
 /// Pass every frame time to the [`Clock`](crate::time::Clock), so that the timer's time is its real time. Create a new
@@ -57,7 +57,7 @@ impl FrameTimer {
         }
     }
 
-    /// Returns the time since the last frame, or zero if the host's clock [went back](Self#clocks-that-go-back).
+    /// Returns the time since the last frame, or zero if the clock [went back](Self#clocks-that-go-back).
     pub fn frame(&mut self, host: Duration) -> Duration {
         let elapsed = self.go_to(host);
         self.now = self.now.saturating_add(elapsed);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC) drifts.
 ///
-/// 60 Hz is right for most games, and 120 or 240 Hz for fast or stiff scenes. Interpolation hides the rate. Below about
-/// 30 Hz, curves get visible corners, unless you use [`Smoothing::Hermite`](crate::Smoothing::Hermite).
+/// 60 Hz is right for most games, and 120 or 240 Hz for fast or stiff scenes. Below about 30 Hz, curves get visible
+/// corners, unless you use [`Smoothing::Hermite`](crate::Smoothing::Hermite).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -44,8 +44,8 @@ impl Rate {
         Self::reduced(steps as u128, seconds as u128)
     }
 
-    /// Returns the rate for steps of this length, such as 62.5 Hz for 16 ms. For 60 Hz, use [`hz`](Self::hz), because a
-    /// step is not a whole number of nanoseconds.
+    /// Returns the rate for steps of this length. For 60 Hz, use [`hz`](Self::hz): a step is not a whole number of
+    /// nanoseconds.
     ///
     /// # Panics
     /// If `step` is zero, or if the rate as a fraction in lowest terms does not fit into two `u32`, as for most steps
@@ -95,7 +95,7 @@ impl Rate {
     }
 
     /// Returns the length of a step, rounded down to a nanosecond, for timers and displays. As a frame time it is too
-    /// short: at 60 Hz no step would be due.
+    /// short for a step to be due.
     #[must_use]
     pub fn period(self) -> Duration {
         duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))

@@ -7,8 +7,7 @@ use super::rate::Rate;
 /// The time in seconds after which a measurement has half its weight.
 const HALF_LIFE: f64 = 0.5;
 
-/// An average of the time that steps take, over about a second, for an overlay, a metric, or
-/// [`Budget::step`](crate::time::Budget::step).
+/// An average of the time that steps take, over about a second, for [`Budget::step`](crate::time::Budget::step).
 ///
 /// This crate reads no clock, so [`record`](Self::record) your measurements, except on a thread:
 /// [`Runner::step_cost`](crate::threads::Runner::step_cost).

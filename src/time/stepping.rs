@@ -15,22 +15,19 @@ pub enum Stepping {
     /// the only strategy whose runs do not depend on the frames.
     #[default]
     Fixed,
-    /// Runs one step of the rate's length in each frame, however long the frame took: for recorded video, tests,
-    /// consoles at a locked rate.
+    /// Runs one step of the rate's length in each frame: for recorded video, tests, and consoles at a locked rate.
     FrameLocked,
     /// Runs one step as long as the frame, for comparisons only. Lower the cap,
     /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), to 1/15 s or less, or Rapier loses contacts.
     Variable,
     /// Runs whole steps of the rate's length, and a shorter one for the rest of the frame, for tools that must display
-    /// the present. A rest of less than a quarter of a step waits for the next frame, because short steps make joints
-    /// and stacks unstable.
+    /// the present. A rest of less than a quarter of a step waits for the next frame.
     SemiFixed,
     /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
     /// interpolation. The difference is discarded.
     ///
-    /// Use it with high rates that are multiples of most displays' rates: a frame at 60 Hz has four steps of 240 Hz,
-    /// even if the timer is 2 ms off. A frame has at least one step, and at most as many as at 30 Hz. On other displays
-    /// the game runs slightly too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates, such as 240 Hz. A frame has at least one
+    /// step, and at most as many as at 30 Hz. On other displays the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

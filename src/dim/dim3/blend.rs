@@ -48,7 +48,7 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 }
 
 /// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from
-/// [`interpolate`]. It is seven times as fast as a loop over Rapier's `Pose3::lerp`.
+/// [`interpolate`].
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -135,8 +135,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     });
 }
 
-/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`. Those of [`write_matrices_3x4`]
-/// are a quarter smaller.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
 /// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes.
 ///

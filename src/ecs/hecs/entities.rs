@@ -17,8 +17,7 @@ use crate::physics::{Colliders, Physics};
 
 use super::components::{Body, Dropped, RenderPose};
 
-/// A record of which entity of a hecs world has which body, for each pair of a world and a
-/// [`Simulation`](crate::Simulation).
+/// A record of which entity of a hecs world has which body of a [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
     pub(super) map: EntityMap<Entity>,
@@ -89,8 +88,7 @@ impl Entities {
     /// Despawns an entity and removes its body, if it has one: at once or, with a `Runner`, between two steps.
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`]. If the entity was despawned through hecs, the next
-    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) removes its body.
+    /// [`EntityError::NoSuchEntity`]
     pub fn despawn(
         &mut self,
         world: &mut World,
@@ -294,12 +292,12 @@ impl Entities {
     /// ```
     ///
     /// # Order
-    /// Rapier's results depend on the order of insertions, so the value must not depend on the frame rate, as the order
-    /// of a query may. Number the entities in the step that spawns them.
+    /// Rapier's results depend on the order of insertions, and the order of a query may depend on the frame rate. So
+    /// number the entities in the step that spawns them.
     ///
     /// # When to call it
-    /// Call it in each step, after your rules have spawned entities. If entities are spawned between frames, call it
-    /// before each frame, too. An entity whose body was removed by its key gets another one after the next
+    /// Call it in each step after your rules have spawned entities, and before each frame if entities are spawned
+    /// between frames. An entity whose body was removed by its key gets another one after the next
     /// [`sync`](Self::sync), or at once if you [`detach`](Self::detach) the body first.
     #[expect(clippy::missing_panics_doc, reason = "entities and bodies exist")]
     pub fn insert_missing<Q: Query, K: Ord>(

@@ -26,14 +26,14 @@
 //!
 //! | change | effect of the next sync |
 //! | --- | --- |
-//! | The entity is despawned through hecs, the world cleared, or the [`Body`] dropped, on any thread | The body is removed, and a [`RenderPose`] that is still on the entity. |
-//! | The [`Body`] is removed from the entity and kept, or passed to `mem::forget` | The [`RenderPose`] is removed. The body is simulated and not displayed. |
-//! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
-//! | It is moved to another entity together with the [`RenderPose`] | The same, once the body moves. |
+//! | The entity is despawned, or the [`Body`] dropped, on any thread | The body and a remaining [`RenderPose`] are removed. |
+//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |
+//! | It is inserted again, into any entity | That entity has the body, and gets a [`RenderPose`]. Its previous body is removed. |
+//! | It is moved to another entity with the [`RenderPose`] | The same, once the body moves. |
 //! | It is inserted into another world | It is not displayed there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
-//! | The entity is taken with `World::take` and spawned again | It is found when its body moves, or when it gets another one. |
+//! | The entity is taken with `World::take` and spawned again | It is found when its body moves or is replaced. |
 //! | Two [`Body`]s are swapped between two syncs, or an entity whose [`Body`] you have removed and kept gets another one | **This is not detected**. Call [`detach`](Entities::detach) or [`attach`](Entities::attach) instead of moving a [`Body`]. |
 //!
 //! The step before which `sync` removes a body depends on the frame rate. For the same run at every frame rate, and
@@ -41,18 +41,17 @@
 //! its end.
 //!
 //! # Physics on a thread
-//! With a [`Runner`], call `runner.frame()` in place of [`Simulation::advance`], and `try_spawn` in place of
-//! [`spawn`](Entities::spawn), because the queue of calls may be full. Spawn a level with thousands of entities while
-//! the runner is stopped.
+//! With a [`Runner`], call `runner.frame()` instead of [`Simulation::advance`], and `try_spawn` instead of
+//! [`spawn`](Entities::spawn). Load [levels](crate::threads::Runner#levels) while the runner is stopped.
 //!
 //! # After a restore
-//! After a saved state was restored, call [`Entities::unmatched`]. Otherwise, the next `sync` removes both components
-//! from the entities whose body is not in the restored value. For a rollback, use a [`RollbackWorld`].
+//! After you restore a saved state, call [`Entities::unmatched`]. Otherwise, the next `sync` removes both components
+//! from entities whose body is missing. For a rollback, use a [`RollbackWorld`].
 //!
 //! # Several worlds and simulations
 //! Create one [`Entities`] for each pair of a world and a simulation. Several simulations may share a world, and
-//! several worlds a simulation and a body. In a world with several [`Entities`], a [`Body`] that you move by hand may
-//! be found only when the body moves, and not if it replaces one of the others.
+//! several worlds a simulation and a body. In a world with several [`Entities`], a [`Body`] that you move may be found
+//! only when the body moves, and not if it replaces one of the others.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, clear the world and create a new [`Entities`], because
 //! keys may be equal.

@@ -36,8 +36,8 @@ use super::entities::Entities;
 /// For [`Entities::sync`], borrow it once per frame with
 /// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
-/// A copy has all entities with their ids, the ids that the next entities will get, all components, and the order in
-/// which queries iterate over them. It lacks entities that are [reserved](World::reserve_entities) but not flushed.
+/// A copy has all entities and components, the ids of the next entities, and the order of queries. It lacks entities
+/// that are [reserved](World::reserve_entities) but not flushed.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,

@@ -23,7 +23,7 @@ thread_local! {
 /// # In each step
 impl Entities {
     /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
-    /// keys. Call this at the end of a hook that may do that, so that it happens in the same step at every frame rate.
+    /// keys. Call it at the end of a hook that may do that.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         for key in self.take_dropped(world, physics.bodies_for_entities()) {
             physics.remove(key);
@@ -38,7 +38,7 @@ impl Entities {
     ///
     /// The cost is proportional to the changes and to the bodies that moved, or to all bodies while steps are
     /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), and after you have
-    /// moved a component yourself.
+    /// moved a component.
     ///
     /// With an [`Overlap`](crate::threads::Overlap), only hooks may spawn and despawn.
     ///

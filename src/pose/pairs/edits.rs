@@ -65,9 +65,9 @@ impl Pairs {
         self.list(key, handle);
     }
 
-    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A body
-    /// that is kinematic by position has none. Its curve would depend on whether its target is set before or after this
-    /// call.
+    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A
+    /// body that is kinematic by position has none. Its curve would depend on whether its target is set before or after
+    /// this call.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
         if self.resting_since(key).is_some() && is_about_to_move(body) && !is_position_based(body) {
             self.list(key, handle);

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::physics::{Physics, StepRecord};
 use crate::pose::{Pairs, StepPaths};
 
-/// Why a simulation cannot go back in time.
+/// Why a simulation cannot go back in time. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
@@ -49,7 +49,7 @@ pub(super) struct Past {
     shifted_from: Option<u64>,
 }
 
-/// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep). The default keeps no states.
+/// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// How many steps a rollback or a rewind can go back: 0, none, by default.
@@ -150,8 +150,8 @@ impl Past {
         self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
-    /// Discards snapshots, poses and entries beyond the limits. `here` is the present tick. Snapshots from `end` on, from
-    /// which a rewind has gone back, do not count.
+    /// Discards snapshots, poses and entries beyond the limits. `here` is the present tick. Snapshots from `end` on,
+    /// from which a rewind has gone back, do not count.
     fn discard_beyond_limits(&mut self, here: u64, end: u64) {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);

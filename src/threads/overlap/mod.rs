@@ -23,8 +23,7 @@ use frames::{Done, Job, run_steps};
 
 /// A simulation whose steps run on another thread while your game draws, with the hooks on the game's thread.
 ///
-/// Use it if steps take so long that they cost frames, and your [`Hooks`] cannot leave their thread. A step starts when
-/// it is due. If it is not done when the next one is due, the game waits for it.
+/// A step starts when it is due. If it is not done when the next one is due, the game waits for it.
 ///
 /// ```
 /// use evenstep::threads::Overlap;

@@ -66,8 +66,7 @@ impl Clock {
         self.requests.tick.unwrap_or(self.tick)
     }
 
-    /// Returns real time, with which [input](crate::input::InputQueue) is stamped: the sum of all frame times, even
-    /// dropped and paused ones.
+    /// Returns [real time](Self#real-and-simulated-time), with which [input](crate::input::InputQueue) is stamped.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.real_time
@@ -111,8 +110,7 @@ impl Clock {
     /// or at speed 0. It is zero only if a [single step](Self::step_once) or a
     /// [postponed](crate::Physics::pause_after_step) step is due.
     ///
-    /// Use it in a loop that draws nothing and sleeps until then, such as a server's, with
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed).
+    /// Use it in a loop that draws nothing and sleeps until then, with [`Stepping::Fixed`](crate::Stepping::Fixed).
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;

@@ -41,8 +41,8 @@ pub use units::SpeedError;
 /// ```
 ///
 /// # Real and simulated time
-/// [`real_time`](Self::real_time) is the sum of all frame times. Simulated [`time`](Self::time) stops in a pause, runs
-/// slower in slow motion, and excludes dropped time.
+/// [`real_time`](Self::real_time) is the sum of all frame times, even dropped and paused ones. Simulated
+/// [`time`](Self::time) stops in a pause, runs slower in slow motion, and excludes dropped time.
 ///
 /// # Long frames
 /// If steps take longer than the time they simulate, each frame would be longer than the previous one. Three
@@ -121,8 +121,8 @@ impl<'de> serde::Deserialize<'de> for Clock {
                 "the due steps of the clock have run",
             ));
         }
-        // With a faster rate, the overstep may be several steps until time passes. A forged number must not hang the game.
-        // Postponed time may be any number of steps.
+        // With a faster rate, the overstep may be several steps until time passes. A forged number must not hang the
+        // game. Postponed time may be any number of steps.
         let most = u128::from(u16::MAX) * units::units_per_step(clock.used.rate);
         clock.overstep = clock.overstep.min(most);
         Ok(clock)

@@ -50,7 +50,7 @@ impl ClockSettings {
     }
 
     /// Sets the number of steps per second. Ticks continue, and the overstep is kept. Another rate is another run, so
-    /// for slow motion use [`set_speed`](Self::set_speed). Until the next step the last state is displayed.
+    /// for slow motion use [`set_speed`](Self::set_speed).
     #[doc(alias("set_timestep", "fixed_timestep"))]
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
@@ -62,8 +62,7 @@ impl ClockSettings {
         self.stepping
     }
 
-    /// Sets how elapsed time becomes steps. The time in the accumulator is kept. Until the next step the last state is
-    /// displayed.
+    /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
     pub fn set_stepping(&mut self, stepping: Stepping) {
         self.stepping = stepping;
     }
@@ -88,14 +87,14 @@ impl ClockSettings {
         self.speed.into()
     }
 
-    /// Sets the speed of simulated time: 0 stops time, 0.1 is slow motion, 4 is fast motion. With [`Stepping::Fixed`]
-    /// no step changes its length, so a run in slow motion is the same run.
+    /// Sets the speed of simulated time: 0 stops it, 0.1 is slow motion, 4 is fast motion. With [`Stepping::Fixed`] no
+    /// step changes its length, so a run in slow motion is the same run.
     ///
     /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact.
     /// For fast-forward, also [limit](Self::set_max_steps_per_frame) the steps of a frame.
     ///
     /// # Errors
-    /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
+    /// [`SpeedError`] if the speed is negative, above 1000 or not finite.
     #[doc(alias("time_scale", "slow_motion", "fast_forward"))]
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         self.speed = speed.try_into()?;

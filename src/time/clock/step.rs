@@ -71,7 +71,7 @@ pub struct Dropped {
     pub uncounted: Duration,
     /// Time by which those steps exceeded the elapsed time.
     pub overcounted: Duration,
-    /// Steps that were still due when the frame ended early, through an error, a panic or the game's decision.
+    /// Steps that were still due when the frame ended early.
     pub aborted: u64,
 }
 

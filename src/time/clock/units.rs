@@ -179,7 +179,7 @@ pub enum SpeedError {
     /// The speed is NaN or infinite.
     #[error("the speed {0} is not finite: give one from 0 to 1000")]
     NotFinite(f64),
-    /// The speed is below zero. Time does not run backwards.
+    /// The speed is below zero.
     #[error("the speed {0} is negative: 0 stops time, and `Simulation::rewind` goes back")]
     Negative(f64),
     /// The speed is above 1000.

@@ -53,7 +53,7 @@ pub enum FilterError {
     /// The display's period is zero.
     #[error("the display's period is zero: give the time between its frames, 16.667 ms at 60 Hz")]
     ZeroPeriod,
-    /// The tolerance is half a period or more, so every time would snap.
+    /// The tolerance is half a period or more.
     #[error(
         "the tolerance {tolerance:?} is too large for the period {period:?}: give less than half the period"
     )]
@@ -74,8 +74,7 @@ impl FrameFilter {
     ///
     /// A frame is as many periods as the sum of all frame times says, within `tolerance`. After frames that fit, a time
     /// between one and two periods is one period, timed late. Anything else is returned as measured, with the carried
-    /// time. The carried time is always less than a period. If it is over a twentieth of one, a part of it is added in
-    /// each frame.
+    /// time, which is always less than a period.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -93,11 +92,10 @@ impl FrameFilter {
     }
 
     /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
-    /// display, as in a browser.
+    /// display.
     ///
-    /// If seven in eight of the last 64 frames are whole periods of a display, it [snaps](Self::snapping). If more than
-    /// one in twenty is zero, because the timer is coarser than the display, it [averages](Self::averaging). Otherwise,
-    /// it returns the measured times.
+    /// If most frames are whole periods of a display, it [snaps](Self::snapping). If the timer is coarser than the
+    /// display, it [averages](Self::averaging). Otherwise, it returns the measured times.
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))
@@ -106,8 +104,7 @@ impl FrameFilter {
     /// Creates a filter that averages over the last `frames` frames, at 32 bytes each.
     ///
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two, so most of a hitch is returned at once. A typical frame is the median of the frames that took any
-    /// time.
+    /// at most two. A typical frame is the median of the frames that took any time.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`]
