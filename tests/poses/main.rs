@@ -1,7 +1,7 @@
 //! Displayed poses: smooth, exact at both ends of a step, and listed in `moved` and `removed` when they change.
 //!
 //! Runs the closure form and the pull form in 3D and in 2D, `Overlap` in `picture`, and `Overlap` and `Runner` in
-//! `interpolated`. The random games of `laws/display` compare every pose. `tests/threads` compares those of
+//! `interpolated`. The random games of `laws/random/display` compare every pose. `tests/threads` compares those of
 //! `Overlap` and `Runner`.
 //! One case: `cargo test --all-features --test poses smoothing::hermite::`.
 
