@@ -11,9 +11,9 @@
 //! The packages `evenstep` and `evenstep2d`, for Rapier 3D and 2D, are both imported as `evenstep`.
 //!
 #![doc = include_str!("poses.txt")]
-//! A [`Simulation`] holds the state in its field `physics`: Rapier's world and everything else that the next step
-//! depends on. Call [`advance`](Simulation::advance) once per frame with the frame's duration. It runs the steps that
-//! are due, and computes the poses to draw.
+//! A [`Simulation`] holds the state in its field `physics`: Rapier's world and everything else that one step passes to
+//! the next. Call [`advance`](Simulation::advance) once per frame with the frame's duration. It runs the steps that are
+//! due, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -98,8 +98,8 @@
 //! The guide is in this package. Its table of contents is `docs/book/src/SUMMARY.md`.
 //!
 //! # Versions
-//! Types of Rapier, nalgebra and hecs are part of this API, so a new major version of one of them means a new major
-//! version of this crate.
+//! Types of Rapier, nalgebra and hecs are part of this API, so a breaking version of one of them, such as Rapier
+//! 0.37, means a breaking version of this crate.
 //!
 //! [`time_until_sleep`]: rapier::dynamics::RigidBodyActivation::time_until_sleep
 
@@ -147,7 +147,7 @@ mod bytes;
 mod pose;
 // The poses that frames display.
 mod screen;
-// The game's values, and everything else that the next step depends on.
+// The game's values, and everything else that one step passes to the next.
 mod physics;
 // The order of time, steps and poses in a frame.
 mod simulation;

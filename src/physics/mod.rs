@@ -1,4 +1,4 @@
-//! Everything that the next step depends on, as a value.
+//! Everything that one step passes to the next, as a value.
 
 // The methods of `Physics` have the same order in its documentation as these modules: what most games need is first.
 
@@ -50,7 +50,7 @@ pub use resources::Resources;
 pub(crate) use running::{PastEdits, Running, Stage, StepAtHand};
 pub(crate) use steps::StepRecord;
 
-/// The state of a simulation: Rapier's world, and everything else that the next step depends on.
+/// The state of a simulation: Rapier's world, and everything else that one step passes to the next.
 ///
 /// A [`Simulation`](crate::Simulation) holds it in its field `physics`, and hooks get it for each step.
 ///

@@ -33,7 +33,7 @@ use super::Physics;
 ///
 /// To use a value together with the physics, call [`Physics::resource_scope`](crate::Physics::resource_scope).
 ///
-/// While states are kept, each step clones all values once. Share a large value that seldom changes in an `Arc`.
+/// Each kept state clones all values. Share a large value that seldom changes in an `Arc`.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 

@@ -65,7 +65,7 @@ impl Simulation {
         self.known_past().map_or(0, Past::bytes)
     }
 
-    /// Goes back to the state before the step of `tick` and stays there. The next frame displays that state.
+    /// Goes back to the state before the step of `tick` and stays there. The next frame jumps there.
     ///
     /// Until the next step you can go forwards again. Real time, settings and overstep do not change. Steps that are
     /// still to be resimulated are dropped. Outside of a frame, you can go to the present tick even if it is not kept,

@@ -61,7 +61,7 @@ use super::take_over::Run;
 /// ticks. After you assign a simulation, frames report changes since the *clone*, so a renderer has to write all poses
 /// once.
 pub struct Simulation {
-    /// Everything that the next step depends on, as a [value](crate::Physics#the-state-as-a-value) that you can copy
+    /// Everything that one step passes to the next, as a [value](crate::Physics#the-state-as-a-value) that you can copy
     /// and assign.
     pub physics: Physics,
     pub(super) run: Run,

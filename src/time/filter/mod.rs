@@ -15,7 +15,7 @@ use averaging::{Averaging, Snapping};
 /// the display.
 ///
 /// It carries the difference over, so that no time is lost or added in the long run. Use it where you see jitter, not
-/// by default, because it adapts to a change of the frame rate a few frames late.
+/// by default, because it adapts late to a change of the frame rate.
 ///
 /// ```
 /// use evenstep::time::FrameFilter;
@@ -91,7 +91,7 @@ impl FrameFilter {
         ))))
     }
 
-    /// Creates a filter that adapts to the timer and the display within two seconds, for games that do not know their
+    /// Creates a filter that adapts to the timer and the display within three seconds, for games that do not know their
     /// display.
     ///
     /// If most frames are whole periods of a display, it [snaps](Self::snapping). If the timer is coarser than the
