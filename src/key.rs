@@ -12,9 +12,9 @@ use rapier::dynamics::RigidBodyHandle;
 slotmap::new_key_type! {
     /// The id of one body for the body's lifetime.
     ///
-    /// Once its body has been removed, in whatever way, the key is dead and never refers to a body again. A key belongs
-    /// to the [`Physics`](crate::Physics) that created it, and to its copies. In another one it may refer to an
-    /// unrelated body.
+    /// Once its body has been removed, in whatever way, the key is dead, and refers to a body again only after going
+    /// back in time. A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another
+    /// one it may refer to an unrelated body.
     pub struct BodyKey;
 
     /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the

@@ -204,7 +204,7 @@ pub mod rewind {
 /// # Contents of a saved state
 /// A saved simulation has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`];
-/// - the events of the last frame and of the last rollback;
+/// - the displayed poses, which the next frame computes, and the events of the last frame and of the last rollback;
 /// - visual errors and pending calls of [`show_from`](Physics::show_from);
 /// - the dropped time of a frame that a panic has left open;
 /// - the [limits of the past](Simulation::keep), which you have to set again.

@@ -51,8 +51,8 @@ pub enum Smoothing {
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
     /// latency.
     ///
-    /// Under an acceleration a, a body is off by at most a · dt² from the next state, or 1.7 mm for free fall at 60 Hz.
-    /// At a contact it is off by up to |v| · dt, and then jumps back. A preview has the right contacts too: see
+    /// Under an acceleration a, a body is off by less than a · dt² from the next state: by 1.7 mm in free fall at 60
+    /// Hz. At a contact it is off by up to |v| · dt, and then jumps back. A preview has the right contacts too: see
     /// `docs/book/src/recipes-players.md`.
     Extrapolate,
     /// Displays the last state. This is not smooth, unless the display has one frame per step.

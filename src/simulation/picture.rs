@@ -104,8 +104,8 @@ impl Simulation {
 
     /// Returns the poses of this frame in the form that shaders need. Ask right after the frame.
     ///
-    /// Returns `None` if bodies or poses have changed since, in the middle of a [rollback](Self::roll_back), before the
-    /// first frame, and on a thread.
+    /// Returns `None` after a later step, teleport or insertion, in the middle of a [rollback](Self::roll_back), before
+    /// the first frame, and on a thread.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())

@@ -20,7 +20,7 @@ use super::simulation::Simulation;
 /// | `end_frame` while steps are due | The same, and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They [stay due](crate::Simulation::roll_back). |
 /// | `run_step` without `next_step`, or after another physics was assigned | It returns `false`. Likewise, `next_step` returns the same step again, and `end_frame` the last report. |
-/// | the same call is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
+/// | `begin_frame`, `run_step` or `end_frame` is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
 ///
 /// Forces for a step that does not run are discarded. All other changes stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

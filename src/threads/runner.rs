@@ -354,7 +354,8 @@ where
         self.view.step_cost()
     }
 
-    /// Returns how much real time was dropped, beyond [`RunnerSettings::max_lag`] or by a pause.
+    /// Returns how much real time was dropped, because physics was later than [`RunnerSettings::max_lag`], or by a
+    /// pause.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()

@@ -54,7 +54,8 @@ pub(super) struct Past {
 pub struct Kept {
     /// How many steps a rollback or a rewind can go back: 0, none, by default.
     pub ticks: u64,
-    /// Keep only states whose tick is a multiple of this, at most `ticks`. The default is 1, and 0 counts as 1.
+    /// Keep only the first state, and those whose tick is a multiple of this, at most `ticks`. The default is 1, and 0
+    /// counts as 1.
     ///
     /// An interval divides the memory, and the time that saving adds to a step. A rollback to a tick between two states
     /// resimulates from the earlier one, so repeat in these steps what your game did the first time, and keeps the

@@ -55,7 +55,7 @@ use frames::{Done, Job, run_steps};
 /// bits as in one thread.
 ///
 /// Set a speed or a pause between frames, through [`simulation`](Self::simulation).
-/// [`before_frame`](Hooks::before_frame) runs too late.
+/// [`before_frame`](Hooks::before_frame) may run after the picture has moved on.
 pub struct Overlap {
     simulation: Simulation,
     lent: Lent,

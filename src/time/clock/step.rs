@@ -54,7 +54,8 @@ impl Step {
     }
 }
 
-/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate. A pause drops no time.
+/// The time and steps dropped in a frame, or in all frames so far, and why. Counts saturate. A pause drops no time,
+/// except the lag of a [`Runner`](crate::threads::Runner).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
