@@ -26,7 +26,8 @@ slotmap::new_key_type! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// No body has this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
+    /// No body has this key: it was removed or is not inserted yet, or the key belongs to another
+    /// [`Physics`](crate::Physics).
     #[error(
         "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
          or the key belongs to another `Physics`"

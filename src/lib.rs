@@ -73,13 +73,15 @@
 //! | where the time goes | [`Frame`], and spans with the feature `tracing` |
 //!
 //! # Guarantees
-//! - **The same steps at every frame rate.** Two runs of one build on one machine whose hooks do the same at each tick
-//!   end with the same bits. Across machines, this requires the feature `enhanced-determinism` and [`portable_math`].
-//! - **A frame displays the past:** the moment one step before the simulated time, between the last two states.
-//!   Displayed poses never affect the physics.
-//! - **Bodies at rest cost nothing in a frame or a step.** A loop visits all bodies only for a copy of the state, and
-//!   once after an assignment, going back in time, or a method that changes all bodies, such as
-//!   [`Physics::rapier_mut`]. A body's [`time_until_sleep`], 0.5 s by default, has to be longer than a step.
+//! - **The same steps at every frame rate.** Two runs of one build on one machine, at one rate and with
+//!   [`Stepping::Fixed`], whose hooks do the same at each tick, end with the same bits. Across machines, this requires
+//!   the feature `enhanced-determinism` and [`portable_math`].
+//! - **By default, a frame displays the past:** the moment one step before the simulated time, between the last two
+//!   states, or a little more on a thread. Displayed poses never affect the physics.
+//! - **Sleeping and fixed bodies cost nothing in a frame or a step.** A loop visits all bodies only in the first frame,
+//!   for a copy of the state, and once after an assignment, going back in time, a dropped step, or a method that
+//!   changes all bodies, such as [`Physics::rapier_mut`]. A body's [`time_until_sleep`], 0.5 s by default, has to be
+//!   longer than a step.
 //!
 //! # Features
 //! No feature is on by default.
@@ -182,7 +184,8 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// # Resimulated steps
 /// evenstep resimulates steps, not frames: the hooks, or everything from one call of
 /// [`next_step`](Simulation::next_step) to the next. Changes between two frames are not repeated, so make them in the
-/// hooks. Settings of the simulation do not go back, but the smoothing and correction of single bodies do.
+/// hooks before and after steps. Settings of the simulation do not go back, but the smoothing and correction of single
+/// bodies do.
 ///
 /// Your game's state goes back if it is among the [`Resources`]. Restore other state yourself, entities with
 /// [`EntityMap::unmatched`](ecs::EntityMap::unmatched).
@@ -204,7 +207,7 @@ pub mod rewind {
 /// # Contents of a saved state
 /// A saved simulation has everything that a [clone](Simulation#a-copy) has, except
 /// - the [`Resources`];
-/// - the displayed poses, which the next frame computes, and the events of the last frame and of the last rollback;
+/// - the displayed poses, which the next frame computes, and the events of the last step, frame and rollback;
 /// - visual errors and pending calls of [`show_from`](Physics::show_from);
 /// - the dropped time of a frame that a panic has left open;
 /// - the [limits of the past](Simulation::keep), which you have to set again.

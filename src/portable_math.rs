@@ -2,9 +2,10 @@
 
 /// Makes the standard library's float functions return the same results on every platform, in the whole program.
 ///
-/// This covers all functions whose last bits the standard library leaves to the platform, such as `sin` and `powf`.
-/// Invoke it once, in your game's `main.rs`, and enable the feature `enhanced-determinism`. Even with it, Rapier calls
-/// the platform's C library for principal axes of inertia, joints, soft bodies and its tree of bounding boxes.
+/// This covers all functions but `powi` whose last bits the standard library leaves to the platform, such as `sin` and
+/// `powf`. Invoke it once, in your game's `main.rs`, and enable the feature `enhanced-determinism`. Even with it,
+/// Rapier calls the platform's C library for principal axes of inertia, joints, soft bodies and its tree of bounding
+/// boxes.
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();

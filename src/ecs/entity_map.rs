@@ -75,7 +75,7 @@ impl Clone for Synced {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body does not exist, sorted by key. Those whose slot another body has taken come last.
+    /// Entities without their body, sorted by key. Those that another entity or body has replaced come last.
     pub entities: Vec<E>,
     /// Bodies without an entity, sorted by key.
     pub bodies: Vec<BodyKey>,
@@ -103,7 +103,7 @@ impl<E> Default for EntityMap<E> {
 
 impl<E: Copy + PartialEq> EntityMap<E> {
     /// Records that the entity has this body from now on. If another entity had it, the next
-    /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null.
+    /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null or dead.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
         self.insert_after(key, entity, None);
     }

@@ -44,7 +44,8 @@ pub trait Bodies {
 /// # draw(&simulation);
 /// ```
 pub trait Host {
-    /// Returns the pose at which to draw a body in this frame, or `None` if there is no such body.
+    /// Returns the pose at which to draw a body in this frame, or `None` if there is no such body or a view has not
+    /// displayed it yet.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 
     /// Returns the bodies whose displayed poses changed since the previous frame.
@@ -56,7 +57,7 @@ pub trait Host {
     /// Returns the events that this frame is the first to display.
     fn events(&self) -> Events;
 
-    /// Returns the number of steps up to the end of the displayed step.
+    /// Returns the tick at the end of the displayed step.
     fn tick(&self) -> u64;
 
     /// Returns the displayed position in that step, from 0 to 1.

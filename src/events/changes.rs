@@ -7,7 +7,7 @@ use super::{Event, Events, SharedEvents};
 /// The changes of events when steps were resimulated, from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
-/// An event is the same in both runs if it has the same tick, kind and pair.
+/// An event is the same in both runs if it has the same tick, kind and pair or body.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {

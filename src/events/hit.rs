@@ -9,7 +9,7 @@ use rapier::math::{Pose, Real, Vector};
 
 /// A contact of two colliders.
 ///
-/// Its world space is that of the frame that displays the event and, in [`Physics::events`](crate::Physics::events), of
+/// In [`Simulation::events`](crate::Simulation::events), its world space is that of the frame, and otherwise that of
 /// the end of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

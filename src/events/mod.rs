@@ -35,7 +35,8 @@ pub(crate) use log::EventLog;
 /// contact:
 /// - A contact that began before you set the flag, before [`Physics::from_rapier`](crate::Physics::from_rapier), or in
 ///   a step that you ran through Rapier has no events.
-/// - If you clear the flag, a missing stop is reported in the step of the pair's next start, right before it.
+/// - If you clear the flag, a missing stop is reported later: right before the pair's next start, or when a contact
+///   ends that began without the flag.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +57,7 @@ pub struct Collision {
     pub user_data: [u128; 2],
     /// Whether one of the colliders is a sensor.
     pub sensor: bool,
-    /// Whether the contact ended because a collider was removed.
+    /// Whether the contact ended because a collider was removed or disabled.
     pub removed: bool,
     /// The deepest contact of a start. `None` for a stop, a sensor and soft bodies.
     pub hit: Option<Hit>,
@@ -106,7 +107,7 @@ pub struct SoftBodyTear {
     pub event: Box<SoftBodyTearEvent>,
 }
 
-/// A body that Rapier disabled because its state became NaN or infinite. It keeps its last finite pose.
+/// A body that Rapier disabled because its state became NaN or infinite. It is displayed at its last finite pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

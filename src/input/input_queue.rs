@@ -34,7 +34,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///   gone.
 /// - For rollback, use a [`TickQueue`](crate::input::TickQueue): a [resimulated](Step::is_resimulated) step gets late
 ///   samples with `ByTime`, and none with `NextStep`.
-/// - The first step after a pause gets all samples at once, unless you [take](Self::drain_all) them before.
+/// - The first step in or after a pause gets all samples at once, unless you [take](Self::drain_all) them before.
 /// - For a new [`Simulation`](crate::Simulation), clear the queue.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -52,8 +52,8 @@ pub struct InputQueue<T> {
 pub enum Delivery {
     /// Delivers a sample to the step whose interval contains its time stamp.
     ///
-    /// The same input goes to the same steps at every frame rate. For an event that is stamped when it is polled, use
-    /// `NextStep`.
+    /// The same input goes to the same steps at every frame rate, unless it is late, its stamp is corrected, or time
+    /// was dropped. For an event that is stamped when it is polled, use `NextStep`.
     #[default]
     ByTime,
     /// Delivers a sample to the first new step after it was pushed.

@@ -46,7 +46,7 @@ pub struct TickQueue<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TickError<T> {
-    /// The step of the sample's tick has already drained the queue.
+    /// The tick is before the queue's [`tick`](TickQueue::tick).
     #[error(
         "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
     )]

@@ -40,7 +40,7 @@ impl Physics {
     }
 
     /// Removes a body with its colliders, joints and force generators, and returns it, or `None` if it was removed
-    /// already. The next step reports that it stopped touching others.
+    /// already. The next step reports that it stopped touching others, as for any collision.
     #[doc(alias = "despawn")]
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
@@ -261,8 +261,8 @@ impl Physics {
 
     /// Returns Rapier's world, to change the bodies of `keys`: their poses, types, masses or colliders.
     ///
-    /// A change of another body is displayed once it moves, and its removal only after [`rapier_mut`](Self::rapier_mut)
-    /// was used.
+    /// A change of another body is displayed once it moves, and its removal mostly after
+    /// [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()

@@ -16,7 +16,7 @@ use super::Physics;
 /// Machines that run the same steps exchange a checksum every few ticks. The hash is XXH3 with 64 bits.
 impl Physics {
     /// Returns a hash of the tick, the simulated time and all bodies, even those without a key: their handles, types,
-    /// poses, velocities, forces and sleep timers, and whether they are enabled and asleep.
+    /// poses, velocities, forces set through Rapier, sleep timers, and whether they are enabled and asleep.
     ///
     /// Colliders, joints, contacts, damping and mass change it once they change a motion. The call costs about 15 ns
     /// per body.

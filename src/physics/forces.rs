@@ -17,7 +17,7 @@ use super::{Physics, Stage};
 /// | --- | --- |
 /// | in the hook before a step | that step; if it does not run, they are discarded |
 /// | in the hook after a step, or in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | the next step, even if a pause comes before it |
-/// | between two frames, or in a frame outside of its steps | the next step. If no time passes in the frame and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
+/// | between two frames, or in a frame outside of its steps | the next step. If time is stopped in the frame and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up, so add them in each step and not in each frame:
 ///

@@ -64,7 +64,7 @@ pub(crate) use steps::StepRecord;
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
-/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
+/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none for bodies |
 /// | wake all bodies | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |
@@ -72,9 +72,10 @@ pub(crate) use steps::StepRecord;
 /// # The state as a value
 /// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit.
 ///
-/// A snapshot holds Rapier's world, tick and time, all that you have set through these methods, the events of the last
-/// step, and the [`Resources`](crate::Resources). It lacks Rapier's quarantine list and the counters of Rapier's
-/// pipeline. A clone in a hook has no current step, and lacks the forces that were added for it.
+/// A snapshot holds Rapier's world, tick and time, all that you have set through these methods except a pause and
+/// `show_from`, the events of the last step, and the [`Resources`](crate::Resources). It lacks Rapier's quarantine list
+/// and the counters of Rapier's pipeline. A clone in the hook before a step has no current step, and lacks the forces
+/// that were added for it.
 ///
 /// An assignment changes tick and time, but no setting. It clears the [past](crate::Simulation#back-in-time) and drops
 /// steps to be resimulated. The next frame's [`moved`](crate::Simulation::moved) and

@@ -14,7 +14,7 @@ use super::{Physics, Stage, StepAtHand, VectorError};
 ///
 /// Poses are in world space, and their rotations are normalised.
 impl Physics {
-    /// Teleports a body to a pose without motion in between, and wakes it.
+    /// Teleports a body to a pose without motion in between, and wakes it if it moves.
     ///
     /// Its velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move
     /// with its root.
@@ -108,12 +108,12 @@ impl Physics {
     ///
     /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the points of
     /// pending forces and [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the
-    /// next step. No velocity changes, and sleeping bodies stay asleep. Subtract
+    /// next step. No velocity changes, and sleeping bodies stay asleep, except soft ones. Subtract
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps, and from targets of
     /// shape matching.
     ///
-    /// Call it in a hook. A shift outside of a hook, or in a step that is dropped, discards earlier
-    /// [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).
+    /// Call it in the hook before or after a step. A shift between steps, or in a step that is dropped, discards
+    /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).
     ///
     /// # Cost and precision
     /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body, and in the next step

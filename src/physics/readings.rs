@@ -9,7 +9,8 @@ use super::{Physics, Stage, StepAtHand};
 
 /// # Events and steps
 impl Physics {
-    /// Returns the events of the last step, even of an earlier frame, or none if Rapier panicked in it.
+    /// Returns the events of the last step, even of an earlier frame, or none if it was loaded or Rapier panicked in
+    /// it.
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)
@@ -38,14 +39,14 @@ impl Physics {
         }
     }
 
-    /// Pauses the simulation after the current step: the frame displays exactly this step's state. Use it for a
-    /// hit-stop, a breakpoint, or a rule that ends the game.
+    /// Pauses the simulation after the current step: the frame, or on a thread a later one, displays exactly this
+    /// step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step. Outside of a hook it has no effect. Steps that are still due run in
-    /// the first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a state that the hook
-    /// has assigned, a call pauses before its first step.
+    /// Call it in the hook before or after a step. Outside of a hook it has no effect. Steps that are still due, except
+    /// single ones, run in the first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a
+    /// state that the hook has assigned, a call pauses before its first step.
     ///
-    /// The state does not contain a pause: neither a resimulated step nor a copy pauses.
+    /// The state does not contain a pause: neither a resimulated step nor a clone of the `Physics` pauses.
     #[doc(alias("pause", "hit_stop"))]
     pub fn pause_after_step(&mut self) {
         self.running.pauses = match self.running.step_at_hand() {

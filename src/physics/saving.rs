@@ -109,7 +109,7 @@ impl Physics {
     /// [`SaveError`]
     ///
     /// # Panics
-    /// Within [`resource_scope`](Physics::resource_scope) of a hook.
+    /// Within [`resource_scope`](Physics::resource_scope) in the hook before a step.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         write(StateType::Physics, Self::layout(), self)
@@ -156,7 +156,8 @@ impl Physics {
 /// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, the run may continue differently here.
 ///
 /// # Errors
-/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::Contents`].
+/// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::OtherType`] and
+/// [`LoadError::Contents`].
 pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
     read_fingerprint(Physics::layout(), bytes)
 }

@@ -89,7 +89,7 @@ impl Physics {
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
     /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of
     /// zero: pass your game's hook, with a clone of an input queue, because a drained sample is gone. Rapier's own
-    /// hooks are not called. In a hook, the copy lacks the forces that the hook has added.
+    /// hooks are not called. In the hook before a step, the copy lacks the forces that the hook has added.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -106,7 +106,7 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier panics, or panicked in an earlier step.
+    /// If Rapier panics, or panicked in an earlier step, and within [`resource_scope`](Self::resource_scope).
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
         let mut copy = self.clone_with(Running {

@@ -42,14 +42,15 @@ pub enum Smoothing {
     /// corner at each state. The body turns about it at a constant rate along the shorter arc.
     #[default]
     Interpolate,
-    /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
+    /// Displays bodies between the last two states, along a curve that has the first and the last velocity of the step
+    /// at its ends.
     ///
     /// Use it at low rates, if corners are visible, and for a body that turns by more than half a turn in a step. It
     /// overshoots contacts a little. The position is a cubic Hermite spline. The rotation follows the first angular
     /// velocity, which fades into the second, and the remaining difference is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
-    /// latency.
+    /// latency, or on a thread that of the slack.
     ///
     /// Under an acceleration a, a body is off by less than a · dt² from the next state: by 1.7 mm in free fall at 60
     /// Hz. At a contact it is off by up to |v| · dt, and then jumps back. A preview has the right contacts too: see

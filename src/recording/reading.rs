@@ -57,7 +57,7 @@ pub enum RecordingEnd {
         /// The number of bytes that can be played.
         at: u64,
     },
-    /// Bytes were changed.
+    /// Bytes were changed or added.
     Damaged {
         /// The number of bytes that can be played.
         at: u64,

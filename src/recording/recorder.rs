@@ -122,8 +122,10 @@ pub enum RecordError {
 ///
 /// # Contents
 /// - At the beginning and in later keyframes, the state as [`Simulation::save`] writes it, and your game's part.
-/// - For each frame, its time and the settings of the clock.
-/// - For each step, its input, which is any serde value, and a checksum of the state after it.
+/// - For each frame, its time and the settings of the clock at its beginning. A `resume` within a frame is not
+///   recorded.
+/// - For each step, its input, which is any value that postcard can write and read, and a checksum of the state after
+///   it.
 ///
 /// Other changes between two frames are not recorded, so make them in a step, from its input, or call
 /// [`new_run`](Self::new_run) after them.

@@ -60,20 +60,19 @@ pub enum ReplayError {
 #[non_exhaustive]
 pub struct Divergence {
     /// The first step whose check failed: with the default [settings](crate::recording::RecorderSettings), the first
-    /// step after which a bit differed.
+    /// step after which a body differed.
     pub tick: u64,
     /// The last step whose check failed before a check succeeded, the replay ended, or it continued from another state.
     pub last_tick: u64,
-    /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Empty if there is
-    /// no such check, or if something else differs.
+    /// The bodies that differed at the first of these checks that found any, sorted by key.
     pub bodies: Vec<BodyKey>,
 }
 
 /// A player of a recording that checks the results, from [`Recording::replay`](crate::recording::Recording::replay).
 ///
-/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, bit for bit, on any
-/// number of threads and from any keyframe. Otherwise, or with some soft bodies, it may diverge some time after a state
-/// is [loaded](crate::saving#guarantees).
+/// With the feature `enhanced-determinism`, a replay by the same program, on a machine with the same fingerprint, is
+/// the recorded run, bit for bit, on any number of threads and from any keyframe. Otherwise, or with some soft bodies,
+/// it may diverge some time after a state is [loaded](crate::saving#guarantees).
 ///
 /// If a check fails, the replay continues. To continue from the recorded state, call [`next_run`](Self::next_run).
 pub struct Replay<'r> {

@@ -16,7 +16,8 @@ impl Simulation {
     ///
     /// # Panics
     /// If Rapier panics, or [panicked](Self#after-a-panic-of-rapier) earlier. After a panic in `before_step`, the next
-    /// call continues the frame without its due steps.
+    /// call continues the frame without its due steps. While [states are kept](Self::keep), also within
+    /// [`resource_scope`](Self::resource_scope).
     #[doc(alias("update", "fixed_update", "step"))]
     pub fn advance(
         &mut self,

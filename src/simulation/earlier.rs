@@ -11,7 +11,8 @@ use super::simulation::Simulation;
 /// # Earlier poses
 impl Simulation {
     /// Returns the pose of a body at an earlier time: the pose that a frame with this [`tick`](crate::Frame::tick) and
-    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error).
+    /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error) and edits
+    /// since the step.
     ///
     /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin, teleport or portal does not
     /// change it. A later change of smoothing, before the next step, does.
@@ -59,8 +60,8 @@ impl Simulation {
     /// ```
     ///
     /// # Limits
-    /// - Shapes, soft bodies, colliders without a body, and the positions of colliders in their bodies are those of the
-    ///   state.
+    /// - Shapes, groups, soft bodies, colliders without a body, and the positions of colliders in their bodies are
+    ///   those of the state.
     /// - A collider is found from its first step on, unless its body is disabled or it is removed before the next step.
     /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
     ///   next step.

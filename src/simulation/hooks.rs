@@ -22,8 +22,8 @@ pub trait Hooks {
     /// Runs before each frame, to pause, change the speed, or roll back. Settings of the clock take effect in this
     /// frame.
     ///
-    /// With a `Runner`, this hook runs before each step, and before a frame without a step that a call makes necessary.
-    /// With an `Overlap`, change the speed between frames.
+    /// With a `Runner`, this hook runs before each step, and before frames without a step, which calls, questions and
+    /// removals cause. With an `Overlap`, change the speed between frames.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].
@@ -57,8 +57,8 @@ pub trait Hooks {
     }
 
     /// Returns Rapier's hooks for the next step: none by default. Called after [`before_step`](Self::before_step).
-    /// Rapier calls them within the step, with an `Overlap` on another thread. For hooks that borrow the game, use
-    /// [`Simulation::run_step_with`].
+    /// Rapier calls them within the step, with an `Overlap` mostly on another thread. For hooks that borrow the game,
+    /// use [`Simulation::run_step_with`].
     fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
         None
     }

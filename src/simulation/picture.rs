@@ -26,8 +26,8 @@ pub struct FrameChanges<'a> {
 
 /// # Poses
 ///
-/// A displayed pose is that of the body's origin, in world space. For physics, use the true state in
-/// [`body`](crate::Physics::body).
+/// A displayed pose is that of the body's origin, in world space. On a thread, a [`View`](crate::threads::View) has the
+/// displayed poses, and the lists here are empty. For physics, use the true state in [`body`](crate::Physics::body).
 ///
 /// The poses of a frame are fixed when it ends, and later changes appear in the next frame. To display edits during a
 /// pause, call [`advance(Duration::ZERO, …)`](Self::advance).
@@ -52,7 +52,7 @@ impl Simulation {
 
     /// Returns the bodies whose pose differs from that in the previous frame, with their poses, in no particular order.
     ///
-    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose.
+    /// A new body is listed in its first frame. A body that falls asleep is listed until its final pose is displayed.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
@@ -104,8 +104,8 @@ impl Simulation {
 
     /// Returns the poses of this frame in the form that shaders need. Ask right after the frame.
     ///
-    /// Returns `None` after a later step, teleport or insertion, in the middle of a [rollback](Self::roll_back), before
-    /// the first frame, and on a thread.
+    /// Returns `None` after a later step, or an edit, insertion or removal of a body, in the middle of a
+    /// [rollback](Self::roll_back), before the first frame, and on a thread.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())

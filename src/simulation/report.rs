@@ -97,7 +97,8 @@ impl Simulation {
         self.screen.events.events()
     }
 
-    /// Returns the report of the last frame or, within a frame, of the frame so far.
+    /// Returns the report of the last frame or, within a frame, of the frame so far, in which the fields that describe
+    /// the picture are still 0.
     #[must_use]
     pub fn frame(&self) -> Frame {
         let frame = self.open_report.unwrap_or(self.frame);

@@ -40,16 +40,17 @@ impl Simulation {
     /// Declares that all inputs before `tick` are known, which makes rollbacks faster and frees memory.
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
-    /// `confirm(6)` and then `resimulate(5, …)`. That rollback keeps a state at `tick`, where the next one begins, and
-    /// the next new step discards older states, but no poses. A lower tick than before changes nothing. A
-    /// [rewind](Self::rewind) to an earlier tick takes it back.
+    /// `confirm(6)` and then `resimulate(5, …)`. If `tick` is before the present, that rollback keeps a state at it,
+    /// where the next one begins, and the next new step discards older states, but no poses. A lower tick than before
+    /// changes nothing. A [rewind](Self::rewind) to an earlier tick takes it back.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over();
         self.run.past.confirm(tick);
     }
 
-    /// Returns the ticks of the kept states. After a [rewind](Self::rewind), until the next step, they include later
-    /// ticks, to which `rewind` can go, and no rollback.
+    /// Returns the range of ticks to which a rollback can go. With an interval or after [`confirm`](Self::confirm), not
+    /// all of their states are kept. After a [rewind](Self::rewind), until the next step, they include later ticks, to
+    /// which `rewind` can go, and no rollback.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.known_past().map_or(0..0, Past::rewindable)
@@ -72,8 +73,8 @@ impl Simulation {
     /// except after a panic of Rapier. After one, you can go back even within the frame.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
-    /// steps, rewind to tick 4 and set it to half a period. This needs [`Stepping::Fixed`](crate::Stepping::Fixed), and
-    /// no thread.
+    /// steps, rewind to tick 4 and set it to half a period. This needs an interval of 1,
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed), and no thread.
     ///
     /// # Errors
     /// [`RewindError`]

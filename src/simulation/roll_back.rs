@@ -51,8 +51,8 @@ pub struct CorrectError {
 
 /// # Rollback
 impl Simulation {
-    /// Goes back to the state before the step of `tick`, or an earlier one with an
-    /// [interval](crate::rewind::Kept::interval), to resimulate the steps since then in your own loop.
+    /// Goes back to the state before the step of `tick`, or an earlier kept one after [`confirm`](Self::confirm) or
+    /// with an [interval](crate::rewind::Kept::interval), to resimulate the steps since then in your own loop.
     /// [`next_step`](Self::next_step) returns these steps before any new one.
     ///
     /// The call does nothing if the steps from `tick` on are due already. Before the present is reached, it goes back
@@ -90,14 +90,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// Resimulates the steps from `tick` to the present, and calls `before_step` before each. No time passes.
+    /// Resimulates the steps from where [`roll_back`](Self::roll_back) goes to the present, and calls `before_step`
+    /// before each. No time passes.
     ///
     /// # Errors
     /// Like [`roll_back`](Self::roll_back).
     ///
     /// # Panics
-    /// Like [`roll_back`](Self::roll_back). After a panic in `before_step`, [`next_step`](Self::next_step) returns the
-    /// remaining steps.
+    /// Like [`roll_back`](Self::roll_back), and if Rapier panics. After a panic in `before_step`,
+    /// [`next_step`](Self::next_step) returns the remaining steps.
     #[doc(alias = "rollback")]
     pub fn resimulate(
         &mut self,
@@ -156,7 +157,7 @@ impl Simulation {
         rollback.map_or(0, |rollback| rollback.remaining() as u64)
     }
 
-    /// Returns how the events changed in the last rollback, until the next one ends.
+    /// Returns how the events changed in the last rollback, until the next one ends or another state is assigned.
     #[must_use]
     pub fn event_changes(&self) -> EventChanges {
         EventChanges::of(&self.run.event_changes)

@@ -78,7 +78,8 @@ pub struct Simulation {
     /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) since_picture: Duration,
     /// How frames display bodies between two steps, unless a body has its own [smoothing](Physics::set_body_smoothing).
-    /// Only [`Stepping::Fixed`](crate::Stepping::Fixed) uses it. With the others, frames display the last state.
+    /// Only [`Stepping::Fixed`](crate::Stepping::Fixed) uses it. With the others, frames of this simulation display the
+    /// last state.
     ///
     /// A change takes effect in the next frame, and between `Interpolate` and `Hermite` with the next step. If the new
     /// smoothing displays another time, the difference decays by the [correction](Self::correction), whatever its size.

@@ -15,14 +15,15 @@ impl<T> Asked<T> {
         Self(Mutex::new(receiver))
     }
 
-    /// Takes the answer, with the number of steps run when it was given. Returns `None` before there is one, after it
-    /// was taken, and forever after a panic.
+    /// Takes the answer, with the tick at which it was given. Returns `None` before there is one, after it was taken,
+    /// and forever after a panic or once the runner has stopped.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         lock(&self.0).try_recv().ok()
     }
 
-    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then.
+    /// Waits for the answer, for at most `most` of real time. Returns `None` if there is no answer by then, and at once
+    /// if there will be none.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         lock(&self.0).recv_timeout(most).ok()

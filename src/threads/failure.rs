@@ -8,8 +8,8 @@ use std::thread::{Builder, JoinHandle};
 /// A failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. Physics continues. Unless it was [`after_step`](crate::Hooks::after_step), the step was not run,
-    /// its time is dropped, and the next step has the same tick.
+    /// A hook failed. Physics continues. Unless it was the [`after_step`](crate::Hooks::after_step) of this step, the
+    /// step was not run, its time is dropped, and the next step has the same tick.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -26,7 +26,7 @@ pub enum Failure<E> {
     },
     /// A question panicked. Physics continues.
     Ask {
-        /// The number of steps run.
+        /// The tick of the next step.
         tick: u64,
         /// The payload of the panic.
         payload: Box<dyn Any + Send>,
@@ -112,8 +112,8 @@ impl<T> SendError<T> {
     }
 }
 
-/// The system starts no thread, as in a browser. Contains the unchanged arguments of
-/// [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new).
+/// The system starts no thread, as in a browser. Contains the unchanged simulation of
+/// [`Runner::new`](super::Runner::new), with its hooks, or of [`Overlap::new`](super::Overlap::new).
 #[derive(thiserror::Error)]
 #[error(
     "the system starts no thread for the physics: step the simulation that this error contains on the game's thread"

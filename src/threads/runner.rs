@@ -64,8 +64,8 @@ use super::worker::{Call, Message, Removals, Worker};
 ///
 /// # What runs where
 /// [Calls](Self::call) from your thread run between two steps in the order sent. [Questions](Self::ask) see the effect
-/// of every earlier call. [`Stepping`](crate::Stepping) is ignored, and [`RunnerSettings::max_lag`] replaces the
-/// maximum frame time, the step limit and the budget.
+/// of every earlier call. Removals of bodies may overtake calls. [`Stepping`](crate::Stepping) is ignored, and
+/// [`RunnerSettings::max_lag`] replaces the maximum frame time, the step limit and the budget.
 ///
 /// # Levels
 /// The [queue](RunnerSettings::call_capacity) limits [`spawn`](Self::spawn). To load a level with thousands of bodies,
@@ -276,7 +276,7 @@ where
     }
 
     /// Asks a question about the simulation, such as a ray cast or a snapshot, answered after the next step, or at once
-    /// in a pause and in slow motion.
+    /// if none is due within a period, as in a pause.
     ///
     /// # Errors
     /// [`SendError`]
@@ -334,8 +334,8 @@ where
         self.view.lost_events()
     }
 
-    /// Returns how many bodies are missing from [`View::removed`]. Only bodies that no frame has displayed can be, if
-    /// more than 1,000 were removed while no frame was computed for a hundred steps.
+    /// Returns how many bodies may be missing from [`View::removed`]. Only bodies that no frame has displayed can be,
+    /// if more than 1,000 were removed while no frame was computed for a hundred steps.
     #[must_use]
     pub fn lost_removals(&self) -> u64 {
         self.view.lost_removals()

@@ -17,8 +17,8 @@ pub struct RunnerSettings {
     // It starved clearly fewer frames only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %. A single
     // long step increased its delay by 1.4 steps for seconds.
     pub slack: f32,
-    /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default, at
-    /// most 65,536.
+    /// The capacity of the queue for [calls](super::Runner::call) and questions: 256 by default, at least 1 and at most
+    /// 65,536.
     pub call_capacity: usize,
     /// The number of steps whose [events](super::View::events) are kept until a frame displays them: 1,000 by default.
     /// Older ones are dropped and [counted](super::Runner::lost_events).

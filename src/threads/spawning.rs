@@ -15,7 +15,7 @@ use super::worker::Call;
 impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
-    /// The body is inserted between two steps. From the next [`sync`](Self::sync) on, the entity has its
+    /// The body is inserted between two steps. From the first [`sync`](Self::sync) after that on, the entity has its
     /// [`Body`](crate::ecs::hecs::Body).
     ///
     /// # Errors

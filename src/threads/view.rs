@@ -302,7 +302,7 @@ impl<E> View<E> {
         Some(last.snapshot.number())
     }
 
-    /// Returns the number of steps run up to the end of the displayed step. It is 0 before the first frame.
+    /// Returns the tick at the end of the displayed step. It is 0 before the first frame.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.displayed.as_ref().map_or(0, |(state, _)| state.tick)
@@ -315,7 +315,7 @@ impl<E> View<E> {
     }
 
     /// Returns the simulated time that this frame displays, rounded to a nanosecond. It goes back only if the
-    /// simulation does. In a pause it runs on to the newest state.
+    /// simulation does, or after an assignment. In a pause it runs on to the newest state.
     ///
     /// The first frame continues from the time that the simulation displayed last. If that is later than the delay
     /// allows, time runs at half speed for a while.
@@ -332,8 +332,8 @@ impl<E> View<E> {
         self.is_starved
     }
 
-    /// Returns whether physics has stopped because of a [panic](super::Failure::Panic). The frames then stay the same,
-    /// until [`Runner::recover`](super::Runner::recover).
+    /// Returns whether physics has stopped because of a [panic](super::Failure::Panic). The frames then run on to the
+    /// newest state, and stay the same, until [`Runner::recover`](super::Runner::recover).
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.mail.is_stopped

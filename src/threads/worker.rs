@@ -144,11 +144,11 @@ impl<H: Hooks> Worker<H> {
         &self.hooks
     }
 
-    /// Handles the runner's messages, and then runs the steps that are due at `now`, at most five. `now` is in the
-    /// simulation's [real time](crate::time::Clock::real_time), and must not go back.
+    /// Handles the runner's messages, and then runs the steps that are due at `now`, in at most five frames. `now` is
+    /// in the simulation's [real time](crate::time::Clock::real_time), and must not go back.
     ///
     /// Returns when to call it again if the runner sends nothing before, which may be a time that has passed. Returns
-    /// `None` in a pause or after a panic, unless mail for the runner has to wait.
+    /// `None` in a pause, at speed 0 or after a panic, unless mail for the runner has to wait.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.fetch();
         self.now = now;

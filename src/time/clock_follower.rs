@@ -26,7 +26,7 @@ pub struct ClockFollower {
     pub gain: f64,
     /// The largest change of speed, at most 1: 0.05 by default.
     pub max_change: f64,
-    /// The distance in seconds from which the follower gives up, and your game jumps: 1 by default.
+    /// The distance in seconds beyond which the follower gives up, and your game jumps: 1 by default.
     pub max_distance: f64,
 }
 

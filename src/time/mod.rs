@@ -2,7 +2,7 @@
 //!
 //! [`Simulation::clock`](crate::Simulation::clock) returns the [`Clock`], and
 //! [`Simulation::clock_settings_mut`](crate::Simulation::clock_settings_mut) its [settings](ClockSettings): rate,
-//! speed, pause, limits. [`FrameTimer`] computes frame times from your clock, and [`FrameFilter`] evens them out.
+//! speed, stepping, limits. [`FrameTimer`] computes frame times from your clock, and [`FrameFilter`] evens them out.
 //! [`StepCost`] averages the cost of steps. [`ClockFollower`] follows the clock of music or of a server.
 
 // Steps per second.

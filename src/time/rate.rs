@@ -94,8 +94,8 @@ impl Rate {
         f64::from(self.seconds) / f64::from(self.steps)
     }
 
-    /// Returns the length of a step, rounded down to a nanosecond, for timers and displays. As a frame time it is too
-    /// short for a step to be due.
+    /// Returns the length of a step, rounded down to a nanosecond, for timers and displays. As a frame time it may be
+    /// too short for a step to be due.
     #[must_use]
     pub fn period(self) -> Duration {
         duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))

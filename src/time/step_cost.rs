@@ -41,7 +41,7 @@ impl StepCost {
     }
 
     /// Returns the fraction of a step's length that running it takes, or `None` if no step has run for a few seconds.
-    /// From 1 on, physics cannot keep up with real time.
+    /// From 1 on, physics cannot keep up with real time at speed 1.
     #[must_use]
     pub fn load(&self, rate: Rate) -> Option<f64> {
         Some(self.step()?.as_secs_f64() / rate.dt_f64())

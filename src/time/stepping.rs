@@ -15,7 +15,8 @@ pub enum Stepping {
     /// the only strategy whose runs do not depend on the frames.
     #[default]
     Fixed,
-    /// Runs one step of the rate's length in each frame: for recorded video, tests, and consoles at a locked rate.
+    /// At speed 1, runs one step of the rate's length in each frame: for recorded video, tests, and consoles at a
+    /// locked rate.
     FrameLocked,
     /// Runs one step as long as the frame, for comparisons only. Lower the cap,
     /// [`max_frame_time`](crate::time::ClockSettings::set_max_frame_time), to 1/15 s or less, or Rapier loses contacts.
@@ -26,8 +27,8 @@ pub enum Stepping {
     /// Runs the frame time divided by the step length, rounded to whole steps, for the least latency without
     /// interpolation. The difference is discarded.
     ///
-    /// Use it with high rates that are multiples of most displays' rates, such as 240 Hz. A frame has at least one
-    /// step, and at most as many as at 30 Hz. On other displays the game runs slightly too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates, such as 240 Hz. At speed 1, a frame has at
+    /// least one step, and at most as many as at 30 Hz. On other displays the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 

@@ -28,7 +28,8 @@ pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 ///
 /// The angle differs from an exact interpolation by less than 3e-7 rad, and the rotation from unit length by less than
 /// 4e-7. No platform float function is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and sin(αθ)/sin θ,
-/// computed with Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
+/// computed for turns of up to 45 degrees with Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for
+/// Computing SLERP*, 2011), and for wider ones in `f64`.
 ///
 /// ```
 /// # use evenstep::render::interpolate;

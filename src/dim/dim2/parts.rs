@@ -18,8 +18,6 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
 
 /// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
 /// of unit length, except for rounding, keeps its bits.
-/// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
-/// of unit length, except for rounding, keeps its bits.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());

@@ -49,8 +49,8 @@ pub enum EntityError {
 }
 
 impl Entities {
-    /// Spawns an entity with a body and your `components`. Until the next [`sync`](Self::sync), its [`RenderPose`] is
-    /// the pose at which the body was inserted.
+    /// Spawns an entity with a body and your `components`. Until a [`sync`](Self::sync) finds another pose, its
+    /// [`RenderPose`] is the pose at which the body was inserted.
     #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
     pub fn spawn(
         &mut self,

@@ -24,7 +24,7 @@
 //! # Case by case
 //! Once per frame, [`sync`](Entities::sync) detects changes that you make without [`Entities`]:
 //!
-//! | change | effect of the next sync |
+//! | change | effect of the first sync after the next frame |
 //! | --- | --- |
 //! | The entity is despawned, or the [`Body`] dropped, on any thread | The body and a remaining [`RenderPose`] are removed. |
 //! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |

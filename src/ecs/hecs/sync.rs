@@ -22,8 +22,8 @@ thread_local! {
 
 /// # In each step
 impl Entities {
-    /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
-    /// keys. Call it at the end of a hook that may do that.
+    /// Removes the bodies of entities that were despawned through hecs or whose [`Body`] was dropped, in the order of
+    /// their keys. Call it at the end of a hook that may do that.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         for key in self.take_dropped(world, physics.bodies_for_entities()) {
             physics.remove(key);
@@ -37,8 +37,8 @@ impl Entities {
     /// module](super#case-by-case). Call it once per frame, after `advance` or `frame`.
     ///
     /// The cost is proportional to the changes and to the bodies that moved, or to all bodies while steps are
-    /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), and after you have
-    /// moved a component.
+    /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), after you have moved a
+    /// component, and while you keep a [`Body`].
     ///
     /// With an [`Overlap`](crate::threads::Overlap), only hooks may spawn and despawn.
     ///

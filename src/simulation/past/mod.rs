@@ -52,7 +52,7 @@ pub(super) struct Past {
 /// The limits of the states and poses that a simulation [keeps](crate::Simulation::keep).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// How many steps a rollback or a rewind can go back: 0, none, by default.
+    /// At least how many steps a rollback or a rewind can go back: 0, none, by default.
     pub ticks: u64,
     /// Keep only the first state, and those whose tick is a multiple of this, at most `ticks`. The default is 1, and 0
     /// counts as 1.
@@ -60,13 +60,13 @@ pub struct Kept {
     /// An interval divides the memory, and the time that saving adds to a step. A rollback to a tick between two states
     /// resimulates from the earlier one, so repeat in these steps what your game did the first time, and keeps the
     /// state at its own tick. [`rewind`](crate::Simulation::rewind) and [`world_at`](crate::Simulation::world_at)
-    /// accept only kept ticks.
+    /// accept only kept ticks and the present.
     pub interval: u64,
     /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
     /// size is an estimate without [resources](crate::Physics::resources).
     pub bytes: usize,
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
-    /// states: two by default and at least. Each further state costs 200 bytes per moving body.
+    /// states: two by default and at least. Each further state costs up to 200 bytes per moving body.
     pub poses: u64,
 }
 

@@ -46,8 +46,9 @@ use frames::{Done, Job, run_steps};
 ///
 /// # Latency
 /// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). Changes in
-/// `after_step` are displayed by the frame that calls it, other changes with the step. So shift the origin there,
-/// together with the camera.
+/// `after_step` are displayed by the frame that calls it, other changes with the step, as long as the rate, the slack
+/// and [`Stepping::Fixed`](crate::Stepping::Fixed) stay. So shift the origin there, and move the camera by
+/// [`View::origin_shift`].
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
@@ -181,8 +182,8 @@ impl Overlap {
         result.map(|()| &self.view)
     }
 
-    /// Sets how much time a step has before a frame waits for it, in steps from 0 to 1: 1 by default. From the next
-    /// step on, results are displayed that much later than in one thread.
+    /// Sets how much time a step has before a frame waits for it, in steps: 1 by default, clamped to 0 to 1, and NaN
+    /// counts as 1. After a short transition, results are displayed that much later than in one thread.
     pub fn set_slack(&mut self, slack: f32) {
         let slack = if slack.is_nan() { 1.0 } else { slack };
         self.view.set_slack(slack.clamp(0.0, 1.0));
@@ -215,7 +216,7 @@ impl Overlap {
     /// The error of a hook. The next call returns the simulation.
     ///
     /// # Panics
-    /// If the step under way or a hook panics. The next call returns the simulation.
+    /// If a step or a hook panics. The next call returns the simulation.
     pub fn simulation<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -230,7 +231,7 @@ impl Overlap {
     /// In one thread the first frame then skips ahead by the [slack](Self::set_slack).
     ///
     /// # Panics
-    /// If the step under way or a hook panics.
+    /// If a step or a hook panics, or Rapier panicked earlier.
     pub fn stop<H: Hooks + ?Sized>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
         let mut result = self.finish(hooks);
         // If a hook has failed, the later frames run as in one thread.

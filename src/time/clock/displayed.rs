@@ -20,7 +20,7 @@ impl Clock {
     /// With [`Stepping::Fixed`](crate::Stepping::Fixed) it is [`overstep`](Self::overstep) as a fraction of a step, and
     /// less than 1. Otherwise, it is 1, as it is until the next step after steps were [aborted](Self::abort_frame) or
     /// [postponed](crate::Physics::pause_after_step), and after a change of the rate or the stepping. Between two steps
-    /// it never falls.
+    /// it falls only after [`set_overstep`](Self::set_overstep).
     #[doc(alias = "overstep_fraction")]
     #[must_use]
     pub fn alpha(&self) -> f32 {
@@ -72,8 +72,8 @@ impl Clock {
         self.real_time
     }
 
-    /// Returns simulated time, rounded down to a nanosecond: the length of all steps so far and of the due steps, plus
-    /// the [overstep](Self::overstep). Within a frame it is the time at the end of the frame.
+    /// Returns simulated time, rounded down to a nanosecond: the length of all steps so far and of the due and
+    /// postponed steps, plus the [overstep](Self::overstep). Within a frame it is the time at the end of the frame.
     #[must_use]
     pub fn time(&self) -> Duration {
         let after_state = self.units_due().saturating_add(self.postponed);
@@ -110,7 +110,8 @@ impl Clock {
     /// or at speed 0. It is zero only if a [single step](Self::step_once) or a
     /// [postponed](crate::Physics::pause_after_step) step is due.
     ///
-    /// Use it in a loop that draws nothing and sleeps until then, with [`Stepping::Fixed`](crate::Stepping::Fixed).
+    /// The [maximum frame time](crate::time::ClockSettings::set_max_frame_time) may cut such a frame. Use it in a loop that draws
+    /// nothing and sleeps until then, with [`Stepping::Fixed`](crate::Stepping::Fixed).
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;

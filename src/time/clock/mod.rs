@@ -26,7 +26,8 @@ pub use units::SpeedError;
 ///
 /// A [`Simulation`](crate::Simulation) has a clock. Use one alone to step something else. The clock counts exactly:
 /// after durations that sum to T, exactly floor(T · rate) steps have been due, with
-/// [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
+/// [`Stepping::Fixed`](crate::Stepping::Fixed), at one rate, at speed 1, without pauses and requests, and if nothing
+/// was dropped.
 ///
 /// ```
 /// # use evenstep::{Rate, time::Clock};
@@ -41,8 +42,8 @@ pub use units::SpeedError;
 /// ```
 ///
 /// # Real and simulated time
-/// [`real_time`](Self::real_time) is the sum of all frame times, even dropped and paused ones. Simulated
-/// [`time`](Self::time) stops in a pause, runs slower in slow motion, and excludes dropped time.
+/// [`real_time`](Self::real_time) is the sum of all frame times, even dropped and paused ones, and of a runner's
+/// dropped lag. Simulated [`time`](Self::time) stops in a pause, runs slower in slow motion, and excludes dropped time.
 ///
 /// # Long frames
 /// If steps take longer than the time they simulate, each frame would be longer than the previous one. Three

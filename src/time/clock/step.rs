@@ -12,8 +12,8 @@ pub struct Step {
     /// The number of the step: how many steps came before it, unless [`set_tick`](crate::time::Clock::set_tick) has
     /// renumbered them.
     pub tick: u64,
-    /// The length in seconds of simulated time: the same for every step, unless [`Stepping`](crate::Stepping) varies
-    /// it.
+    /// The length in seconds of simulated time: the same for every step, unless the rate or
+    /// [`Stepping`](crate::Stepping) changes it.
     pub dt: f32,
     /// Simulated time at the start of the step, rounded down to a nanosecond.
     pub start_time: Duration,
@@ -72,7 +72,7 @@ pub struct Dropped {
     pub uncounted: Duration,
     /// Time by which those steps exceeded the elapsed time.
     pub overcounted: Duration,
-    /// Steps that were still due when the frame ended early.
+    /// Steps that were due when the frame ended early or another state was assigned.
     pub aborted: u64,
 }
 
