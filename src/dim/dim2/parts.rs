@@ -71,7 +71,6 @@ pub(crate) fn turns(by: Spins) -> Rotations {
         terms.fold(Floats::ZERO, |sum, term| sum * squared + term)
     };
     // The sine, divided by the angle.
-    // The sine, divided by the angle.
     let sinc = series([
         1.0,
         -1.0 / 6.0,
@@ -139,8 +138,7 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
 }
 
 /// Writes the matrix of each pose. `matrix` makes it from the directions of the body's axes x and y, and the
-/// translation. Writes the matrix of each pose. `matrix` makes it from the directions of the body's axes x and y, and
-/// the translation.
+/// translation.
 fn write<Key, Matrix>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],
