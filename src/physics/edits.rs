@@ -67,7 +67,9 @@ impl Physics {
         for key in teleported {
             self.note_teleport(key);
         }
-        self.resume_targets(position_based);
+        if !position_based.is_empty() {
+            self.resume_targets(position_based);
+        }
         let since_step = &mut self.edits.since_step;
         if since_step.len() >= MOST_EDITED {
             // In a pause the game may edit the same bodies in each frame.
@@ -194,7 +196,8 @@ impl Physics {
     }
 
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
-        self.running.changes.list.push(Change::Cut(key));
+        let tick = self.first_known_tick();
+        self.running.changes.list.push(Change::Cut(key, tick));
     }
 
     /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step.

@@ -213,6 +213,7 @@ impl Physics {
         self.tick = tick;
         self.pairs.set_tick(tick);
         self.world.keys.set_tick(tick);
+        self.running.changes.forget_ticks();
     }
 }
 

@@ -94,10 +94,10 @@ impl Physics {
         let links = links.into_iter();
         let links = links.filter_map(|link| Some((self.world.keys.key(link)?, link)));
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
-        let tick = self.tick;
+        let (tick, first) = (self.tick, self.first_known_tick());
         for (key, handle) in all {
             if self.pairs.transport(key, handle, &by, tick) {
-                let change = Change::Turned(key, by, self.origin);
+                let change = Change::Turned(key, by, self.origin, first);
                 self.running.changes.list.push(change);
             }
         }

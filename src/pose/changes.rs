@@ -46,14 +46,28 @@ pub(crate) enum Change {
     Offset(BodyKey, Pose),
     /// The next picture displays the body at this pose, in the coordinates of this origin, and its error begins there.
     ShowFrom(BodyKey, Pose, Origin),
-    /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin.
-    Turned(BodyKey, Pose, Origin),
+    /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin. The tick is
+    /// that of the first state in which it was.
+    Turned(BodyKey, Pose, Origin, u64),
     /// The body was displayed with this smoothing, which displays another time. The first of several counts.
     Retimed(BodyKey, Smoothing),
-    /// The body was teleported, so it has no error any more.
-    Cut(BodyKey),
+    /// The body was teleported, so it has no error any more. The tick is that of the first state in which it was.
+    Cut(BodyKey, u64),
+    /// A rollback has taken back a teleport or a removal. If no picture has displayed it, the error of the body begins
+    /// where it is displayed.
+    TakenBack(BodyKey),
     /// The key belongs to another body now, which has no error.
     KeyReused(BodyKey),
+}
+
+impl Change {
+    /// Returns the body and the first state in which the game has moved it at once, or `None` for another change.
+    pub fn teleport(&self) -> Option<(BodyKey, u64)> {
+        match *self {
+            Self::Cut(key, tick) | Self::Turned(key, _, _, tick) => Some((key, tick)),
+            _ => None,
+        }
+    }
 }
 
 impl Changes {
@@ -141,6 +155,15 @@ impl Changes {
         });
     }
 
+    /// Forgets when bodies were teleported, because ticks are renumbered and no rollback goes back to before.
+    pub fn forget_ticks(&mut self) {
+        for change in &mut self.list {
+            if let Change::Cut(_, tick) | Change::Turned(_, _, _, tick) = change {
+                *tick = 0;
+            }
+        }
+    }
+
     /// Drops the oldest removals until `most` are left, if the scope is `Unrelated`: the picture then finds by itself
     /// which of the displayed bodies were removed. Returns the number of dropped removals.
     pub fn drop_removals(&mut self, most: usize) -> usize {
@@ -167,13 +190,13 @@ pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Chang
     for change in list {
         match change {
             Change::ShowFrom(key, pose, origin) => drop(starts.insert(key, (pose, origin))),
-            Change::Turned(key, by, origin) => {
+            Change::Turned(key, by, origin, _) => {
                 if let Some(start) = starts.get_mut(&key) {
                     *start = turned_show_from(*start, &by, origin);
                 }
             }
-            Change::Cut(key) | Change::KeyReused(key) => drop(starts.remove(&key)),
-            Change::Offset(..) | Change::Retimed(..) => {}
+            Change::Cut(key, _) | Change::KeyReused(key) => drop(starts.remove(&key)),
+            Change::Offset(..) | Change::Retimed(..) | Change::TakenBack(_) => {}
         }
     }
     let starts = starts.into_iter();

@@ -16,6 +16,8 @@ use super::{Displayed, PictureContext, Screen, ShownError};
 pub(super) enum ErrorStart {
     /// The error begins at this pose, in the coordinates of this origin.
     ShowFrom(Pose, Origin),
+    /// The same, if the error is not over the limit. If it is, the body jumps.
+    Stay(Pose, Origin),
     /// The error begins where this smoothing, the one before, would display the body.
     Retimed(Smoothing),
 }
@@ -56,9 +58,20 @@ impl Screen {
                     let retimed = ErrorStart::Retimed(before);
                     starts.entry(key).or_insert(retimed);
                 }
-                Change::Turned(key, by, origin) => {
+                Change::TakenBack(key) => {
+                    let begins = matches!(starts.get(&key), Some(ErrorStart::ShowFrom(..)));
+                    if !begins && let (Some(pose), Some(origin)) = (self.pose(key), self.origin) {
+                        let pose = pose.append_translation(-self.origin_shift);
+                        starts.insert(key, ErrorStart::Stay(pose, origin));
+                    }
+                }
+                Change::Turned(key, by, origin, _) => {
                     self.jumped.push(key);
-                    if let Some(ErrorStart::ShowFrom(pose, pose_origin)) = starts.get_mut(&key) {
+                    if let Some(
+                        ErrorStart::ShowFrom(pose, pose_origin)
+                        | ErrorStart::Stay(pose, pose_origin),
+                    ) = starts.get_mut(&key)
+                    {
                         (*pose, *pose_origin) =
                             turned_show_from((*pose, *pose_origin), &by, origin);
                     }
@@ -67,7 +80,7 @@ impl Screen {
                         self.set_error(key, error);
                     }
                 }
-                Change::Cut(key) | Change::KeyReused(key) => {
+                Change::Cut(key, _) | Change::KeyReused(key) => {
                     self.jumped.push(key);
                     starts.remove(&key);
                     if self.errors.contains_key(&key) {
@@ -108,8 +121,9 @@ impl Screen {
                 None => continue,
             };
             let on_path = pair.displayed(weights);
+            let is_limited = matches!(start, ErrorStart::Stay(..));
             let error = match start {
-                ErrorStart::ShowFrom(pose, origin) => {
+                ErrorStart::ShowFrom(pose, origin) | ErrorStart::Stay(pose, origin) => {
                     let pose = pose.append_translation(-context.origin.offset_from(&origin));
                     difference(&pose, &on_path)
                 }
@@ -121,7 +135,15 @@ impl Screen {
                 }
             };
             let correction = context.smoothing.correction_of(key);
-            self.set_error(key, correction.begun(&error));
+            let (error, jumps) = if is_limited {
+                correction.added(&VisualError::default(), &error)
+            } else {
+                (correction.begun(&error), false)
+            };
+            if jumps {
+                self.jumped.push(key);
+            }
+            self.set_error(key, error);
             self.show_error_at_rest(key);
         }
     }

@@ -1,6 +1,6 @@
 //! Rollback: going back in time to resimulate the steps since then.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::events::EventChanges;
@@ -332,7 +332,8 @@ impl Simulation {
     /// where the old present had them: the difference becomes their visual error, and decays.
     ///
     /// A body gets no error if the game has teleported it, or if its key belonged to another body. That can happen to
-    /// keys of bodies that were inserted after the step `first`, from which on steps were resimulated.
+    /// keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If these steps
+    /// have taken back a teleport or a removal, the error begins where the body is displayed.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
         // The two states are compared at the displayed moment. If the last picture displayed another step, or there is
@@ -345,6 +346,13 @@ impl Simulation {
             .map(|key| Change::KeyReused(*key))
             .collect();
         let mut without_error = reused_keys;
+        let own_changes = &self.physics.running.changes.list;
+        let teleported = own_changes.iter().filter_map(Change::teleport);
+        let teleported: BTreeSet<_> = teleported.map(|(key, _)| key).collect();
+        let mut taken_back: BTreeSet<_> = (self.physics.world.keys.iter())
+            .map(|(key, _)| key)
+            .filter(|key| old_present.pairs.get(*key).is_none())
+            .collect();
         // No picture has displayed the old changes of smoothing. They are removed from the list, because `differences`
         // finds them again, from the smoothing that was displayed last.
         let mut displayed_smoothing = BTreeMap::new();
@@ -353,7 +361,13 @@ impl Simulation {
                 displayed_smoothing.entry(key).or_insert(before);
                 false
             }
-            Change::Cut(key) | Change::KeyReused(key) => {
+            Change::Cut(key, tick) | Change::Turned(key, _, _, tick)
+                if tick > first && !teleported.contains(&key) && !without_error.contains(&key) =>
+            {
+                taken_back.insert(key);
+                false
+            }
+            Change::Cut(key, _) | Change::KeyReused(key) => {
                 without_error.insert(key);
                 true
             }
@@ -365,9 +379,11 @@ impl Simulation {
             alpha,
             shift,
         );
-        let differences = differences.filter(|(key, _)| !without_error.contains(key));
+        let differences = differences
+            .filter(|(key, _)| !without_error.contains(key) && !taken_back.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
-        let changes = reused.into_iter().chain(differences);
+        let taken_back = taken_back.into_iter().map(Change::TakenBack);
+        let changes = reused.into_iter().chain(differences).chain(taken_back);
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

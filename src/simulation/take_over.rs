@@ -3,7 +3,7 @@
 use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
 use crate::physics::{Physics, Stage};
-use crate::pose::{Changes, GeneralSmoothing, Scope, show_from_changes};
+use crate::pose::{Change, Changes, GeneralSmoothing, Scope, show_from_changes};
 
 use super::past::Past;
 use super::report::Frame;
@@ -138,8 +138,13 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             // The game goes back again within a rollback, which has the changes of the old present. Of the later ones
             // only the game's requests remain.
+            // Teleports before this state have happened, too.
             let changes = std::mem::take(&mut old.running.changes);
-            (self.physics.running.changes.list).extend(show_from_changes(changes.list));
+            let tick = self.physics.tick();
+            let has_happened = |it: &&Change| it.teleport().is_some_and(|(_, at)| at <= tick);
+            let list = &mut self.physics.running.changes.list;
+            list.extend(changes.list.iter().filter(has_happened));
+            list.extend(show_from_changes(changes.list));
         }
         self.adopt();
         self.pass_settings();

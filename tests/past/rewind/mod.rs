@@ -8,6 +8,7 @@ mod origin;
 mod redo;
 mod runs;
 mod states;
+mod taken_back;
 
 use evenstep::events::Events;
 use evenstep::rapier::prelude::*;
