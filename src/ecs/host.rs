@@ -221,6 +221,11 @@ impl Spawned {
         matches!(self.0.get(), Some(None))
     }
 
+    /// Returns whether both are of the same body.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns the key, and the last state before the insertion.
     pub(crate) fn inserted(&self) -> Option<(BodyKey, StateNumber)> {
         *self.0.get()?

@@ -16,5 +16,7 @@ mod recovered;
 mod rollback;
 // Entities of a `Runner` and of an `Overlap`.
 mod threads;
+// Entities that wait for a body on its way to a `Runner`.
+mod waiting;
 // Entities of a `Runner` without a thread, in random games.
 mod worker;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
+use crate::ecs::Spawned;
 use crate::key::BodyKey;
 use crate::lock::lock;
 use rapier::math::Pose;
@@ -68,6 +69,9 @@ impl fmt::Debug for Body {
         f.debug_tuple("Body").field(&self.key).finish()
     }
 }
+
+/// The component of an entity that waits for its [`Body`], which was sent to a thread.
+pub(super) struct Waiting(pub Spawned);
 
 /// The component with the pose at which to draw the entity in this frame, in world space.
 ///

@@ -1,6 +1,6 @@
 //! The bodies of a hecs world.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::physics::{Colliders, Physics};
 
-use super::components::{Body, Dropped, RenderPose};
+use super::components::{Body, Dropped, RenderPose, Waiting};
 
 /// A record of which entity of a hecs world has which body of a [`Simulation`](crate::Simulation).
 #[derive(Default)]
@@ -23,8 +23,8 @@ pub struct Entities {
     pub(super) map: EntityMap<Entity>,
     /// The bodies whose [`Body`] was dropped.
     pub(super) dropped: Arc<Dropped>,
-    /// Bodies that were sent to a thread, with the entities that wait for them.
-    pub(super) sent: Vec<(Entity, Spawned)>,
+    /// Bodies that were sent to a thread. The entities that wait for them have a [`Waiting`].
+    pub(super) sent: Vec<Spawned>,
     /// Bodies whose [`Body`] was removed from its entity and kept, and whether the body was removed since. A later sync
     /// may find it on another entity.
     pub(super) held: BTreeMap<BodyKey, bool>,
@@ -79,10 +79,9 @@ impl Entities {
         components: impl DynamicBundle,
     ) -> Entity {
         self.builder.add_bundle(components);
-        self.builder.add(RenderPose(pose));
-        let entity = world.spawn(self.builder.build());
-        self.sent.push((entity, spawned.clone()));
-        entity
+        (self.builder).add_bundle((RenderPose(pose), Waiting(spawned.clone())));
+        self.sent.push(spawned.clone());
+        world.spawn(self.builder.build())
     }
 
     /// Despawns an entity and removes its body, if it has one: at once or, with a `Runner`, between two steps.
@@ -118,6 +117,8 @@ impl Entities {
         entity: Entity,
         key: BodyKey,
     ) -> Result<(), EntityError> {
+        // The entity that has waited for this body is its previous entity.
+        self.take_in_sent(world);
         let picture = bodies.bodies_for_entities();
         let pose = self.pose(world, picture, key);
         let pose = pose.ok_or(EntityError::BodyGone(key))?;
@@ -132,6 +133,8 @@ impl Entities {
         if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
             self.remove(world, bodies, before);
         }
+        // An entity waits no longer. The body that it has waited for will be removed.
+        let _ = world.remove_one::<Waiting>(entity);
         let components = (Body::new(key, &self.dropped), RenderPose(pose));
         world.insert(entity, components).expect("it is there");
         // Its component is on an entity again.
@@ -161,6 +164,7 @@ impl Entities {
     /// entities lose their [`Body`] and [`RenderPose`] at once. Drop any [`Body`] that is held outside of the world
     /// before the call.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
+        let lost = self.take_in_sent(world);
         let is_gone = |key| physics.handle(key).is_none();
         // Bodies that do not exist need no removal.
         lock(&self.dropped).retain(|key| !is_gone(*key));
@@ -172,9 +176,9 @@ impl Entities {
             self.detach(world, *entity);
         }
         self.reconcile_all(world, physics.bodies_for_entities());
-        let entities = gone.into_iter().map(|(_, entity)| entity).collect();
+        let entities = gone.into_iter().map(|(_, entity)| entity);
         Unmatched {
-            entities,
+            entities: entities.chain(lost).collect(),
             ..self.map.unmatched(physics)
         }
     }
@@ -309,10 +313,9 @@ impl Entities {
             Q::Item<'_>,
         ) -> Option<(K, RigidBodyBuilder, Vec<ColliderBuilder>)>,
     ) -> Vec<(Entity, BodyKey)> {
-        let sent = self.sent.iter().filter(|(_, spawned)| !spawned.is_lost());
-        let sent: BTreeSet<Entity> = sent.map(|(entity, _)| *entity).collect();
-        let missing = world.query_mut::<Without<(Entity, Q), &Body>>().into_iter();
-        let missing = missing.filter(|(entity, _)| !sent.contains(entity));
+        self.take_in_sent(world);
+        let missing = world.query_mut::<Without<Without<(Entity, Q), &Body>, &Waiting>>();
+        let missing = missing.into_iter();
         let described = missing.filter_map(|(entity, item)| {
             let (order, body, colliders) = describe(entity, item)?;
             Some(((order, entity), body, colliders))

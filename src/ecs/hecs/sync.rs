@@ -10,7 +10,7 @@ use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::physics::Physics;
 
-use super::components::{Body, RenderPose};
+use super::components::{Body, RenderPose, Waiting};
 use super::entities::Entities;
 
 type Drawn = With<&'static mut RenderPose, &'static Body>;
@@ -101,21 +101,33 @@ impl Entities {
     }
 
     /// Gives entities the [`Body`] that was sent to a thread, once it is inserted. If it never will be, the entity
-    /// loses its [`RenderPose`].
-    fn take_in_sent(&mut self, world: &mut World) {
-        for (entity, spawned) in std::mem::take(&mut self.sent) {
+    /// loses its [`RenderPose`]. Returns these entities.
+    pub(super) fn take_in_sent(&mut self, world: &mut World) -> Vec<Entity> {
+        let mut lost = Vec::new();
+        if self.sent.is_empty() {
+            return lost;
+        }
+        let waiting = world.query_mut::<(Entity, &Waiting)>().into_iter();
+        let waiting: Vec<_> = waiting.map(|(entity, it)| (entity, it.0.clone())).collect();
+        for spawned in std::mem::take(&mut self.sent) {
+            let entity = waiting.iter().find(|(_, it)| it.is_same(&spawned));
+            let entity = entity.map(|(entity, _)| *entity);
             if let Some((key, last_without_body)) = spawned.inserted() {
-                // If the entity was despawned, this drops the `Body`, which removes the body.
-                let inserted = world.insert_one(entity, Body::new(key, &self.dropped));
-                if inserted.is_ok() {
+                // If no entity waits for it, this drops the `Body`, which removes the body.
+                let body = Body::new(key, &self.dropped);
+                if let Some(entity) = entity {
+                    let _ = world.exchange_one::<Waiting, Body>(entity, body);
                     self.record(world, key, entity, Some(last_without_body));
                 }
-            } else if spawned.is_lost() {
+            } else if !spawned.is_lost() {
+                self.sent.push(spawned);
+            } else if let Some(entity) = entity {
+                let _ = world.remove_one::<Waiting>(entity);
                 let _ = world.remove_one::<RenderPose>(entity);
-            } else {
-                self.sent.push((entity, spawned));
+                lost.push(entity);
             }
         }
+        lost
     }
 
     /// Reconciles the record with all components, after some were moved by hand: first entities whose [`Body`] is
