@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ecs::StateNumber;
 use crate::events::StepId;
-use crate::pose::{Changes, Scope, SmoothingSettings};
+use crate::pose::{Changes, Origin, Scope, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
 
@@ -26,6 +26,7 @@ pub(super) struct Publisher {
 struct Published {
     movers_version: u64,
     smoothing: Arc<SmoothingSettings>,
+    origin: Origin,
 }
 
 impl Published {
@@ -35,6 +36,7 @@ impl Published {
         Self {
             movers_version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
+            origin: physics.origin,
         }
     }
 
@@ -42,6 +44,7 @@ impl Published {
     fn is_same(&self, other: &Self) -> bool {
         self.movers_version == other.movers_version
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)
+            && self.origin == other.origin
     }
 }
 

@@ -446,14 +446,15 @@ impl<H: Hooks> Worker<H> {
         let target = newest_kept.unwrap_or(present);
         if self.simulation.rewind(target).is_ok() {
             self.panicked = None;
-            // The recovered state has the bodies that were removed after it. They stay listed, because another recovery
-            // may go back to the same state.
+            // The recovered state has bodies that were removed after it. They stay listed, because another recovery may
+            // go back to the same state. A key that it lacks may become that of another body.
             let recovered = self.simulation.physics.tick();
-            self.removed.retain(|(tick, _)| *tick >= recovered);
-            for (tick, key) in &mut self.removed {
+            let physics = &mut self.simulation.physics;
+            self.removed.retain_mut(|(tick, key)| {
+                let stays = *tick >= recovered && physics.remove(*key).is_some();
                 *tick = recovered;
-                self.simulation.physics.remove(*key);
-            }
+                stays
+            });
         }
     }
 

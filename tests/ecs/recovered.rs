@@ -348,3 +348,37 @@ fn a_recovery_removes_no_body_of_another_level_or_of_an_earlier_time() {
         assert!(is_alive, "{goes_back} {stops}");
     }
 }
+
+/// The second body has the key of the first, which a recovery has taken back together with its removal.
+#[test]
+fn a_second_recovery_keeps_a_body_with_the_key_of_a_removed_one() {
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(space(), Idle, settings);
+    let mut map = EntityMap::default();
+    let mut ms = 80;
+    worker.run_until(MS(ms));
+    let first = runner.spawn(free(), ball()).unwrap();
+    worker.run_until(MS(ms));
+    let key = first.key().unwrap();
+    map.insert(key, 1);
+    map.remove_body(&mut runner, key, 1);
+    worker.run_until(MS(ms));
+    runner.call(|_, _| panic!("one")).unwrap();
+    worker.run_until(MS(ms));
+    runner.recover().unwrap();
+    worker.run_until(MS(ms));
+    runner.frame_at(MS(ms));
+    let second = runner.spawn(free(), ball()).unwrap();
+    worker.run_until(MS(ms));
+    assert_eq!(second.key(), Some(key));
+    map.insert(key, 2);
+    while worker.simulation().physics.tick() < 4 {
+        ms += 1;
+        worker.run_until(MS(ms));
+    }
+    runner.call(|_, _| panic!("two")).unwrap();
+    worker.run_until(MS(ms));
+    runner.recover().unwrap();
+    worker.run_until(MS(ms));
+    assert!(worker.simulation().physics.body(key).is_some());
+}

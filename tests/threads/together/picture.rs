@@ -315,3 +315,33 @@ fn a_lift_arrives_exactly_at_its_last_kinematic_target() {
         assert_eq!(last, Some(floor(height)));
     }
 }
+
+/// A world without bodies has a picture, too: that of its soft bodies, or of a sky.
+#[test]
+fn a_shift_in_a_pause_is_reported_even_if_there_is_no_body() {
+    struct Idle;
+    impl Hooks for Idle {
+        type Error = Infallible;
+    }
+    let mut simulation = scenes::space(60);
+    simulation.pause();
+    simulation.advance(MS(17), |_, _| ());
+    let by = vector(32.0, 0.0, 0.0);
+    let mut overlap = Overlap::new(simulation.clone()).unwrap();
+    overlap.frame(MS(17), &mut Idle).unwrap();
+    (overlap.simulation(&mut Idle).unwrap().physics)
+        .shift_origin(by)
+        .unwrap();
+    let frames = (0..10).map(|_| overlap.frame(MS(17), &mut Idle).unwrap().origin_shift());
+    assert_eq!(frames.sum::<Vector>(), by);
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, Idle, RunnerSettings::default());
+    worker.run_until(MS(1));
+    runner.frame_at(MS(1));
+    (runner.call(move |simulation, _| simulation.physics.shift_origin(by).unwrap())).unwrap();
+    let frames = (2..60).map(|ms| {
+        worker.run_until(MS(ms));
+        runner.frame_at(MS(ms)).origin_shift()
+    });
+    assert_eq!(frames.sum::<Vector>(), by);
+}
