@@ -28,7 +28,7 @@ pub(crate) struct Targets {
     /// The targets that were set and are reached in the current step, which no bytes hold. A game that moves bodies in
     /// each step then needs no entry in the map. The last entry of a body counts, and is `None` after a teleport.
     #[cfg_attr(feature = "serde", serde(skip))]
-    arriving: Vec<(BodyKey, Option<Pose>)>,
+    arriving: Vec<(BodyKey, Option<(Pose, Duration)>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,10 +70,10 @@ impl Targets {
     ) {
         if time <= latest_end_of(step) {
             self.map.remove(&key);
-            self.arriving.push((key, Some(pose)));
+            self.arriving.push((key, Some((pose, time))));
             body.set_next_kinematic_position(pose);
         } else {
-            self.entry(key, pose, time).apply(body, step);
+            self.entry(key, pose, time).apply_to(body, step);
         }
     }
 
@@ -99,7 +99,10 @@ impl Targets {
         let mut arriving = self.arriving.iter().rev();
         let target = match self.map.get_mut(&key) {
             Some(target) => Some(target.next_pose(position, step)),
-            None => arriving.find(|(it, _)| *it == key).and_then(|it| it.1),
+            None => {
+                let last = arriving.find(|(it, _)| *it == key);
+                last.and_then(|(_, target)| Some(target.as_ref()?.0))
+            }
         };
         let Some(target) = target else {
             return;
@@ -114,12 +117,15 @@ impl Targets {
         ));
     }
 
-    /// Forgets the poses of targets that would be reached in the current step, because it does not run. The bodies stay
-    /// listed: Rapier still has their next positions, so [`end_step`](Self::end_step) must stop a disabled one.
+    /// Keeps the targets that would be reached in the current step for a later one, because it does not run.
     pub fn abort_step(&mut self) {
-        self.arriving.sort_unstable_by_key(|(key, _)| *key);
-        self.arriving.dedup_by_key(|(key, _)| *key);
-        self.arriving.iter_mut().for_each(|(_, pose)| *pose = None);
+        // The last entry of each body remains.
+        let arriving: BTreeMap<_, _> = self.arriving.drain(..).collect();
+        for (key, target) in arriving {
+            if let Some((pose, time)) = target {
+                self.set(key, pose, time);
+            }
+        }
     }
 
     /// Removes a body's target, even if it would be reached in the current step.
@@ -143,7 +149,7 @@ impl Targets {
     fn transform_chosen(&mut self, by: &Pose, is_chosen: impl Fn(BodyKey) -> bool) {
         let targets = self.map.iter_mut().map(|(key, it)| (*key, &mut it.pose));
         let arriving = self.arriving.iter_mut();
-        let arriving = arriving.filter_map(|(key, pose)| Some((*key, pose.as_mut()?)));
+        let arriving = arriving.filter_map(|(key, it)| Some((*key, &mut it.as_mut()?.0)));
         for (_, pose) in targets.chain(arriving).filter(|(key, _)| is_chosen(*key)) {
             *pose = by * *pose;
         }
@@ -154,7 +160,7 @@ impl Targets {
     pub fn apply(&mut self, world: &mut World, step: Step) {
         self.map.retain(|key, target| {
             let body = world.get_mut(*key);
-            body.is_some_and(|body| target.apply(body, step))
+            body.is_some_and(|body| target.apply_to(body, step))
         });
     }
 
@@ -174,7 +180,7 @@ impl Targets {
 impl Target {
     /// Tells Rapier the body's pose after the step. Returns `false` and does nothing if the body is not kinematic by
     /// position.
-    fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
+    fn apply_to(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if !is_position_based(body) {
             return false;
         }
