@@ -55,7 +55,7 @@ impl Push {
     }
 
     /// Adds it to the body, and wakes the body.
-    fn apply(self, body: &mut RigidBody) {
+    fn add_to(self, body: &mut RigidBody) {
         match self {
             Self::Force(force) => body.add_force(force, true),
             Self::ForceAtPoint { force, point } => body.add_force_at_point(force, point, true),
@@ -211,8 +211,8 @@ impl Forces {
                 && let Some(body) = dynamic(bodies, handle)
             {
                 replaced.push((handle, user_force(body)));
-                Push::Force(wrench.force).apply(body);
-                Push::Torque(wrench.torque).apply(body);
+                Push::Force(wrench.force).add_to(body);
+                Push::Torque(wrench.torque).add_to(body);
             }
             true
         });
@@ -224,7 +224,7 @@ impl Forces {
                 if push.is_user_force() {
                     replaced.push((handle, user_force(body)));
                 }
-                push.apply(body);
+                push.add_to(body);
             }
         }
         rejected

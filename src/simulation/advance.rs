@@ -64,7 +64,9 @@ impl Simulation {
         // The hook sees the clock of an assigned state. `begin_frame` does both again, because the hook may assign a
         // state or open a frame.
         self.take_over();
-        self.interrupt_frame();
+        if self.open_report.is_some() {
+            self.interrupt_frame();
+        }
         let result = hooks.before_frame(self, frame_time);
         self.begin_frame(frame_time);
         result

@@ -35,7 +35,9 @@ impl Simulation {
         let frame_time = frame_time.into();
         self.settle();
         self.check_world();
-        self.interrupt_frame();
+        if self.open_report.is_some() {
+            self.interrupt_frame();
+        }
         self.frames_begun += 1;
         self.missing_calls.begin_frame = 0;
         // `set_tick` ends a rollback, because its steps have other numbers.
@@ -271,9 +273,6 @@ impl Simulation {
 
     /// Closes a frame that a panic or a missing `end_frame` left open. The next one continues its report.
     pub(super) fn interrupt_frame(&mut self) {
-        if self.open_report.is_none() {
-            return;
-        }
         self.missing_calls.end_frame = self.missing_calls.end_frame.saturating_add(1);
         debug_assert!(
             self.missing_calls.end_frame < PATIENCE,
@@ -297,7 +296,9 @@ impl Simulation {
             return None;
         }
         self.settle();
-        self.abort_step();
+        if self.physics.current_step().is_some() {
+            self.abort_step();
+        }
         let mut report = self.open_report.take()?;
         report.dropped += self.steps.clock.abort_frame();
         Some(report)

@@ -32,7 +32,7 @@ impl Steps {
             return None;
         }
         match &self.rollback {
-            Some(rollback) => rollback.next_step(physics),
+            Some(rollback) => rollback.next_rerun(physics),
             None if is_open => Some((self.clock.peek()?, self.clock.next_exact_time())),
             None => None,
         }
@@ -134,7 +134,7 @@ impl Rollback {
 
     /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
     /// changed.
-    fn next_step(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
+    fn next_rerun(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
         let StepRecord { step, end, .. } = self.records.get(self.rerun_count)?;
         let end = physics.exact_time().after_step_of(*end);
         let step = Step {
