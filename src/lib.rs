@@ -70,7 +70,7 @@
     doc = "| saved games, replays, crash reports | `saving`, `recording`, with the feature `serde` |"
 )]
 //! | physics on another thread | [`threads`] |
-//! | where the time goes | [`Frame`], and spans with the feature `tracing` |
+//! | where the time goes | spans with the feature `tracing`, and the counts in [`Frame`] |
 //!
 //! # Guarantees
 //! - **The same steps at every frame rate.** Two runs of one build on one machine, at one rate and with

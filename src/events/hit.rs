@@ -15,8 +15,8 @@ use rapier::math::{Pose, Real, Vector};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Hit {
-    /// The point of contact, in metres in world space, moved with the dynamic body, or by half of the motion of each of
-    /// two.
+    /// The point of contact, in metres in world space, moved with the dynamic body or, if there are two or none, by the
+    /// mean of both motions.
     pub point: Vector,
     /// The direction from the first collider to the second, of unit length.
     pub normal: Vector,

@@ -53,8 +53,8 @@ pub enum Smoothing {
     /// latency, or on a thread that of the slack.
     ///
     /// Under an acceleration a, a body is off by less than a · dt² from the next state: by 1.7 mm in free fall at 60
-    /// Hz. At a contact it is off by up to |v| · dt, and then jumps back. A preview has the right contacts too: see
-    /// `docs/book/src/recipes-players.md`.
+    /// Hz. At a contact it is off by about |v| · dt at worst, with v the relative velocity, and then jumps back. A
+    /// preview has the right contacts too: see `docs/book/src/recipes-players.md`.
     Extrapolate,
     /// Displays the last state. This is not smooth, unless the display has one frame per step.
     Latest,

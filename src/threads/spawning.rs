@@ -15,8 +15,8 @@ use super::worker::Call;
 impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.
     ///
-    /// The body is inserted between two steps. From the first [`sync`](Self::sync) after that on, the entity has its
-    /// [`Body`](crate::ecs::hecs::Body).
+    /// The body is inserted between two steps. The entity has its [`Body`](crate::ecs::hecs::Body) from the next
+    /// [`sync`](Self::sync) on.
     ///
     /// # Errors
     /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
