@@ -222,6 +222,7 @@ impl Spawned {
     }
 
     /// Returns whether both are of the same body.
+    #[cfg(feature = "hecs")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
