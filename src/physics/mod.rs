@@ -162,9 +162,9 @@ impl Clone for Physics {
     /// Within [`resource_scope`](Physics::resource_scope).
     fn clone(&self) -> Self {
         let mut copy = self.clone_with(Running::default());
-        copy.targets.abort_step();
-        // Bodies that the hook has inserted exist before the step in the copy, which has no current step.
         if self.current_step().is_some() {
+            // The copy has no current step. Bodies that the hook has inserted exist before it in the copy.
+            copy.targets.abort_step();
             copy.world.keys.date_back_insertions(copy.tick);
         }
         copy
