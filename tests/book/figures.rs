@@ -156,7 +156,7 @@ const QUOTES: [(&str, &str, &str, &str); 29] = [
     ),
     (
         "README.md",
-        "evenstep takes 1.02 times as long",
+        "A run takes 1.02 times as long",
         "benches/reports/stepping/README.md",
         "interpolated** | **1** | 1.2 m | 5.0 m | 0 J | 1.1 % | 9.5 m | 0.18 mm | 0.1 mm | 9.9 ms | 110 | 1.04 | 1.02 |",
     ),
