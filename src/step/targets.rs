@@ -97,12 +97,11 @@ impl Targets {
     pub fn resume_target(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
         let (position, next) = (*body.position(), *body.next_position());
         let mut arriving = self.arriving.iter().rev();
-        let target = match self.map.get_mut(&key) {
-            Some(target) => Some(target.next_pose(position, step)),
-            None => {
-                let last = arriving.find(|(it, _)| *it == key);
-                last.and_then(|(_, target)| Some(target.as_ref()?.0))
-            }
+        let target = if let Some(target) = self.map.get_mut(&key) {
+            Some(target.next_pose(position, step))
+        } else {
+            let last = arriving.find(|(it, _)| *it == key);
+            last.and_then(|(_, target)| Some(target.as_ref()?.0))
         };
         let Some(target) = target else {
             return;
