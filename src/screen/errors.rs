@@ -134,16 +134,14 @@ impl Screen {
                     difference(&self.with_error(key, before), &on_path)
                 }
             };
-            let correction = context.smoothing.correction_of(key);
-            let (error, jumps) = if is_limited {
-                correction.added(&VisualError::default(), &error)
+            if is_limited {
+                // The displayed pose includes the error before, which this one replaces.
+                self.set_error(key, VisualError::default());
+                self.add_error(key, &error, context.smoothing);
             } else {
-                (correction.begun(&error), false)
-            };
-            if jumps {
-                self.jumped.push(key);
+                let correction = context.smoothing.correction_of(key);
+                self.set_error(key, correction.begun(&error));
             }
-            self.set_error(key, error);
             self.show_error_at_rest(key);
         }
     }
