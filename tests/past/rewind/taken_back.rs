@@ -2,15 +2,25 @@
 
 use super::*;
 
-/// Changes a body in the step of tick 10, which no frame has displayed when steps from tick 4 are resimulated, with
-/// another velocity from there on. `repeats` says whether the resimulated step changes it again. Returns the displayed
-/// position on the y axis, and whether the body jumped.
-fn displayed(change: impl Fn(&mut Physics, BodyKey), repeats: bool) -> (f32, bool) {
+/// Creates free space, of which the last twenty states are kept.
+fn with_states() -> Simulation {
     let mut simulation = space(60);
     simulation.keep(Kept {
         ticks: 20,
         ..Kept::default()
     });
+    simulation
+}
+
+fn far() -> Pose {
+    Pose::from_translation(vector(0.0, 50.0, 0.0))
+}
+
+/// Changes a body in the step of tick 10, which no frame has displayed when steps from tick 4 are resimulated, with
+/// another velocity from there on. `repeats` says whether the resimulated step changes it again. Returns the displayed
+/// position on the y axis, and whether the body jumped.
+fn displayed(change: impl Fn(&mut Physics, BodyKey), repeats: bool) -> (f32, bool) {
+    let mut simulation = with_states();
     let body = RigidBodyBuilder::dynamic().linvel(vector(6.0, 0.0, 0.0));
     let key = simulation.physics.insert(body, ball());
     let period = Rate::hz(60).period() + Duration::from_nanos(1);
@@ -41,19 +51,12 @@ fn a_change_that_a_rollback_takes_back_does_not_move_the_body_on_screen() {
     let changes: [fn(&mut Physics, BodyKey); 5] = [
         |_, _| (),
         |physics, key| drop(physics.remove(key)),
-        |physics, key| {
-            physics
-                .teleport(key, Pose::from_translation(vector(0.0, 50.0, 0.0)))
-                .unwrap()
-        },
+        |physics, key| physics.teleport(key, far()).unwrap(),
         |physics, key| {
             let body = physics.body_mut(key).unwrap();
-            body.set_translation(vector(0.0, 50.0, 0.0), true);
+            body.set_translation(far().translation, true);
         },
-        |physics, key| {
-            let by = Pose::from_translation(vector(0.0, 50.0, 0.0));
-            physics.teleport_by(key, by).unwrap();
-        },
+        |physics, key| physics.teleport_by(key, far()).unwrap(),
     ];
     for (index, change) in changes.into_iter().enumerate() {
         let (y, jumped) = displayed(change, false);
@@ -63,21 +66,14 @@ fn a_change_that_a_rollback_takes_back_does_not_move_the_body_on_screen() {
 
 #[test]
 fn a_teleport_that_a_resimulated_step_repeats_is_displayed_at_once() {
-    let change = |physics: &mut Physics, key| {
-        let there = Pose::from_translation(vector(0.0, 50.0, 0.0));
-        physics.teleport(key, there).unwrap();
-    };
+    let change = |physics: &mut Physics, key| physics.teleport(key, far()).unwrap();
     let (y, jumped) = displayed(change, true);
     assert!(y > 49.0 && jumped, "{y} {jumped}");
 }
 
 #[test]
 fn a_teleport_before_the_first_resimulated_step_is_displayed_at_once() {
-    let mut simulation = space(60);
-    simulation.keep(Kept {
-        ticks: 20,
-        ..Kept::default()
-    });
+    let mut simulation = with_states();
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic(), ball());
@@ -85,8 +81,7 @@ fn a_teleport_before_the_first_resimulated_step_is_displayed_at_once() {
         advance(&mut simulation, 17);
     }
     let tick = simulation.physics.tick();
-    let there = Pose::from_translation(vector(0.0, 50.0, 0.0));
-    simulation.physics.teleport(key, there).unwrap();
+    simulation.physics.teleport(key, far()).unwrap();
     simulation.begin_frame(MS(17));
     while simulation.next_step().is_some() {
         simulation.run_step();

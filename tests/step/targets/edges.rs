@@ -397,17 +397,23 @@ fn a_position_that_is_set_to_the_same_value_in_each_step_loses_no_target() {
     }
 }
 
+/// Creates a platform with a target that is reached in the present step, which has not run yet.
+fn with_target_of_the_present_step() -> (Simulation, BodyKey) {
+    let mut simulation = space(60);
+    let key = platform(&mut simulation);
+    simulation.begin_frame(MS(17));
+    let step = simulation.next_step().unwrap();
+    (simulation.physics)
+        .set_kinematic_target(key, at(1.0), step.end_time)
+        .unwrap();
+    (simulation, key)
+}
+
 /// A target stays if the step in which it would be reached does not run, as all changes do, even in a saved game.
 #[test]
 fn a_target_of_a_step_that_did_not_run_is_reached_in_the_next() {
     for between in [false, true] {
-        let mut simulation = space(60);
-        let key = platform(&mut simulation);
-        simulation.begin_frame(MS(17));
-        let step = simulation.next_step().unwrap();
-        (simulation.physics)
-            .set_kinematic_target(key, at(1.0), step.end_time)
-            .unwrap();
+        let (mut simulation, key) = with_target_of_the_present_step();
         simulation.end_frame();
         let aside = translation(0.0, 7.0, 0.0);
         let body = simulation.physics.body_mut(key).unwrap();
@@ -423,13 +429,7 @@ fn a_target_of_a_step_that_did_not_run_is_reached_in_the_next() {
 /// A clone that a hook takes, and a state that is saved after a hook has failed, have the target of their step.
 #[test]
 fn a_target_of_the_present_step_is_in_a_clone_and_in_a_saved_state() {
-    let mut simulation = space(60);
-    let key = platform(&mut simulation);
-    simulation.begin_frame(MS(17));
-    let step = simulation.next_step().unwrap();
-    (simulation.physics)
-        .set_kinematic_target(key, at(1.0), step.end_time)
-        .unwrap();
+    let (mut simulation, key) = with_target_of_the_present_step();
     let clone = simulation.physics.clone();
     simulation.end_frame();
     let mut copies = vec![simulation.clone()];
