@@ -4,7 +4,6 @@ use crate::key::BodyKey;
 use crate::pose::{Change, Changes, Scope, finite_center, is_position_based, show_from_changes};
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
-use rapier::math::Vector;
 
 use super::{Physics, Stage, StepAtHand};
 
@@ -138,27 +137,22 @@ impl Physics {
         }
     }
 
-    /// Returns the centres of mass of these bodies.
-    pub(super) fn centers(&self, bodies: &[BodyKey]) -> Vec<Vector> {
-        let center = |key: &BodyKey| self.world.get(*key).map(finite_center);
-        bodies
-            .iter()
-            .map(|key| center(key).unwrap_or_default())
-            .collect()
+    /// Notes the centres of mass of these bodies before a step.
+    pub(super) fn note_centers(&mut self, bodies: &[BodyKey]) {
+        let center = |key: &BodyKey| self.world.get(*key).map(finite_center).unwrap_or_default();
+        self.edits.centers.clear();
+        self.edits.centers.extend(bodies.iter().map(center));
     }
 
     /// Renews the contacts of dynamic bodies whose centre of mass the step has changed, for the next step: recycled
-    /// contacts are relative to it. `before` are the centres right before the step, in the order of `bodies`.
-    pub(super) fn renew_contacts_where_center_moved(
-        &mut self,
-        bodies: &[BodyKey],
-        before: &[Vector],
-    ) {
-        for (key, before) in bodies.iter().zip(before) {
-            if let Some(handle) = self.world.handle(*key) {
-                let body = &self.world.rapier.bodies[handle];
-                if body.is_dynamic() && finite_center(body) != *before {
-                    self.world.renew_contacts(handle);
+    /// contacts are relative to it. `bodies` are those whose centres were noted before the step.
+    pub(super) fn renew_contacts_where_center_moved(&mut self, bodies: &[BodyKey]) {
+        let Self { world, edits, .. } = self;
+        for (key, before) in bodies.iter().zip(edits.centers.drain(..)) {
+            if let Some(handle) = world.handle(*key) {
+                let body = &world.rapier.bodies[handle];
+                if body.is_dynamic() && finite_center(body) != before {
+                    world.renew_contacts(handle);
                 }
             }
         }

@@ -43,6 +43,7 @@ use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, SmoothingSettings};
 use crate::step::{ContactParts, Targets, World};
 use crate::time::{ExactTime, Rate};
+use rapier::math::Vector;
 
 pub use colliders::Colliders;
 pub use forces::VectorError;
@@ -116,6 +117,9 @@ struct Edits {
     /// Bodies that may have been changed since the last step. It does not matter how often edits are detected until the
     /// next step.
     pub since_step: Vec<BodyKey>,
+    /// While a step runs, the centres of mass of these bodies before it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub centers: Vec<Vector>,
     /// Whether any body may be changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.

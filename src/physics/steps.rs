@@ -46,8 +46,8 @@ impl Physics {
             self.prepare_edited();
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
-        let edited = std::mem::take(&mut self.edits.since_step);
-        let centers = self.centers(&edited);
+        let mut edited = std::mem::take(&mut self.edits.since_step);
+        self.note_centers(&edited);
         // After a panic of Rapier, the state stays poisoned, without a current step.
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;
@@ -64,11 +64,13 @@ impl Physics {
         self.targets.end_step(&mut self.world, step);
         (self.tick, self.time) = (step.tick.saturating_add(1), end);
         if !edited.is_empty() {
-            self.renew_contacts_where_center_moved(&edited, &centers);
+            self.renew_contacts_where_center_moved(&edited);
         }
         span!("take_poses");
         let sleep =
             (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &edited);
+        edited.clear();
+        self.edits.since_step = edited;
         if !sleep.is_empty() {
             let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
             Arc::make_mut(&mut self.events).extend(sleep.into_iter().map(change));
