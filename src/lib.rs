@@ -209,7 +209,7 @@ pub mod rewind {
 /// - the [`Resources`];
 /// - the displayed poses, which the next frame computes, and the events of the last step, frame and rollback;
 /// - visual errors and pending calls of [`show_from`](Physics::show_from);
-/// - the dropped time of a frame that a panic has left open;
+/// - the report of a frame that a panic has left open;
 /// - the [limits of the past](Simulation::keep), which you have to set again.
 ///
 /// # Guarantees

@@ -28,7 +28,7 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Computes the series at `alpha`, once for all pairs.
+    /// Computes the power series of both weights at `alpha`, once for all pairs.
     #[inline]
     pub fn new(alpha: f32) -> Self {
         let (start_weight, end_weight) = (terms(1.0 - alpha), terms(alpha));

@@ -2,6 +2,7 @@
 
 use crate::events::{Touch, pair_order};
 use crate::key::{BodyError, BodyKey};
+use crate::pose::{Change, Scope};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::{Collider, ColliderHandle};
@@ -201,6 +202,11 @@ impl Physics {
         // Rapier has reused the slot of a body that was removed without this crate.
         if let Some(dead) = dead {
             self.forget_body(dead);
+        }
+        let changes = &mut self.running.changes;
+        if changes.scope == Scope::All {
+            // The game may have gone back in time, and the screen may still have another body with this key.
+            changes.list.push(Change::KeyReused(key));
         }
         self.list_new(key, handle);
         key

@@ -205,7 +205,7 @@ impl Trajectory {
             // A body at rest must not overshoot its pose.
             (self.start_velocity, self.end_velocity) = (None, RigidBodyVelocity::default());
         }
-        // If the body was not read at the beginning, it was asleep, and was set in motion at once.
+        // There is none if the body was asleep and was set in motion at once, or if the last velocity was stale.
         self.start_velocity.get_or_insert(self.end_velocity);
         self.smoothing = smoothing;
         self.dt = dt;
@@ -214,6 +214,7 @@ impl Trajectory {
     /// Displays the path of the last step, of length `dt`, with another smoothing. A path that was plain gets the parts
     /// of the trajectory that it has not needed so far.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
+        // The centre of a position-based body depends on the smoothing.
         if !self.was_read() || is_position_based(body) {
             self.center = center_of(body, smoothing);
         }

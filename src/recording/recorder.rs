@@ -194,10 +194,11 @@ impl<W: Write> Recorder<W> {
         let run = simulation.physics.running.known_by;
         let is_replaced = std::mem::replace(&mut self.run, run) != run;
         let frames_begun = simulation.frames_begun;
-        let is_frame_missing = frames_begun.saturating_sub(self.frames_begun) > 1;
+        // The game must have begun the recorded frame, and no other.
+        let has_other_frames = frames_begun.saturating_sub(self.frames_begun) != 1;
         self.frames_begun = frames_begun;
         // The game's changes in a step that did not run are recorded only in the next state.
-        if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_replaced {
+        if std::mem::take(&mut self.is_in_step) || has_other_frames || is_replaced {
             self.new_run();
         }
         let result = self.record_state_if_due(simulation, game);
@@ -219,6 +220,7 @@ impl<W: Write> Recorder<W> {
             self.new_run();
         }
         self.is_in_step = true;
+        // This writes nothing until the new run has its state.
         self.record(ChunkKind::Input, &(step.tick, input))
     }
 

@@ -77,6 +77,7 @@ impl Simulation {
     pub fn next_step(&mut self) -> Option<Step> {
         self.settle();
         if let Some(step) = self.physics.current_step() {
+            // The game has not run the last step, and gets it again.
             self.missing_calls.run_step = self.missing_calls.run_step.saturating_add(1);
             debug_assert!(
                 self.missing_calls.run_step < PATIENCE,
@@ -113,7 +114,7 @@ impl Simulation {
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
-        // The step runs now, so a shift of the origin in it counts.
+        // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step runs.
         self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
             self.keep_edited_poses();
@@ -208,6 +209,7 @@ impl Simulation {
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);
             if rollback.remaining() == 0 {
+                // The hook after the last step may read them.
                 self.run.event_changes = rollback.event_changes();
             }
             let resimulated = match &mut self.open_report {
@@ -218,6 +220,7 @@ impl Simulation {
             return;
         }
         let tick = record.step.tick;
+        // Without a past, no rollback reaches further back than the present.
         let oldest = self.run.past.oldest().unwrap_or(self.physics.tick());
         let log = &mut self.physics.running.changes.events;
         if !record.events.is_empty() {
@@ -240,7 +243,7 @@ impl Simulation {
 
     /// Ends the frame except for its picture, which `end_frame` or a view displays. Returns whether a frame was open.
     pub(crate) fn close_frame(&mut self) -> bool {
-        let Some(mut report) = self.take_report() else {
+        let Some(mut report) = self.drop_due_and_take_report() else {
             return false;
         };
         self.missing_calls.end_frame = 0;
@@ -266,7 +269,7 @@ impl Simulation {
             self.physics.unlist_resting();
         }
         self.frame = report;
-        // Previews between two frames run at the rate of the next one.
+        // This sets the rate of previews between two frames: that of the next one.
         self.pass_settings();
         true
     }
@@ -278,7 +281,7 @@ impl Simulation {
             self.missing_calls.end_frame < PATIENCE,
             "{PATIENCE} frames have begun and none has ended: call `end_frame`, which computes the poses to draw, or find out why a hook panics in each of them"
         );
-        let report = self.take_report();
+        let report = self.drop_due_and_take_report();
         let has_passed_time = !self.steps.clock.stood_still();
         if report.is_some_and(|report| report.steps > 0 || has_passed_time) {
             // Forces that were added after its last step wait for the next one, as after a frame that has ended.
@@ -289,7 +292,7 @@ impl Simulation {
 
     /// Drops the steps that are still due, and takes the report of the open frame. Returns `None` and changes nothing
     /// if no frame is open, or if Rapier has panicked.
-    fn take_report(&mut self) -> Option<Frame> {
+    fn drop_due_and_take_report(&mut self) -> Option<Frame> {
         // An assigned state comes first, because it may replace a poisoned one.
         self.take_over();
         if self.open_report.is_none() || self.physics.is_poisoned {
@@ -327,6 +330,8 @@ impl Simulation {
 impl Simulation {
     /// Lends the state to another thread that runs the current step: swaps it with `spare`.
     pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
+        // As in `run_step_with`, a shift of the origin in this step counts now.
+        self.take_past_edits();
         if self.run.past.is_on() {
             self.keep_edited_poses();
         }

@@ -44,7 +44,7 @@ impl Simulation {
         self.screen.pose(key).or_else(|| {
             // The game may have moved it since.
             let world = &self.physics.world;
-            let position = world.handle(key).and_then(|it| world.position(it));
+            let position = world.position(world.handle(key)?);
             let last = || Some(self.physics.pairs.get(key)?.current);
             position.filter(Pose::is_finite).or_else(last)
         })
@@ -102,10 +102,10 @@ impl Simulation {
         })
     }
 
-    /// Returns the poses of this frame in the form that shaders need. Ask right after the frame.
+    /// Returns the poses of this frame in the form that shaders need. Ask right after the frame: it may return `None`
+    /// after a later step, or an edit, insertion or removal of a body.
     ///
-    /// Returns `None` after a later step, or an edit, insertion or removal of a body, in the middle of a
-    /// [rollback](Self::roll_back), before the first frame, and on a thread.
+    /// Returns `None` in the middle of a [rollback](Self::roll_back), before the first frame, and on a thread.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())

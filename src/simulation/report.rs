@@ -35,18 +35,19 @@ pub struct Frame {
     pub resimulated: u64,
     /// The tick of the next step: see [`Physics::tick`](crate::Physics::tick).
     pub tick: u64,
-    /// The length of the last step, in seconds of simulated time; 0 before the first.
+    /// The length of the last step, in seconds of simulated time; 0 before the first, and within a frame before its
+    /// first.
     pub dt: f32,
     /// Where between the previous and the current state the frame displays bodies, from 0 to 1: see
     /// [`Clock::alpha`](crate::time::Clock::alpha).
     pub alpha: f32,
     /// The displayed simulated time, rounded down to a nanosecond. It goes back only after a
-    /// [rewind](crate::Simulation::rewind), an assignment, [`set_overstep`](crate::Simulation::set_overstep), or a
-    /// [correction](crate::Simulation::correct) by a state of another time.
+    /// [rewind](crate::Simulation::rewind), an assignment, [`set_overstep`](crate::Simulation::set_overstep), a
+    /// [correction](crate::Simulation::correct) by a state of another time, or `set_tick` in the middle of a rollback.
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,
-    /// The number of dynamic and kinematic bodies that were awake after the last step.
+    /// The number of dynamic and kinematic bodies that were awake at the end of the frame.
     pub awake: usize,
     /// The number of ignored values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were not finite.
     pub rejected_forces: u64,

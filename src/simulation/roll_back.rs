@@ -73,7 +73,7 @@ impl Simulation {
         self.take_over();
         self.check_world();
         let here = self.physics.tick();
-        // The steps from there on are due already.
+        // The steps from there on are due already, or later.
         if tick > here || (tick == here && self.physics.current_step().is_none()) {
             return Ok(());
         }
@@ -265,20 +265,23 @@ impl Simulation {
     /// `requested` is the tick to which the game wants to go back, which may be later.
     fn make_due_again(&mut self, snapshot_tick: u64, requested: u64) {
         self.physics.resources.assert_no_scope();
+        // `take_steps` empties the past.
         let oldest = self.run.past.rewindable().start;
-        let clock_tick = self.steps.clock.tick();
-        let Some((snapshot, later)) = self.run.past.take_steps(snapshot_tick, clock_tick) else {
+        let present = self.steps.clock.tick();
+        let Some((snapshot, later)) = self.run.past.take_steps(snapshot_tick, present) else {
             return;
         };
         let smoothing = Arc::clone(&snapshot.smoothing);
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
+        // A rollback in a rollback keeps the first old present.
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
         rollback.smoothing = smoothing;
         rollback.go_back(snapshot_tick, later);
+        // The game has not received the step from which it goes on. If only the current step is begun again, no
+        // recorded step is due.
         self.steps.clock.set_handed_out(false);
-        // If only the current step is begun again, no recorded step is due.
         self.finish_rollback();
     }
 
@@ -320,11 +323,11 @@ impl Simulation {
     /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        // The events of a finished rollback were compared after its last step.
         if rollback.remaining() > 0 {
             rollback.forget_reruns_from(end);
-            self.run.event_changes = rollback.event_changes();
         }
+        // The last step of a finished rollback has done this already, if one ran.
+        self.run.event_changes = rollback.event_changes();
         Some(rollback.end(|tick| self.run.step_id(tick)))
     }
 

@@ -28,10 +28,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns a new run with the limits of this one's past, and without its states.
+    /// Returns a new run with the limits of this one's past, and without its states. Frames report what ran before it.
     fn another(&self) -> Self {
         Self {
             past: self.past.clone(),
+            resimulated: self.resimulated,
+            interrupted: self.interrupted,
             ..Self::default()
         }
     }
@@ -41,8 +43,6 @@ impl Run {
         Self {
             numbering: self.numbering,
             event_changes: self.event_changes.clone(),
-            resimulated: self.resimulated,
-            interrupted: self.interrupted,
             ..self.another()
         }
     }

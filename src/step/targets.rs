@@ -73,6 +73,7 @@ impl Targets {
             self.arriving.push((key, Some((pose, time))));
             body.set_next_kinematic_position(pose);
         } else {
+            self.forget_arriving(key);
             self.entry(key, pose, time).apply_to(body, step);
         }
     }
@@ -130,6 +131,10 @@ impl Targets {
     /// Removes a body's target, even if it would be reached in the current step.
     pub fn remove(&mut self, key: BodyKey) {
         self.map.remove(&key);
+        self.forget_arriving(key);
+    }
+
+    fn forget_arriving(&mut self, key: BodyKey) {
         if !self.arriving.is_empty() {
             self.arriving.push((key, None));
         }

@@ -20,8 +20,12 @@ mod mailbox;
 mod publisher;
 // The answer to a question.
 mod asked;
+// What a runner sends to its worker.
+mod message;
 // The physics' side of a `Runner`.
 mod worker;
+// Bodies that a recovery must not bring back.
+mod removed_bodies;
 // The game's side of `Runner` and `Overlap`.
 mod view;
 // The wall clock, and the thread that follows it.
@@ -39,8 +43,9 @@ mod overlap;
 pub use crate::ecs::host::Spawned;
 pub use asked::Asked;
 pub use failure::{Failure, SendError, StartError};
+pub use message::Call;
 pub use overlap::Overlap;
 pub use runner::Runner;
 pub use settings::RunnerSettings;
 pub use view::View;
-pub use worker::{Call, Worker};
+pub use worker::Worker;

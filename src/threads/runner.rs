@@ -19,10 +19,11 @@ use rapier::geometry::Collider;
 use super::asked::Asked;
 use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
+use super::message::{Call, Message, Removals};
 use super::settings::RunnerSettings;
 use super::view::View;
 use super::wall_clock::{WallClock, run};
-use super::worker::{Call, Message, Removals, Worker};
+use super::worker::Worker;
 
 /// A simulation on a separate thread, stepped by the wall clock. Its [`Hooks`] run on that thread.
 ///

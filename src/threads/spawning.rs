@@ -9,8 +9,8 @@ use crate::simulation::Hooks;
 use rapier::dynamics::RigidBody;
 
 use super::failure::SendError;
+use super::message::Call;
 use super::runner::Runner;
-use super::worker::Call;
 
 impl Entities {
     /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full.

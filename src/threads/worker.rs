@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::key::BodyKey;
@@ -14,15 +14,11 @@ use crate::time::FrameTime;
 
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, discard};
+use super::message::{Call, Message, Query, answer};
 use super::publisher::Publisher;
+use super::removed_bodies::RemovedBodies;
 use super::runner::Runner;
 use super::settings::RunnerSettings;
-
-/// The type of a function for [`Runner::call`](super::Runner::call).
-pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
-
-/// A question, which gets the simulation after the step in which it is answered.
-type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
@@ -80,17 +76,7 @@ pub struct Worker<H: Hooks> {
     publisher: Publisher,
     /// The tick of the step that panicked, until physics has recovered.
     panicked: Option<u64>,
-    /// Bodies of entities removed since the newest kept state, which still has them, with the ticks of the removals.
-    removed: Vec<(u64, BodyKey)>,
-}
-
-pub(super) type Removals = Arc<Mutex<Vec<BodyKey>>>;
-
-pub(super) enum Message<H: Hooks> {
-    Call(Call<H>),
-    Query(Query),
-    RemoveAll(Removals),
-    Recover,
+    removed: RemovedBodies,
 }
 
 impl<H: Hooks> std::fmt::Debug for Worker<H> {
@@ -124,7 +110,7 @@ impl<H: Hooks> Worker<H> {
             now: Duration::ZERO,
             unmeasured_steps: 0,
             panicked: None,
-            removed: Vec::new(),
+            removed: RemovedBodies::default(),
         };
         // The runner needs a first state. The mailbox is free, because the runner does not exist yet.
         worker.publish();
@@ -193,9 +179,7 @@ impl<H: Hooks> Worker<H> {
         self.hand_over();
         // After a panic, removals wait for a recovery. If Rapier panicked, its world must not be edited.
         if self.panicked.is_some() && !self.simulation.physics.is_poisoned {
-            for (_, key) in self.removed {
-                self.simulation.physics.remove(key);
-            }
+            self.removed.remove_from(&mut self.simulation.physics);
         }
         // Values of the game may panic when they are dropped, and must not do so with the worker.
         discard(self.arrived);
@@ -343,11 +327,10 @@ impl<H: Hooks> Worker<H> {
         while let Some(message) = self.arrived.pop_front() {
             match message {
                 Message::Call(call) => self.run_call(call),
+                // Nobody would answer it.
+                Message::Query(query) if self.panicked.is_some() => discard([query]),
                 Message::Query(query) => self.unanswered.push(query),
-                Message::RemoveAll(removals) => {
-                    let keys = std::mem::take(&mut *lock(&removals));
-                    self.remove_all(keys);
-                }
+                Message::RemoveAll(keys) => self.remove_all(std::mem::take(&mut *lock(&keys))),
                 Message::Recover => {
                     self.outgoing.recoveries += 1;
                     self.recover();
@@ -446,15 +429,7 @@ impl<H: Hooks> Worker<H> {
         let target = newest_kept.unwrap_or(present);
         if self.simulation.rewind(target).is_ok() {
             self.panicked = None;
-            // The recovered state has bodies that were removed after it. They stay listed, because another recovery may
-            // go back to the same state. A key that it lacks may become that of another body.
-            let recovered = self.simulation.physics.tick();
-            let physics = &mut self.simulation.physics;
-            self.removed.retain_mut(|(tick, key)| {
-                let stays = *tick >= recovered && physics.remove(*key).is_some();
-                *tick = recovered;
-                stays
-            });
+            self.removed.remove_again(&mut self.simulation.physics);
         }
     }
 
@@ -463,8 +438,7 @@ impl<H: Hooks> Worker<H> {
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
         let present = self.simulation.physics.tick();
         let newest_kept = (self.simulation).newest_kept(self.panicked.unwrap_or(present));
-        (self.removed).retain(|(tick, _)| newest_kept.is_some_and(|kept| kept <= *tick));
-        self.removed.extend(keys.iter().map(|key| (present, *key)));
+        self.removed.add(&keys, present, newest_kept);
         if self.panicked.is_none() {
             for key in keys {
                 self.simulation.physics.remove(key);
@@ -476,8 +450,7 @@ impl<H: Hooks> Worker<H> {
     /// real time of the replaced clock, it continues from now.
     fn detect_replaced(&mut self, expected: Duration) {
         // A body that the game removed in a later or in another state is not removed from this one.
-        let present = self.simulation.physics.tick();
-        self.removed.retain(|(tick, _)| *tick <= present);
+        self.removed.forget_after(self.simulation.physics.tick());
         if self.publisher.detect_replaced(&mut self.simulation) {
             self.removed.clear();
             if self.real_time() != expected {
@@ -523,13 +496,5 @@ impl<H: Hooks> Worker<H> {
     fn hand_over(&mut self) -> Option<Duration> {
         self.outgoing.is_stopped = self.panicked.is_some();
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
-    }
-}
-
-/// Answers a question. A question that panics has changed nothing, so the game continues.
-fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
-        let tick = simulation.physics.tick();
-        failures.push_back(Failure::Ask { tick, payload });
     }
 }

@@ -81,7 +81,8 @@ impl FrameTimer {
     }
 
     /// Converts a moment of the host's clock to [real time](crate::time::Clock::real_time), for
-    /// [`InputQueue::push`](crate::input::InputQueue::push).
+    /// [`InputQueue::push`](crate::input::InputQueue::push). It knows only the last time that [`resume`](Self::resume)
+    /// left out, so convert a moment before the next call of that.
     #[must_use]
     pub fn stamp(&self, host: Duration) -> Duration {
         let (gap_start, gap_end) = self.gap;

@@ -9,6 +9,7 @@
 //!   `pose` returns.
 //! - `moments`: the displayed time never goes back, and no time is lost.
 //! - `display`: each body is displayed on the path of its step, plus an error that decays as set.
+//! - `jumps`: a body that does not jump has moved along its paths, and one that jumps was moved or corrected.
 //! - `occurrences`: each event is displayed once, in the first picture after its step.
 //!
 //! `alike` compares games that differ only in what must not matter: the frame rate, a replay, and the kept states. To

@@ -83,7 +83,7 @@ enum Lent {
 }
 
 impl Lent {
-    /// Returns an empty state for the simulation.
+    /// Returns the empty state that stands in for the simulation's state while that is away.
     fn into_spare(self) -> Box<Physics> {
         match self {
             Self::Here(spare) => spare,

@@ -274,3 +274,19 @@ fn the_input_of_a_step_of_another_simulation_causes_no_difference() {
     let differences = replay_all::<Balls>(&recording, 0, |_, _| (), |_, _| ());
     assert_eq!(differences, []);
 }
+
+#[test]
+fn a_recorded_frame_that_does_not_begin_causes_no_difference() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    recorder
+        .begin_frame(&mut simulation, &game, MS(15))
+        .unwrap();
+    // An error of the recorder, for example, ends this frame of the game.
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.runs().len(), 2);
+    let differences = replay_all::<Balls>(&recording, 0, |_, _| (), |_, _| ());
+    assert_eq!(differences, []);
+}

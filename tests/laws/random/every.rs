@@ -1,6 +1,6 @@
 //! Every law, judged by what a random game leaves, in each host.
 
-use super::{display, lists, moments, occurrences, steps};
+use super::{display, jumps, lists, moments, occurrences, steps};
 use crate::random::game::{Entry, Kind, Run, Script, play};
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ pub fn judge(script: &Script, kind: Kind) {
     lists::check(&run.log);
     moments::check(&run.log);
     display::check(&script.setup, &run.log);
+    jumps::check(&run.log);
     occurrences::check(&run.log, kind);
     check_presses(&run);
 }

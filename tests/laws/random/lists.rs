@@ -17,6 +17,9 @@ struct Renderer {
     may_have_lost_entities: bool,
     /// Whether a view has displayed a state since its loop began.
     has_state: bool,
+    /// Whether a rollback was unfinished in the last picture, or is when a view begins. Bodies that it has brought back
+    /// may have entities, and no picture displays them yet.
+    has_unfinished_rollback: bool,
     /// The poses and the removed bodies of each frame, by its number.
     frames: BTreeMap<u64, (BTreeMap<BodyKey, Pose>, Vec<BodyKey>)>,
 }
@@ -61,6 +64,9 @@ impl Renderer {
             .state
             .as_ref()
             .map(|state| state.steps_to_resimulate > 0);
+        if let Some(held) = held {
+            self.has_unfinished_rollback = held;
+        }
         if held == Some(true) {
             assert!(picture.moved.is_empty() && picture.removed.is_empty());
             if self.is_other {
@@ -107,7 +113,7 @@ impl Renderer {
             expected.retain(|key, _| state.keys.contains(key));
         }
         let mut entities = picture.entities.clone();
-        if held == Some(true) || held.is_none() && !self.has_state {
+        if self.has_unfinished_rollback || held.is_none() && !self.has_state {
             entities.retain(|key, _| expected.contains_key(key));
         }
         assert_eq!(entities, expected, "the entities are elsewhere");

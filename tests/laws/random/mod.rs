@@ -12,6 +12,8 @@ mod lists;
 mod moments;
 // Displayed poses and visual errors.
 mod display;
+// Bodies that jump.
+mod jumps;
 // Displayed events, and the rules that say which they are.
 mod occurrences;
 // A displayed pose, in f64.

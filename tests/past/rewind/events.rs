@@ -419,3 +419,24 @@ fn a_dropped_rollback_reports_the_events_of_its_steps() {
     assert_eq!(starts(simulation.event_changes().retracted), [6]);
     assert!(displayed(&mut simulation, 30).is_empty());
 }
+
+/// The step at hand begins again: a rollback in which no step runs again.
+#[test]
+fn a_rollback_without_resimulated_steps_has_no_changes_of_events() {
+    let (mut simulation, ball) = ball_and_sensor();
+    assert_eq!(displayed(&mut simulation, 100), [6]);
+    let stop = |physics: &mut Physics, step: Step| {
+        if step.tick == 2 {
+            let body = physics.body_mut(ball).unwrap();
+            body.set_linvel(Vector::Y * 100.0, true);
+        }
+    };
+    simulation.resimulate(2, stop).unwrap();
+    assert!(!simulation.event_changes().retracted.is_empty());
+    simulation.begin_frame(MS(20));
+    let step = simulation.next_step().unwrap();
+    simulation.roll_back(step.tick).unwrap();
+    assert_eq!(simulation.steps_to_resimulate(), 0);
+    let changes = simulation.event_changes();
+    assert!(changes.retracted.is_empty() && changes.new.is_empty());
+}

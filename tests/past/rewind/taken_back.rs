@@ -92,3 +92,26 @@ fn a_teleport_before_the_first_resimulated_step_is_displayed_at_once() {
     assert_eq!(simulation.pose(key).unwrap().translation.y, 50.0);
     assert_eq!(simulation.visual_error(key), None);
 }
+
+#[test]
+fn a_body_that_gets_the_key_of_a_displayed_one_after_a_rollback_jumps_to_its_place() {
+    for correction in [Correction::OFF, Correction::default()] {
+        let mut simulation = with_states();
+        simulation.correction = correction;
+        advance(&mut simulation, 17);
+        let insert = |simulation: &mut Simulation, x| {
+            let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
+            simulation.physics.insert(body, ball())
+        };
+        let before = insert(&mut simulation, 0.0);
+        advance(&mut simulation, 0);
+        // The rollback takes the body back, because it was inserted outside of a step.
+        simulation.resimulate(0, |_, _| ()).unwrap();
+        let key = insert(&mut simulation, 1.0);
+        advance(&mut simulation, 0);
+        assert_eq!(key, before);
+        assert_eq!(simulation.pose(key).unwrap().translation.x, 1.0);
+        let data = simulation.render_data().unwrap();
+        assert_eq!(data.jumped(), [key]);
+    }
+}

@@ -314,3 +314,50 @@ fn an_assigned_state_that_was_displayed_with_another_smoothing_has_no_visual_err
     simulation.advance(Duration::ZERO, |_, _| ());
     assert_eq!(simulation.visual_error(key), None);
 }
+
+#[test]
+fn a_frame_reports_the_steps_that_were_resimulated_before_an_assignment() {
+    let (mut simulation, _) = three();
+    simulation.keep(Kept {
+        ticks: 10,
+        ..Kept::default()
+    });
+    advance(&mut simulation, 50);
+    let snapshot = simulation.physics.clone();
+    simulation.resimulate(2, |_, _| ()).unwrap();
+    simulation.physics = snapshot;
+    assert_eq!(advance(&mut simulation, 10).resimulated, 3);
+}
+
+/// The hook before a frame assigns a state after a panic has left the last frame open.
+#[test]
+fn a_frame_that_a_panic_left_open_reports_what_it_dropped_after_an_assignment() {
+    struct Assigns(Option<Physics>);
+    impl Hooks for Assigns {
+        type Error = Infallible;
+        fn before_frame(
+            &mut self,
+            simulation: &mut Simulation,
+            _: evenstep::time::FrameTime,
+        ) -> Result<(), Infallible> {
+            if let Some(physics) = self.0.take() {
+                simulation.physics = physics;
+            }
+            Ok(())
+        }
+    }
+    let (mut simulation, _) = three();
+    advance(&mut simulation, 10);
+    let snapshot = simulation.physics.clone();
+    let frame = AssertUnwindSafe(|| {
+        simulation.advance(MS(300), |_, step| assert!(step.tick < 3));
+    });
+    assert!(catch_unwind(frame).is_err());
+    let dropped = |mut simulation: Simulation, assigned| {
+        let frame = simulation.advance_with(MS(10), &mut Assigns(assigned));
+        frame.unwrap().dropped
+    };
+    let expected = dropped(simulation.clone(), None);
+    assert!(expected.aborted > 0 && !expected.frame_time.is_zero());
+    assert_eq!(dropped(simulation, Some(snapshot)), expected);
+}

@@ -456,3 +456,45 @@ fn a_target_of_the_present_step_is_in_a_clone_and_in_a_saved_state() {
         }
     }
 }
+
+/// The first target is reached in the step, and the one that replaces it later.
+#[test]
+fn a_later_target_of_the_same_hook_replaces_one_that_the_step_reaches() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    advance(&mut simulation, 20);
+    let mut others = Vec::new();
+    simulation.advance(MS(10), |physics, step| {
+        let long = step.start_time + MS(100);
+        physics
+            .set_kinematic_target(key, at(5.0), step.end_time)
+            .unwrap();
+        physics.set_kinematic_target(key, at(1.0), long).unwrap();
+        others = vec![physics.preview(1, |_, _| ())];
+        others.extend([&*physics].map(|physics| {
+            let mut copy = space(100);
+            copy.physics = physics.clone();
+            advance(&mut copy, 10);
+            copy.physics
+        }));
+    });
+    let reached = position(&simulation.physics, key);
+    assert!((reached.x - 0.1).abs() < 1e-6, "{reached}");
+    for other in &others {
+        assert_eq!(position(other, key), reached);
+    }
+    // The step does not run.
+    simulation.begin_frame(MS(10));
+    let step = simulation.next_step().unwrap();
+    let long = step.start_time + MS(100);
+    let physics = &mut simulation.physics;
+    physics
+        .set_kinematic_target(key, at(5.0), step.end_time)
+        .unwrap();
+    physics.set_kinematic_target(key, at(2.0), long).unwrap();
+    simulation.end_frame();
+    for _ in 0..12 {
+        advance(&mut simulation, 10);
+    }
+    assert_eq!(position(&simulation.physics, key).x, 2.0);
+}

@@ -369,3 +369,35 @@ fn an_overlap_that_is_stopped_after_an_error_runs_the_frames_that_wait() {
     result.unwrap_err();
     assert_eq!(simulation.clock().real_time(), MS(18));
 }
+
+/// The origin moves in the same step as a body at rest.
+#[test]
+fn earlier_poses_after_a_shift_and_a_teleport_in_one_step_are_those_of_one_thread() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.keep(evenstep::rewind::Kept {
+        poses: 20,
+        ..simulation.kept()
+    });
+    let physics = &mut simulation.physics;
+    let key = physics.insert(RigidBodyBuilder::fixed(), scenes::ball());
+    let mut alone = simulation.clone();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let game = || {
+        Game::once(Before, 6, move |physics| {
+            let to = translation(0.0, 2.0, 0.0);
+            physics.teleport(key, to).unwrap();
+            physics.shift_origin(Vector::X * 50.0).unwrap();
+        })
+    };
+    let [mut reference, mut game] = [(); 2].map(|()| game());
+    for _ in 0..10 {
+        alone.advance_with(MS(10), &mut reference).unwrap();
+    }
+    frames(&mut overlap, &mut game, 10);
+    let simulation = overlap.simulation(&mut game).unwrap();
+    for tick in 2..=10 {
+        let pose = |of: &Simulation| of.pose_at(key, tick, 1.0).unwrap().translation;
+        assert_eq!(pose(simulation), pose(&alone), "{tick}");
+    }
+    assert_eq!(alone.pose_at(key, 6, 1.0), Some(Pose::IDENTITY));
+}

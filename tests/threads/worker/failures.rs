@@ -446,3 +446,19 @@ fn a_queue_of_any_capacity_holds_65_536_calls() {
     assert!(matches!(runner.call(|_, _| ()), Err(SendError::Full(_))));
     let _ = worker.stop(runner, Duration::ZERO);
 }
+
+#[test]
+fn a_question_that_arrives_after_a_panic_gets_no_answer() {
+    let mut driver = Driver::new(flyer_in_space().0, Fails(None));
+    driver.run(MS(200));
+    // The game has not seen the panic yet.
+    let asked = (driver.runner)
+        .ask(|simulation| simulation.physics.tick())
+        .unwrap();
+    driver.run(MS(210));
+    // Its sender is gone, so this does not wait.
+    assert_eq!(asked.wait(Duration::MAX), None);
+    driver.runner.recover().unwrap();
+    driver.run(MS(220));
+    assert_eq!(asked.get(), None);
+}

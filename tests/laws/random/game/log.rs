@@ -109,6 +109,8 @@ pub struct Picture {
     pub removed: Vec<BodyKey>,
     /// The displayed poses of all bodies that were ever seen.
     pub poses: BTreeMap<BodyKey, Pose>,
+    /// The bodies that jumped, if the frame has data for renderers.
+    pub jumped: Option<Vec<BodyKey>>,
     pub events: Vec<Id>,
     /// The entities, and where they were written to.
     pub entities: BTreeMap<BodyKey, Pose>,
