@@ -175,19 +175,19 @@ impl Host for Simulation {
     }
 
     fn tick(&self) -> u64 {
-        self.frame().tick
+        self.last_frame().tick
     }
 
     fn alpha(&self) -> f32 {
-        self.frame().alpha
+        self.last_frame().alpha
     }
 
     fn time(&self) -> Duration {
-        self.frame().time
+        self.last_frame().time
     }
 
     fn origin_shift(&self) -> Vector {
-        self.frame().origin_shift
+        self.last_frame().origin_shift
     }
 
     fn picture_for_entities(&self) -> Picture<'_> {

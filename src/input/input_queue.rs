@@ -34,7 +34,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///   gone.
 /// - For rollback, use a [`TickQueue`](crate::input::TickQueue): a [resimulated](Step::is_resimulated) step gets late
 ///   samples with `ByTime`, and none with `NextStep`.
-/// - The first step in or after a pause gets all samples at once, unless you [take](Self::drain_all) them before.
+/// - The first step in or after a pause gets all samples at once, unless you [take](Self::drain_all) them before. If
+///   several steps are due when the pause ends, the later ones get the samples of its end.
 /// - For a new [`Simulation`](crate::Simulation), clear the queue.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

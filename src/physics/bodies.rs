@@ -206,7 +206,7 @@ impl Physics {
         let changes = &mut self.running.changes;
         if changes.scope == Scope::All {
             // The game may have gone back in time, and the screen may still have another body with this key.
-            changes.list.push(Change::KeyReused(key));
+            changes.list.push(Change::KeyReused(key, None));
         }
         self.list_new(key, handle);
         key

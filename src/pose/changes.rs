@@ -6,6 +6,7 @@ use rapier::math::Pose;
 
 use crate::events::StepEvents;
 use crate::key::{BodyKey, slot_of};
+use crate::step::Insertion;
 
 use super::motion::Smoothing;
 use super::movers::Movers;
@@ -56,8 +57,9 @@ pub(crate) enum Change {
     /// A rollback has taken back a teleport or a removal. If no picture has displayed it, the error of the body begins
     /// where it is displayed.
     TakenBack(BodyKey),
-    /// The key belongs to another body now, which has no error.
-    KeyReused(BodyKey),
+    /// The key belongs to another body now, which has no error, or may do so: a rollback has taken back the body, whose
+    /// insertion this is.
+    KeyReused(BodyKey, Option<Insertion>),
 }
 
 impl Change {
@@ -103,7 +105,7 @@ impl Changes {
         let mut revived: BTreeMap<_, _> =
             self.keys(movers).map(|key| (slot_of(key), key)).collect();
         for change in &self.list {
-            if let Change::KeyReused(key) = change {
+            if let Change::KeyReused(key, _) = change {
                 revived.remove(&slot_of(*key));
             }
         }
@@ -195,7 +197,7 @@ pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Chang
                     *start = turned_show_from(*start, &by, origin);
                 }
             }
-            Change::Cut(key, _) | Change::KeyReused(key) => drop(starts.remove(&key)),
+            Change::Cut(key, _) | Change::KeyReused(key, _) => drop(starts.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) | Change::TakenBack(_) => {}
         }
     }

@@ -37,7 +37,8 @@ pub struct ErrorDecay {
     pub max: f32,
 }
 
-/// The curve on which a visual error decays, in real time without pauses and times at speed 0.
+/// The curve on which a visual error decays, in real time without pauses, times at speed 0, and frames in the middle of
+/// a rollback, in which the picture stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -80,7 +80,7 @@ impl Screen {
                         self.set_error(key, error);
                     }
                 }
-                Change::Cut(key, _) | Change::KeyReused(key) => {
+                Change::Cut(key, _) | Change::KeyReused(key, _) => {
                     self.jumped.push(key);
                     starts.remove(&key);
                     if self.errors.contains_key(&key) {

@@ -37,7 +37,7 @@ impl Simulation {
     /// body.
     ///
     /// A body that was removed since the last frame still has its pose. A body that no frame has displayed yet has its
-    /// current one.
+    /// current one, unless the game has gone back in time and its key is that of a displayed body.
     #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
@@ -117,11 +117,12 @@ impl Simulation {
     /// Displays the frame on the screen. In the middle of a rollback, the last picture stays.
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
+        // Visual errors do not decay while the picture stays.
+        let elapsed = std::mem::take(&mut self.since_picture);
         if self.steps.rollback.is_some() {
             return screen.clear_changes(self.frame.number, screen.time());
         }
         let mut changes = self.physics.take_changes(!screen.has_picture());
-        let elapsed = std::mem::take(&mut self.since_picture);
         let context = PictureContext {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),

@@ -110,6 +110,11 @@ impl Simulation {
         }
     }
 
+    /// Returns the report of the last frame that has ended, whose picture is displayed.
+    pub(crate) fn last_frame(&self) -> &Frame {
+        &self.frame
+    }
+
     /// Returns the clock. While steps are resimulated, it stays at the present.
     #[must_use]
     pub fn clock(&self) -> &Clock {

@@ -68,7 +68,7 @@ impl Simulation {
 
     /// Goes back to the state before the step of `tick` and stays there. The next frame jumps there.
     ///
-    /// Until the next step begins, you can go forwards again. Real time, settings and overstep do not change. Steps that are
+    /// Until the next step or rollback begins, you can go forwards again. Real time, settings and overstep do not change. Steps that are
     /// still to be resimulated are dropped. Outside of a frame, you can go to the present tick even if it is not kept,
     /// except after a panic of Rapier. After one, you can go back even within the frame.
     ///

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::events::EventChanges;
+use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::pose::{Change, Scope};
 use crate::time::Step;
@@ -344,11 +345,9 @@ impl Simulation {
         let has_same_tick = self.frame.tick == self.physics.tick();
         let alpha = self.screen.alpha().filter(|_| has_same_tick).unwrap_or(1.0);
         let shift = self.physics.origin.offset_from(&old_present.origin);
-        let reused_keys = old_present.reused_keys(&self.physics.world, first);
-        let reused: Vec<_> = (reused_keys.iter())
-            .map(|key| Change::KeyReused(*key))
-            .collect();
-        let mut without_error = reused_keys;
+        let world = &self.physics.world;
+        let lost = old_present.lost_insertions(world, first);
+        let mut without_error: BTreeSet<_> = lost.keys().copied().collect();
         let own_changes = &self.physics.running.changes.list;
         let teleported = own_changes.iter().filter_map(Change::teleport);
         let teleported: BTreeSet<_> = teleported.map(|(key, _)| key).collect();
@@ -370,7 +369,9 @@ impl Simulation {
                 taken_back.insert(key);
                 false
             }
-            Change::Cut(key, _) | Change::KeyReused(key) => {
+            // An earlier rollback has taken this body back, and this one has brought it back.
+            Change::KeyReused(key, Some(it)) if world.insertion(key) == Some(it) => false,
+            Change::Cut(key, _) | Change::KeyReused(key, _) => {
                 without_error.insert(key);
                 true
             }
@@ -382,11 +383,17 @@ impl Simulation {
             alpha,
             shift,
         );
-        let differences = differences
-            .filter(|(key, _)| !without_error.contains(key) && !taken_back.contains(key));
+        // No picture has displayed a state from which the next one jumps.
+        let jumps = old_present.changes.scope == Scope::Unrelated;
+        let has_error = |key: &BodyKey| !jumps && !without_error.contains(key);
+        let differences =
+            differences.filter(|(key, _)| has_error(key) && !taken_back.contains(key));
         let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
-        let taken_back = taken_back.into_iter().map(Change::TakenBack);
-        let changes = reused.into_iter().chain(differences).chain(taken_back);
+        let taken_back = taken_back.iter().filter(|key| has_error(key));
+        let taken_back = taken_back.map(|key| Change::TakenBack(*key));
+        let reused = lost.into_iter();
+        let reused = reused.map(|(key, it)| Change::KeyReused(key, Some(it)));
+        let changes = reused.chain(differences).chain(taken_back);
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

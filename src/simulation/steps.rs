@@ -1,6 +1,6 @@
 //! Where the next step comes from: a rollback, or time.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, StepId};
@@ -102,12 +102,12 @@ impl OldPresent {
             && insertion.is_none_or(|(_, it)| world.insertion(key) == Some(*it))
     }
 
-    /// Returns the keys of bodies that were inserted after the step `first` and that belong to other bodies in `world`,
-    /// because the resimulated steps inserted bodies in another order.
-    pub fn reused_keys(&self, world: &World, first: u64) -> BTreeSet<BodyKey> {
+    /// Returns the bodies that were inserted after the step `first` and that `world` lacks. Their keys may belong to
+    /// other bodies there, because the resimulated steps inserted bodies in another order.
+    pub fn lost_insertions(&self, world: &World, first: u64) -> BTreeMap<BodyKey, Insertion> {
         let later = self.insertions.iter().filter(|(_, it)| it.tick > first);
-        let reused = later.filter(|(key, it)| world.insertion(*key).is_some_and(|now| now != *it));
-        reused.map(|(key, _)| *key).collect()
+        let lost = later.filter(|(key, it)| world.insertion(*key) != Some(*it));
+        lost.copied().collect()
     }
 }
 

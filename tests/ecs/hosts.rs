@@ -4,7 +4,7 @@ use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
-use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use hecs::{Entity, World};
 use scenes::testing::translation;
 use scenes::{MS, space};
@@ -482,4 +482,26 @@ fn a_copy_of_the_simulation_continues_with_a_copy_of_the_map_or_after_unmatched(
     copy.advance(MS(20), |_, _| ());
     assert_eq!(map.take_removed(&copy), []);
     assert_eq!(map.moved(&copy).map(|(entity, _)| entity).last(), Some(1));
+}
+
+#[test]
+fn a_simulation_displays_its_last_frame_within_the_next_one() {
+    use evenstep::ecs::Host;
+    fn report(host: &impl Host) -> (u64, f32, Duration, Vector) {
+        (host.tick(), host.alpha(), host.time(), host.origin_shift())
+    }
+    let mut simulation = Simulation::new(Rate::hz(100));
+    simulation.physics.shift_origin(Vector::X).unwrap();
+    let frame = simulation.advance(MS(25), |physics, _| {
+        physics.shift_origin(Vector::X).unwrap();
+    });
+    let last = report(&simulation);
+    assert_eq!(last.2, frame.time);
+    simulation.begin_frame(MS(18));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+        assert_eq!(report(&simulation), last);
+    }
+    simulation.end_frame();
+    assert!(report(&simulation).2 > last.2);
 }

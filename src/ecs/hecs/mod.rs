@@ -50,8 +50,8 @@
 //!
 //! # Several worlds and simulations
 //! Create one [`Entities`] for each pair of a world and a simulation. Several simulations may share a world, and
-//! several worlds a simulation and a body. In a world with several [`Entities`], a [`Body`] that you move may be found
-//! only when the body moves, and not if it replaces one of the others.
+//! several worlds a simulation and a body. In a world with several [`Entities`], a [`Body`] that you move or a
+//! [`RenderPose`] that you remove may be found only when the body moves, and not if it replaces one of the others.
 //!
 //! If a new [`Simulation`] or [`Physics`] replaces an old one, clear the world and create a new [`Entities`], because
 //! keys may be equal.

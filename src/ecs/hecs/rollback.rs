@@ -37,7 +37,7 @@ use super::entities::Entities;
 /// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
 /// A copy has all entities and components, the ids of the next entities, and the order of queries. It lacks entities
-/// that are [reserved](World::reserve_entities) but not flushed.
+/// that are [reserved](World::reserve_entities) but not flushed, and the bodies of other [`Entities`].
 pub struct RollbackWorld {
     /// The world.
     pub world: World,
@@ -84,7 +84,8 @@ impl RollbackWorld {
         new.with::<RenderPose>()
     }
 
-    /// Registers a component type, which is then cloned with the world.
+    /// Registers a component type, which is then cloned with the world. Register also types that entities have only
+    /// within a step: the order of queries depends on them.
     #[must_use]
     pub fn with<T: Component + Clone>(mut self) -> Self {
         self.register::<T>(|from, to, _| copy_column(from, to, T::clone));

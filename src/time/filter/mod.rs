@@ -104,7 +104,7 @@ impl FrameFilter {
     /// Creates a filter that averages over the last `frames` frames, at 32 bytes each.
     ///
     /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
-    /// at most two. A typical frame is the median of the frames that took any time.
+    /// at most two, while the frame rate stays. A typical frame is the median of the frames that took any time.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`]

@@ -18,6 +18,8 @@ struct Causes {
     moved: Vec<(Option<BodyKey>, u64)>,
     /// Bodies that the game displays from another pose, which is no jump.
     from: BTreeSet<BodyKey>,
+    /// Bodies that were not alive before a step. Their keys may have become those of other bodies.
+    gone: BTreeSet<BodyKey>,
     /// Whether bodies were inserted or removed. In a rollback, a key may become that of another body.
     has_other_keys: bool,
     has_gone_back: bool,
@@ -47,6 +49,7 @@ pub fn check(log: &[Entry]) {
                 ..
             } => judge.act(*action, effects, *tick),
             Entry::HandedOver(_) => judge.last = None,
+            Entry::Begin { bits, .. } => judge.note_gone(&bits.keys),
             Entry::Ran { paths, .. } => judge.run(paths),
             Entry::Picture(picture) => judge.show(picture),
             _ => (),
@@ -101,6 +104,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    fn note_gone(&mut self, alive: &[BodyKey]) {
+        if let Some((last, _)) = self.last {
+            let gone = last.poses.keys().filter(|key| !alive.contains(key));
+            self.causes.gone.extend(gone);
+        }
+    }
+
     fn run(&mut self, paths: &Paths) {
         for (key, reach) in reaches(paths) {
             let sum = self.reach.entry(key).or_default();
@@ -119,7 +129,9 @@ impl<'a> Judge<'a> {
         }
         let causes = std::mem::take(&mut self.causes);
         let passed = std::mem::take(&mut self.passed);
-        // The next picture may display the rest of the last step.
+        // Another smoothing may display another part of the last step.
+        self.run(&state.paths);
+        // The next picture may display the rest of it.
         let reaches = std::mem::replace(&mut self.reach, reaches(&state.paths));
         if let (Some((last, before)), Some(jumped)) = (self.last, &picture.jumped) {
             for (key, then) in &last.poses {
@@ -134,7 +146,8 @@ impl<'a> Judge<'a> {
                     reach: reaches.get(key).copied().unwrap_or_default(),
                     passed,
                 };
-                if !moved.off.is_finite() {
+                // After a shift of the origin, the same numbers may be another place.
+                if !moved.off.is_finite() || then == shown {
                     continue;
                 }
                 if jumped.contains(key) {
@@ -171,7 +184,12 @@ impl Moved {
             && (self.off + self.reach.moved).max(turned) < 0.5 * most;
         let is_moved = (causes.moved.iter()).any(|(it, _)| it.is_none_or(|it| it == self.key));
         assert!(
-            causes.any || causes.has_other_keys || is_moved || !is_smooth || !causes.has_gone_back,
+            causes.any
+                || causes.has_other_keys
+                || causes.gone.contains(&self.key)
+                || is_moved
+                || !is_smooth
+                || !causes.has_gone_back,
             "{:?} has jumped from {:?} to {:?}, and nothing has moved it",
             self.key,
             self.from,

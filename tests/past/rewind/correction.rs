@@ -397,3 +397,37 @@ fn a_correction_in_a_rollback_keeps_smoothing_that_a_resimulated_step_has_set() 
     client.correct(server.physics).unwrap();
     assert_eq!(client.physics.body_smoothing(body), extrapolated);
 }
+
+/// Five frames end before the present is reached.
+#[test]
+fn a_rollback_over_several_frames_is_corrected_as_smoothly_as_in_one() {
+    let shown = |held: u32| {
+        let mut simulation = space(100);
+        simulation.correction = Correction::linear(MS(100));
+        simulation.keep(Kept {
+            ticks: 50,
+            ..Kept::default()
+        });
+        let key = (simulation.physics).insert(RigidBodyBuilder::dynamic(), ball());
+        for _ in 0..10 {
+            advance(&mut simulation, 10);
+        }
+        simulation.roll_back(5).unwrap();
+        for _ in 0..held {
+            simulation.begin_frame(MS(20));
+            simulation.end_frame();
+        }
+        while simulation.steps_to_resimulate() > 0 {
+            let step = simulation.next_step().unwrap();
+            // The body moves by a metre.
+            let velocity = if step.tick == 6 { 100.0 } else { 0.0 };
+            let body = simulation.physics.body_mut(key).unwrap();
+            body.set_linvel(Vector::X * velocity, true);
+            simulation.run_step();
+        }
+        simulation.advance(MS(10), |_, _| ());
+        shown_x(&simulation, key)
+    };
+    assert!((shown(0) - 0.1).abs() < 0.01, "{}", shown(0));
+    assert_near(shown(5), shown(0));
+}

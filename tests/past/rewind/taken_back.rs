@@ -115,3 +115,94 @@ fn a_body_that_gets_the_key_of_a_displayed_one_after_a_rollback_jumps_to_its_pla
         assert_eq!(data.jumped(), [key]);
     }
 }
+
+/// Two late inputs arrive before the next picture: the first takes the shot back, and after the second another player
+/// has shot.
+#[test]
+fn a_body_that_gets_the_key_of_one_that_an_earlier_rollback_took_back_jumps_to_its_place() {
+    let mut simulation = with_states();
+    let shoot = |physics: &mut Physics, x: f32| {
+        let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
+        physics.insert(body, ball())
+    };
+    let mut shots = Vec::new();
+    for _ in 0..10 {
+        simulation.advance(MS(17), |physics, step| {
+            if step.tick == 5 {
+                shots.push(shoot(physics, 0.0));
+            }
+        });
+    }
+    simulation.resimulate(4, |_, _| ()).unwrap();
+    let rerun = |physics: &mut Physics, step: Step| {
+        if step.tick == 8 {
+            shots.push(shoot(physics, 1.5));
+        }
+    };
+    simulation.resimulate(7, rerun).unwrap();
+    advance(&mut simulation, 17);
+    assert_eq!(shots[0], shots[1]);
+    assert_eq!(simulation.pose(shots[1]).unwrap().translation.x, 1.5);
+    assert_eq!(simulation.visual_error(shots[1]), None);
+}
+
+#[test]
+fn after_a_rewind_and_a_rollback_the_next_frame_jumps_without_errors() {
+    let mut simulation = with_states();
+    let mut keys = Vec::new();
+    let insert = |physics: &mut Physics, x: f32| {
+        let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
+        physics.insert(body, ball())
+    };
+    for _ in 0..10 {
+        simulation.advance(MS(17), |physics, step| {
+            if step.tick == 4 {
+                keys.push(insert(physics, 0.0));
+            }
+        });
+    }
+    simulation.rewind(5).unwrap();
+    simulation
+        .resimulate(3, |physics, step| {
+            if step.tick == 4 {
+                keys.push(insert(physics, 1.2));
+            }
+        })
+        .unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(keys[1]).unwrap().translation.x, 1.2);
+    assert_eq!(simulation.visual_error(keys[1]), None);
+}
+
+/// Two late inputs arrive before the next picture: the first takes the shot back, and the second brings it back.
+#[test]
+fn a_body_that_a_second_rollback_brings_back_is_corrected_smoothly() {
+    let mut simulation = with_states();
+    let shoot = |physics: &mut Physics, step: Step| {
+        if step.tick == 5 {
+            let body = RigidBodyBuilder::dynamic().linvel(vector(6.0, 0.0, 0.0));
+            physics.insert(body, ball());
+        }
+    };
+    for _ in 0..10 {
+        simulation.advance(MS(17), shoot);
+    }
+    let (key, _) = simulation.physics.bodies().next().unwrap();
+    let before = simulation.pose(key).unwrap().translation.x;
+    simulation.resimulate(4, |_, _| ()).unwrap();
+    assert!(simulation.physics.handle(key).is_none());
+    let rerun = |physics: &mut Physics, step: Step| {
+        shoot(physics, step);
+        if step.tick == 7 {
+            physics
+                .body_mut(key)
+                .unwrap()
+                .set_linvel(vector(12.0, 0.0, 0.0), true);
+        }
+    };
+    simulation.resimulate(4, rerun).unwrap();
+    advance(&mut simulation, 1);
+    let x = simulation.pose(key).unwrap().translation.x;
+    assert!((x - before).abs() < 0.05, "from {before} to {x}");
+    assert!(simulation.visual_error(key).unwrap().translation.x < -0.1);
+}

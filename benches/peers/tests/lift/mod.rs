@@ -12,7 +12,7 @@ pub struct Lift;
 pub struct Player;
 
 pub fn height(time: f32) -> f32 {
-    1.0 - time.cos()
+    1.0 - libm::cosf(time)
 }
 
 /// Plays a game. Returns the least and the largest distance between the centres of box and lift in the ride.

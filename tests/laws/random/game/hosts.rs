@@ -148,7 +148,10 @@ impl Host {
             Self::One(simulation, _) => *simulation,
             Self::Overlap(mut overlap) => {
                 finish(&mut overlap, player);
-                overlap.stop(player).0
+                player.parts().is_stopping = true;
+                let simulation = overlap.stop(player).0;
+                player.parts().is_stopping = false;
+                simulation
             }
             Self::Runner(thread) => thread.worker.stop(thread.runner, thread.now).0,
         }

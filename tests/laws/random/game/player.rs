@@ -46,6 +46,8 @@ pub struct Parts {
     longest: Duration,
     pub is_closure: bool,
     pub is_view: bool,
+    /// Whether an overlap is stopped, which takes the simulation with it if a hook panics.
+    pub is_stopping: bool,
     /// Whether the game leaves the frame open after this step, or begins another frame of this many milliseconds.
     leaves: bool,
     again: Option<u8>,
@@ -84,6 +86,7 @@ impl Default for Parts {
             longest: Duration::ZERO,
             is_closure: false,
             is_view: false,
+            is_stopping: false,
             leaves: false,
             again: None,
             log: Vec::new(),
@@ -348,6 +351,7 @@ impl Player {
     fn perform_all(&mut self, actions: &[Action], on: &mut Reach) -> Result<(), Planned> {
         for action in actions {
             match action {
+                Action::Cut(Cut::Panic) if self.parts().is_stopping => (),
                 // A closure cannot fail.
                 Action::Cut(Cut::Fail) if self.parts().is_closure => (),
                 Action::Cut(Cut::Fail) => {
