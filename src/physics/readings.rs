@@ -42,9 +42,9 @@ impl Physics {
     /// Pauses the simulation after the current step: the frame, or on a thread a later one, displays exactly this
     /// step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///
-    /// Call it in the hook before or after a step. Between two frames it has no effect. Steps that are still due, except
-    /// single ones, run in the first frame after [`resume`](crate::Simulation::resume), and no limit drops them. On a
-    /// state that the hook has assigned, a call pauses before its first step.
+    /// Call it in the hook before or after a step. Between two frames it has no effect. Steps that are still due,
+    /// except single ones, run in the first frame after [`resume`](crate::Simulation::resume), and no limit drops them.
+    /// On a state that the hook has assigned, a call pauses before its first step.
     ///
     /// The state does not contain a pause: neither a resimulated step nor a clone of the `Physics` pauses.
     #[doc(alias("pause", "hit_stop"))]

@@ -114,7 +114,8 @@ impl Simulation {
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
-        // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step runs.
+        // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step
+        // runs.
         self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
             self.keep_edited_poses();

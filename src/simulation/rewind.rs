@@ -49,8 +49,8 @@ impl Simulation {
     }
 
     /// Returns the range of ticks to which a rollback can go. With an interval or after [`confirm`](Self::confirm), not
-    /// all of their states are kept. After a [rewind](Self::rewind), until the next step begins, they include later ticks, to
-    /// which `rewind` can go, and no rollback.
+    /// all of their states are kept. After a [rewind](Self::rewind), until the next step begins, they include later
+    /// ticks, to which `rewind` can go, and no rollback.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.known_past().map_or(0..0, Past::rewindable)
@@ -68,9 +68,9 @@ impl Simulation {
 
     /// Goes back to the state before the step of `tick` and stays there. The next frame jumps there.
     ///
-    /// Until the next step or rollback begins, you can go forwards again. Real time, settings and overstep do not change. Steps that are
-    /// still to be resimulated are dropped. Outside of a frame, you can go to the present tick even if it is not kept,
-    /// except after a panic of Rapier. After one, you can go back even within the frame.
+    /// Until the next step or rollback begins, you can go forwards again. Real time, settings and overstep do not
+    /// change. Steps that are still to be resimulated are dropped. Outside of a frame, you can go to the present tick
+    /// even if it is not kept, except after a panic of Rapier. After one, you can go back even within the frame.
     ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
     /// steps, rewind to tick 4 and set it to half a period. This needs an interval of 1,

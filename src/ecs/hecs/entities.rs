@@ -154,7 +154,8 @@ impl Entities {
     }
 
     /// Returns the entity of a body. A [`Body`] that is dropped through hecs takes effect in the next
-    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync), and one that is moved or kept in the next `sync`.
+    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync), and one that is moved or kept in the next
+    /// `sync`.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
         self.map.entity(key)

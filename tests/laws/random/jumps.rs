@@ -1,5 +1,5 @@
-//! The list of bodies that jumped: a body that it lacks has moved along its paths, apart from a visual error that decays,
-//! and a body that it has was moved by the game or corrected.
+//! The list of bodies that jumped: a body that it lacks has moved along its paths, apart from a visual error that
+//! decays, and a body that it has was moved by the game or corrected.
 
 use crate::random::game::action::{OnBody, OnWorld, Value};
 use crate::random::game::log::State;
