@@ -206,3 +206,41 @@ fn a_body_that_a_second_rollback_brings_back_is_corrected_smoothly() {
     assert!((x - before).abs() < 0.05, "from {before} to {x}");
     assert!(simulation.visual_error(key).unwrap().translation.x < -0.1);
 }
+
+/// The rollback takes back the removal, and not the teleport before it.
+#[test]
+fn a_body_whose_removal_is_taken_back_after_a_teleport_is_displayed_at_its_place() {
+    let mut simulation = with_states();
+    let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
+    for _ in 0..10 {
+        advance(&mut simulation, 17);
+    }
+    let first = simulation.physics.tick();
+    simulation.begin_frame(MS(34));
+    while let Some(step) = simulation.next_step() {
+        if step.tick == first {
+            let to = translation(1.5, 0.0, 0.0);
+            simulation.physics.teleport(key, to).unwrap();
+        } else if !step.is_resimulated {
+            simulation.physics.remove(key).unwrap();
+        }
+        simulation.run_step();
+        if step.tick == first + 1 && !step.is_resimulated {
+            simulation.roll_back(first + 1).unwrap();
+        }
+    }
+    simulation.end_frame();
+    assert_eq!(simulation.visual_error(key), None);
+    assert_eq!(shown_x(&simulation, key), 1.5);
+}
+
+#[test]
+fn a_body_that_rapier_has_removed_before_its_first_frame_has_no_pose() {
+    let mut simulation = with_states();
+    advance(&mut simulation, 17);
+    let physics = &mut simulation.physics;
+    let key = physics.insert(RigidBodyBuilder::dynamic(), ball());
+    let handle = physics.handle(key).unwrap();
+    physics.rapier_mut().remove_body(handle);
+    assert_eq!(simulation.pose(key), None);
+}
