@@ -280,8 +280,8 @@ impl Simulation {
         rollback.requested = rollback.requested.min(requested);
         rollback.smoothing = smoothing;
         rollback.go_back(snapshot_tick, later);
-        // The game has not received the step from which it goes on. If only the current step is begun again, no
-        // recorded step is due.
+        // The game has not received the first of these steps. If only the current step is begun again, no recorded step
+        // is due.
         self.steps.clock.set_handed_out(false);
         self.finish_rollback();
     }
@@ -324,11 +324,11 @@ impl Simulation {
     /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        if rollback.remaining() > 0 {
+        // The last step of a finished rollback has compared the events, if one ran.
+        if rollback.remaining() > 0 || rollback.first_tick().is_none() {
             rollback.forget_reruns_from(end);
+            self.run.event_changes = rollback.event_changes();
         }
-        // The last step of a finished rollback has done this already, if one ran.
-        self.run.event_changes = rollback.event_changes();
         Some(rollback.end(|tick| self.run.step_id(tick)))
     }
 

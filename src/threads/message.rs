@@ -1,4 +1,4 @@
-//! What a runner sends to its worker.
+//! Messages from a runner to its worker.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

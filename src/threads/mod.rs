@@ -20,7 +20,7 @@ mod mailbox;
 mod publisher;
 // The answer to a question.
 mod asked;
-// What a runner sends to its worker.
+// Messages from a runner to its worker.
 mod message;
 // The physics' side of a `Runner`.
 mod worker;

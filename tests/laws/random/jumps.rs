@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
                     reach: reaches.get(key).copied().unwrap_or_default(),
                     passed,
                 };
-                // After a shift of the origin, the same numbers may be another place.
+                // After a shift of the origin, equal coordinates may be another position in the world.
                 if !moved.off.is_finite() || then == shown {
                     continue;
                 }

@@ -13,7 +13,13 @@ fn with_states() -> Simulation {
 }
 
 fn far() -> Pose {
-    Pose::from_translation(vector(0.0, 50.0, 0.0))
+    translation(0.0, 50.0, 0.0)
+}
+
+/// Inserts a body at rest.
+fn insert_at(physics: &mut Physics, x: f32) -> BodyKey {
+    let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
+    physics.insert(body, ball())
 }
 
 /// Changes a body in the step of tick 10, which no frame has displayed when steps from tick 4 are resimulated, with
@@ -99,15 +105,11 @@ fn a_body_that_gets_the_key_of_a_displayed_one_after_a_rollback_jumps_to_its_pla
         let mut simulation = with_states();
         simulation.correction = correction;
         advance(&mut simulation, 17);
-        let insert = |simulation: &mut Simulation, x| {
-            let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
-            simulation.physics.insert(body, ball())
-        };
-        let before = insert(&mut simulation, 0.0);
+        let before = insert_at(&mut simulation.physics, 0.0);
         advance(&mut simulation, 0);
         // The rollback takes the body back, because it was inserted outside of a step.
         simulation.resimulate(0, |_, _| ()).unwrap();
-        let key = insert(&mut simulation, 1.0);
+        let key = insert_at(&mut simulation.physics, 1.0);
         advance(&mut simulation, 0);
         assert_eq!(key, before);
         assert_eq!(simulation.pose(key).unwrap().translation.x, 1.0);
@@ -121,22 +123,18 @@ fn a_body_that_gets_the_key_of_a_displayed_one_after_a_rollback_jumps_to_its_pla
 #[test]
 fn a_body_that_gets_the_key_of_one_that_an_earlier_rollback_took_back_jumps_to_its_place() {
     let mut simulation = with_states();
-    let shoot = |physics: &mut Physics, x: f32| {
-        let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
-        physics.insert(body, ball())
-    };
     let mut shots = Vec::new();
     for _ in 0..10 {
         simulation.advance(MS(17), |physics, step| {
             if step.tick == 5 {
-                shots.push(shoot(physics, 0.0));
+                shots.push(insert_at(physics, 0.0));
             }
         });
     }
     simulation.resimulate(4, |_, _| ()).unwrap();
     let rerun = |physics: &mut Physics, step: Step| {
         if step.tick == 8 {
-            shots.push(shoot(physics, 1.5));
+            shots.push(insert_at(physics, 1.5));
         }
     };
     simulation.resimulate(7, rerun).unwrap();
@@ -150,14 +148,10 @@ fn a_body_that_gets_the_key_of_one_that_an_earlier_rollback_took_back_jumps_to_i
 fn after_a_rewind_and_a_rollback_the_next_frame_jumps_without_errors() {
     let mut simulation = with_states();
     let mut keys = Vec::new();
-    let insert = |physics: &mut Physics, x: f32| {
-        let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.0, 0.0));
-        physics.insert(body, ball())
-    };
     for _ in 0..10 {
         simulation.advance(MS(17), |physics, step| {
             if step.tick == 4 {
-                keys.push(insert(physics, 0.0));
+                keys.push(insert_at(physics, 0.0));
             }
         });
     }
@@ -165,7 +159,7 @@ fn after_a_rewind_and_a_rollback_the_next_frame_jumps_without_errors() {
     simulation
         .resimulate(3, |physics, step| {
             if step.tick == 4 {
-                keys.push(insert(physics, 1.2));
+                keys.push(insert_at(physics, 1.2));
             }
         })
         .unwrap();
