@@ -14,6 +14,12 @@ impl Physics {
     /// Looks for what the game has changed through Rapier's types since this was last called, in all bodies that it
     /// could have changed: other positions are teleports, and missing bodies are removals.
     pub(crate) fn detect_edits(&mut self) {
+        if self.edits.all || !self.edits.bodies.is_empty() {
+            self.compare_edited();
+        }
+    }
+
+    fn compare_edited(&mut self) {
         let (mut dead, mut teleported) = (Vec::new(), Vec::new());
         let mut position_based = Vec::new();
         let Self {
@@ -102,9 +108,20 @@ impl Physics {
         }
     }
 
+    /// Returns whether the game may have changed something since the last step that the next one must be prepared for.
+    pub(super) fn has_edits(&self) -> bool {
+        let edits = &self.edits;
+        edits.all
+            || edits.any_may_wake
+            || !edits.bodies.is_empty()
+            || !edits.colliders.is_empty()
+            || !edits.woken.is_empty()
+            || self.pairs.edited().next().is_some()
+    }
+
     /// Prepares a step for the game's changes since the last one: lists the changed and woken bodies among those that
     /// may move, and renews their contacts.
-    pub(crate) fn prepare_edited(&mut self) {
+    pub(super) fn prepare_edited(&mut self) {
         self.detect_edits();
         self.renew_contacts();
         self.list_woken();
@@ -205,20 +222,20 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    /// Takes the changes since they were last taken. With `compares_all`, they include all bodies at rest, for a reader
-    /// that did not take the last ones.
-    pub(crate) fn take_changes(&mut self, compares_all: bool) -> Changes {
-        let mut changes = std::mem::take(&mut self.running.changes);
+    /// Completes the changes since a reader took the last ones, and returns them for the next one to take. With
+    /// `compares_all`, they include all bodies at rest, for a reader that did not take the last ones.
+    pub(crate) fn complete_changes(&mut self, compares_all: bool) -> &mut Changes {
+        let changes = &mut self.running.changes;
         if compares_all {
             changes.widen(Scope::All);
         }
-        if changes.scope == Scope::Listed {
+        if changes.scope != Scope::Listed {
+            changes.resting = self.pairs.resting().collect();
+        } else if !changes.removed.is_empty() {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
             let removed = std::mem::take(&mut changes.removed);
             changes.drop_resting(&removed);
             changes.removed = removed;
-        } else {
-            changes.resting = self.pairs.resting().collect();
         }
         changes
     }

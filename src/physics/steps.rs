@@ -43,7 +43,9 @@ impl Physics {
         {
             // After the forces, because a Hermite curve begins with the velocity that impulses have given.
             span!("take_poses");
-            self.prepare_edited();
+            if self.has_edits() {
+                self.prepare_edited();
+            }
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         let mut edited = std::mem::take(&mut self.edits.since_step);

@@ -74,20 +74,15 @@ impl Change {
 
 impl Changes {
     pub fn is_empty(&self) -> bool {
+        self.has_no_bodies() && self.events.is_empty()
+    }
+
+    /// Returns whether nothing has happened to any body.
+    pub fn has_no_bodies(&self) -> bool {
         self.scope == Scope::Listed
             && self.list.is_empty()
             && self.resting.is_empty()
             && self.removed.is_empty()
-            && self.events.is_empty()
-    }
-
-    /// Collects the next changes in the memory of these, which a picture has displayed. It has taken their events.
-    pub fn reuse(&mut self, displayed: Self) {
-        *self = displayed;
-        self.scope = Scope::Listed;
-        self.list.clear();
-        self.resting.clear();
-        self.removed.clear();
     }
 
     /// Cancels removals that wait for their display, of bodies that a rollback has brought back. These changes are of

@@ -44,12 +44,12 @@ impl Screen {
     /// measures, once the picture has its movers.
     pub(super) fn change_errors(
         &mut self,
-        changes: &[Change],
+        changes: &mut Vec<Change>,
         settings: &SmoothingSettings,
     ) -> BTreeMap<BodyKey, ErrorStart> {
         let mut starts = BTreeMap::new();
-        for change in changes {
-            match *change {
+        for change in changes.drain(..) {
+            match change {
                 Change::Offset(key, by) => self.add_error(key, &by, settings),
                 Change::ShowFrom(key, pose, origin) => {
                     starts.insert(key, ErrorStart::ShowFrom(pose, origin));

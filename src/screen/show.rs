@@ -1,5 +1,7 @@
 //! The displayed poses of a frame, and how they differ from the last one.
 
+use std::collections::BTreeMap;
+
 use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
@@ -15,7 +17,7 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
-    /// Displays a frame: applies the changes to visual errors, brings the lists into the order of the movers, blends
+    /// Displays a frame, and takes the changes: applies those to visual errors, brings the lists into the order of the movers, blends
     /// their poses, adds the errors, and lists what has moved.
     pub(crate) fn show(
         &mut self,
@@ -26,17 +28,24 @@ impl Screen {
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
         let is_unrelated = changes.scope == Scope::Unrelated;
-        if is_unrelated {
-            self.end_errors();
+        // In most frames the same bodies move as in the last one, and nothing else has happened to any body.
+        let has_changes = !changes.has_no_bodies() || self.order != Some(movers.order());
+        let mut errors_to_start = BTreeMap::new();
+        if has_changes {
+            if is_unrelated {
+                self.end_errors();
+            }
+            errors_to_start = self.change_errors(&mut changes.list, context.smoothing);
+            self.remove_gone(movers, changes);
+            self.align(movers);
         }
-        let errors_to_start = self.change_errors(&changes.list, context.smoothing);
-        self.remove_gone(movers, changes);
-        self.align(movers);
         // Errors that `start_errors` begins below do not decay in this frame.
         if !self.errors.is_empty() {
             self.decay(context);
         }
-        self.put_all_to_rest(movers, &changes.resting);
+        if has_changes {
+            self.put_all_to_rest(movers, &mut changes.resting);
+        }
         // From here on, `moving` has exactly the movers, in their order.
         let weights = Weights::new(context.alpha, context.seconds_ahead);
         if !errors_to_start.is_empty() {
@@ -44,7 +53,7 @@ impl Screen {
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
         // `compare` supposes that every moving body has moved, until it finds one that has not.
-        if self.moved().is_empty() {
+        if self.moved.list().is_empty() {
             self.moved = MovedList::AllMoving(std::mem::take(self.moved.list()));
         }
         for start in (0..self.moving.len()).step_by(CHUNK) {
@@ -115,7 +124,7 @@ impl Screen {
             removed,
             ..
         } = changes;
-        if *scope != Scope::Listed {
+        if std::mem::take(scope) != Scope::Listed {
             self.order = None;
             let resting = resting.iter().map(|(key, _)| *key);
             let alive = movers.keys().iter().copied().chain(resting);
@@ -133,9 +142,9 @@ impl Screen {
 
     /// Displays bodies at rest: those in `resting`, except movers, and those that are displayed as moving and are no
     /// movers any more. [`align`](Self::align) has put these behind the movers.
-    fn put_all_to_rest(&mut self, movers: &Movers, resting: &[(BodyKey, Pose)]) {
+    fn put_all_to_rest(&mut self, movers: &Movers, resting: &mut Vec<(BodyKey, Pose)>) {
         let len = movers.len();
-        for &(key, pose) in resting {
+        for (key, pose) in resting.drain(..) {
             if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < len) {
                 self.put_to_rest(key, pose);
             }

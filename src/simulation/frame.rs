@@ -228,7 +228,7 @@ impl Simulation {
             log.set(self.run.step_id(tick), record.events);
         }
         log.set_oldest(self.run.step_id(oldest));
-        self.steps.clock.count_step();
+        self.steps.clock.count_step(&record.step, record.end);
         if let Some(open) = &mut self.open_report {
             open.rejected_forces += record.rejected_forces;
             open.tick = self.steps.clock.tick();
@@ -291,19 +291,18 @@ impl Simulation {
         self.run.interrupted = report;
     }
 
-    /// Drops the steps that are still due, and takes the report of the open frame. Returns `None` and changes nothing
-    /// if no frame is open, or if Rapier has panicked.
+    /// Drops the steps that are still due, and takes the report of the open frame. Returns `None` if no frame is open,
+    /// or if Rapier has panicked.
     fn drop_due_and_take_report(&mut self) -> Option<Frame> {
-        // An assigned state comes first, because it may replace a poisoned one.
-        self.take_over();
-        if self.open_report.is_none() || self.physics.is_poisoned {
+        // This takes over an assigned state, which may replace a poisoned one.
+        self.settle();
+        if self.physics.is_poisoned {
             return None;
         }
-        self.settle();
+        let mut report = self.open_report.take()?;
         if self.physics.current_step().is_some() {
             self.abort_step();
         }
-        let mut report = self.open_report.take()?;
         report.dropped += self.steps.clock.abort_frame();
         Some(report)
     }

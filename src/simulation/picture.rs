@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::key::BodyKey;
+use crate::physics::Physics;
 use crate::screen::{PictureContext, RenderData};
 use crate::step::{World, refresh_leaf};
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
@@ -122,19 +123,24 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             return screen.clear_changes(self.frame.number, screen.time());
         }
-        let mut changes = self.physics.take_changes(!screen.has_picture());
+        self.physics.complete_changes(!screen.has_picture());
+        let Physics {
+            pairs,
+            running,
+            smoothing,
+            origin,
+            ..
+        } = &mut self.physics;
         let context = PictureContext {
             frame: self.frame.number,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
             seconds_ahead: None,
             elapsed,
-            smoothing: self.physics.smoothing_settings(),
-            origin: self.physics.origin,
+            smoothing: &*smoothing,
+            origin: *origin,
         };
-        let movers = self.physics.pairs.movers();
-        screen.show(movers, &mut changes, &context);
-        self.physics.running.changes.reuse(changes);
+        screen.show(pairs.movers(), &mut running.changes, &context);
         self.frame.origin_shift = screen.origin_shift();
     }
 }

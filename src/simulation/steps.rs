@@ -33,16 +33,20 @@ impl Steps {
         }
         match &self.rollback {
             Some(rollback) => rollback.next_rerun(physics),
-            None if is_open => Some((self.clock.peek()?, self.clock.next_exact_time())),
+            None if is_open => self.clock.peek_with_end(),
             None => None,
         }
     }
 
     /// Returns the rate of the next step, which is not that of the settings in a frame or a rollback that began before
     /// they changed.
-    pub fn next_rate(&self, physics: &Physics, is_open: bool) -> Rate {
-        let next = self.next(physics, is_open);
-        next.map_or(self.clock.settings().rate(), |(_, end)| end.rate())
+    pub fn next_rate(&self, is_open: bool) -> Rate {
+        let next = match &self.rollback {
+            Some(rollback) => rollback.next_rate(),
+            None if is_open => self.clock.due_rate(),
+            None => None,
+        };
+        next.unwrap_or(self.clock.settings().rate())
     }
 
     /// Notes that the game has received the next step. If it then assigns another state, the clock drops the step.
@@ -161,6 +165,10 @@ impl Rollback {
             }
         }
         own
+    }
+
+    fn next_rate(&self) -> Option<Rate> {
+        self.records.get(self.rerun_count).map(|it| it.end.rate())
     }
 
     pub fn end_step(&mut self, record: StepRecord) {

@@ -173,9 +173,7 @@ impl Simulation {
             self.physics.set_general_smoothing(general);
         }
         if self.physics.running.stage == Stage::Idle {
-            let rate = self
-                .steps
-                .next_rate(&self.physics, self.open_report.is_some());
+            let rate = self.steps.next_rate(self.open_report.is_some());
             self.physics.set_rate(rate);
         }
     }

@@ -105,7 +105,7 @@ impl Overlap {
     fn send_step(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         // A copy of the clock runs on while the simulation has no physics.
         let mut clock = self.simulation.clock().clone();
-        clock.count_step();
+        clock.next_step();
         let under_way = Lent::Away(UnderWay {
             step,
             clock,

@@ -41,24 +41,22 @@ impl Clock {
 
     /// Returns the next step that is due in this frame and counts it as run, or returns `None` if no step is due.
     pub fn next_step(&mut self) -> Option<Step> {
-        let step = self.peek()?;
-        self.count_step();
+        let (step, end) = self.peek_with_end()?;
+        self.count_step(&step, end);
         Some(step)
     }
 
-    /// Counts the next due step, if there is one, as run: its end is the last state now.
-    pub(crate) fn count_step(&mut self) {
+    /// Counts the next due step, if there is one, as run: its `end` is the last state now.
+    pub(crate) fn count_step(&mut self, step: &Step, end: ExactTime) {
         let Some(due) = self.planned.filter(|due| due.end > self.tick) else {
             return;
         };
-        let (length, is_last) = (self.next_length(due), self.due() == 1);
-        // The next step begins where this one ends in real time, which never goes back.
-        self.step_start = self.real_end(due).max(self.step_start);
-        self.now = self.after(length);
+        self.step_start = step.real_end;
+        self.now = end;
         self.tick += 1;
         self.shows_last_state = false;
-        self.planned = (!is_last).then(|| Due {
-            units: due.units.saturating_sub(length),
+        self.planned = (self.tick < due.end).then(|| Due {
+            units: due.units.saturating_sub(end.last_step()),
             is_untouched: false,
             is_handed_out: false,
             ..due
@@ -68,26 +66,31 @@ impl Clock {
     /// Returns the step that [`next_step`](Self::next_step) will return.
     #[must_use]
     pub fn peek(&self) -> Option<Step> {
+        self.peek_with_end().map(|(step, _)| step)
+    }
+
+    /// Returns the next step with the exact time at its end.
+    pub(crate) fn peek_with_end(&self) -> Option<(Step, ExactTime)> {
         let due = self.planned.filter(|due| due.end > self.tick)?;
-        let length = self.next_length(due);
-        Some(Step {
+        let end = self.now.after(self.next_length(due), self.used.rate);
+        let step = Step {
             tick: self.tick,
-            dt: seconds(length, self.used.rate),
+            dt: seconds(end.last_step(), self.used.rate),
             start_time: self.now.duration(),
-            end_time: self.after(length).duration(),
+            end_time: end.duration(),
             real_start: self.step_start,
-            real_end: self.real_end(due).max(self.step_start),
+            real_end: self.real_end(due),
             real_frame_end: self.real_time.saturating_add(due.late),
             is_first: due.is_untouched,
             is_last: self.due() == 1,
             is_resimulated: false,
-        })
+        };
+        Some((step, end))
     }
 
-    /// Returns the exact time at the end of the next due step, or of the last state if no step is due.
-    pub(crate) fn next_exact_time(&self) -> ExactTime {
-        let length = self.planned.map(|due| self.next_length(due));
-        length.map_or(self.now, |length| self.after(length))
+    /// Returns the rate of the next step, or `None` if no step is due.
+    pub(crate) fn due_rate(&self) -> Option<Rate> {
+        (self.due() > 0).then_some(self.used.rate)
     }
 
     /// Notes whether the game has received the next step.
@@ -248,11 +251,6 @@ impl Clock {
         })
     }
 
-    /// Returns the time of the state after a step of this length.
-    fn after(&self, length: u128) -> ExactTime {
-        self.now.after(length, self.used.rate)
-    }
-
     /// Returns the length of the next step, in units. Only the last step may differ from the rate's length.
     fn next_length(&self, due: Due) -> u128 {
         if self.due() == 1 {
@@ -274,7 +272,9 @@ impl Clock {
         let age = due
             .units_per_nano
             .map_or(0, |units| until_frame_end / units);
-        self.real_time.saturating_sub(duration_from_nanos(age))
+        let end = self.real_time.saturating_sub(duration_from_nanos(age));
+        // Real time never goes back.
+        end.max(self.step_start)
     }
 }
 
