@@ -183,9 +183,9 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 ///
 /// # Resimulated steps
 /// evenstep resimulates steps, not frames: the hooks, or everything from one call of
-/// [`next_step`](Simulation::next_step) to the next. Changes between two frames are not repeated, so make them in the
-/// hooks before and after steps. Settings of the simulation do not go back, but the smoothing and correction of single
-/// bodies do.
+/// [`next_step`](Simulation::next_step) to the next. Changes between two frames, even forces for the next step, are not
+/// repeated, so make them in the hooks before and after steps. Settings of the simulation do not go back, but the
+/// smoothing and correction of single bodies do.
 ///
 /// Your game's state goes back if it is among the [`Resources`]. Restore other state yourself, entities with
 /// [`EntityMap::unmatched`](ecs::EntityMap::unmatched).

@@ -62,7 +62,7 @@ pub(crate) enum StateType {
     Physics,
 }
 
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 impl StateType {
     const ALL: [Self; 2] = [Self::Simulation, Self::Physics];

@@ -98,12 +98,15 @@ pub enum Picture<'a> {
 pub(crate) type StateNumber = (u64, u64);
 
 impl<'a> Picture<'a> {
-    /// Returns the pose of a body, the displayed one if there is a picture.
+    /// Returns the pose of a body: the displayed one, except for a bare `Physics`.
     pub(super) fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self {
             Self::Physics(physics) => physics.body(key).map(|body| *body.position()),
             // A removed body stays in the picture until the next one, but nothing can be attached to it.
-            Self::Simulation(it) => it.physics.handle(key).and_then(|_| it.pose(key)),
+            Self::Simulation(simulation) => {
+                simulation.physics.handle(key)?;
+                simulation.pose(key)
+            }
             Self::View { screen, .. } => screen.pose(key),
         }
     }

@@ -1,22 +1,31 @@
 //! Forces that act in every step until they are removed.
 
-use rapier::dynamics::RigidBody;
-use rapier::math::{AngVector, Real, Vector};
+use rapier::dynamics::{RigidBody, RigidBodyVelocity};
+use rapier::math::{AngVector, Real, Rotation, Vector};
 use rapier::utils::CrossProduct;
 
-/// A force at a body's centre of mass and a torque about it, both in world axes.
+/// A force at a body's centre of mass and a torque about it, both in world axes, or the impulses of both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Wrench {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Wrench {
     pub force: Vector,
     pub torque: AngVector,
 }
 
 impl Wrench {
     /// Returns the wrench of a `force` at `point`, both in world space.
-    fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
+    pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
         Self {
             force,
             torque: (point - body.center_of_mass()).gcross(force),
+        }
+    }
+
+    pub fn turned(&self, by: &Rotation) -> Self {
+        let turned = RigidBodyVelocity::new(self.force, self.torque).transformed(by);
+        Self {
+            force: turned.linvel,
+            torque: turned.angvel,
         }
     }
 

@@ -9,62 +9,45 @@ use crate::key::{BodyKey, Keys};
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
-use rapier::math::{AngVector, Vector};
+use rapier::math::{Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 
 pub use crate::key::ForceGeneratorKey;
 pub use generators::ForceGenerator;
-use generators::Wrench;
+pub(crate) use generators::Wrench;
 
-/// A force, torque or impulse on a body in one step, in world space.
+/// A force or an impulse on a body in one step.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Push {
-    Force(Vector),
-    ForceAtPoint { force: Vector, point: Vector },
-    Torque(AngVector),
-    Impulse(Vector),
-    ImpulseAtPoint { impulse: Vector, point: Vector },
-    TorqueImpulse(AngVector),
+    /// Rapier keeps it as a user force, which has to be reset after the step.
+    Force(Wrench),
+    Impulse(Wrench),
 }
 
 impl Push {
     pub fn is_finite(&self) -> bool {
-        match self {
-            Self::Force(v) | Self::Impulse(v) => v.is_finite(),
-            Self::Torque(v) | Self::TorqueImpulse(v) => AngVector::is_finite(*v),
-            Self::ForceAtPoint { force: v, point } | Self::ImpulseAtPoint { impulse: v, point } => {
-                v.is_finite() && point.is_finite()
-            }
-        }
+        let (Self::Force(wrench) | Self::Impulse(wrench)) = self;
+        wrench.is_finite()
     }
 
-    /// Moves the point at which it acts, because the origin was shifted.
-    pub fn translate(&mut self, by: Vector) {
-        if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
-            *point += by;
-        }
-    }
-
-    /// Returns whether Rapier keeps it as a user force, which has to be reset after the step.
-    fn is_user_force(&self) -> bool {
-        match self {
-            Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
-            Self::Impulse(_) | Self::ImpulseAtPoint { .. } | Self::TorqueImpulse(_) => false,
-        }
+    /// Turns it with its body, which went through a portal.
+    pub fn turn(&mut self, by: &Rotation) {
+        let (Self::Force(wrench) | Self::Impulse(wrench)) = self;
+        *wrench = wrench.turned(by);
     }
 
     /// Adds it to the body, and wakes the body.
     fn add_to(self, body: &mut RigidBody) {
         match self {
-            Self::Force(force) => body.add_force(force, true),
-            Self::ForceAtPoint { force, point } => body.add_force_at_point(force, point, true),
-            Self::Torque(torque) => body.add_torque(torque, true),
-            Self::Impulse(impulse) => body.apply_impulse(impulse, true),
-            Self::ImpulseAtPoint { impulse, point } => {
-                body.apply_impulse_at_point(impulse, point, true);
+            Self::Force(Wrench { force, torque }) => {
+                body.add_force(force, true);
+                body.add_torque(torque, true);
             }
-            Self::TorqueImpulse(impulse) => body.apply_torque_impulse(impulse, true),
+            Self::Impulse(Wrench { force, torque }) => {
+                body.apply_impulse(force, true);
+                body.apply_torque_impulse(torque, true);
+            }
         }
     }
 }
@@ -143,11 +126,15 @@ impl Forces {
         self.pending.push(pushed);
     }
 
+    /// Turns the pending forces of a body, which went through a portal.
+    pub fn turn(&mut self, key: BodyKey, by: &Rotation) {
+        for pushed in self.pending.iter_mut().filter(|it| it.key == key) {
+            pushed.push.turn(by);
+        }
+    }
+
     /// Moves all points in world space, because the origin was shifted.
     pub fn translate(&mut self, by: Vector) {
-        for pushed in &mut self.pending {
-            pushed.push.translate(by);
-        }
         for (_, generator) in self.generators.values_mut() {
             if let ForceGenerator::Spring { anchor, .. } = generator {
                 *anchor += by;
@@ -184,13 +171,14 @@ impl Forces {
     }
 
     /// Adds all forces to the bodies: of generators, then the pending ones, then those `of_step`, which the game added
-    /// in this step. Drops the generators of removed bodies. Returns how many generators gave a force that is not
-    /// finite, which is ignored.
+    /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how many
+    /// generators gave a force that is not finite, which is ignored.
     pub fn apply(
         &mut self,
         of_step: impl Iterator<Item = Pushed>,
         bodies: &mut RigidBodySet,
         keys: &Keys,
+        woken: &mut Vec<BodyKey>,
     ) -> u64 {
         span!("forces");
         let Self {
@@ -199,6 +187,17 @@ impl Forces {
             replaced,
             kept_pending,
         } = self;
+        let mut add = |bodies: &mut RigidBodySet, key, handle, push: Push| {
+            let Some(body) = dynamic(bodies, handle) else {
+                return;
+            };
+            if let Push::Force(_) = push {
+                replaced.push((handle, user_force(body)));
+            }
+            let was_asleep = body.is_sleeping();
+            push.add_to(body);
+            woken.extend((was_asleep && !body.is_sleeping()).then_some(key));
+        };
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
             let Some((handle, body)) = body_of(bodies, keys, *key) else {
@@ -207,24 +206,15 @@ impl Forces {
             let wrench = generator.wrench(body);
             if !wrench.is_finite() {
                 rejected += 1;
-            } else if wrench != Wrench::default()
-                && let Some(body) = dynamic(bodies, handle)
-            {
-                replaced.push((handle, user_force(body)));
-                Push::Force(wrench.force).add_to(body);
-                Push::Torque(wrench.torque).add_to(body);
+            } else if wrench != Wrench::default() {
+                add(bodies, *key, handle, Push::Force(wrench));
             }
             true
         });
         *kept_pending = 0;
         for Pushed { key, push } in pending.drain(..).chain(of_step) {
-            if let Some(handle) = keys.handle(key)
-                && let Some(body) = dynamic(bodies, handle)
-            {
-                if push.is_user_force() {
-                    replaced.push((handle, user_force(body)));
-                }
-                push.add_to(body);
+            if let Some(handle) = keys.handle(key) {
+                add(bodies, key, handle, push);
             }
         }
         rejected
@@ -315,19 +305,15 @@ mod tests {
     #[test]
     fn user_forces_are_backed_up_only_for_added_forces_and_torques() {
         let (mut bodies, keys, key) = body_with_user_forces();
-        let (v, point, about) = (Vector::Y, Vector::X, spin(0.0, 0.0, 1.0));
-        let pushes = [
-            (Push::Impulse(v), 0),
-            (Push::ImpulseAtPoint { impulse: v, point }, 0),
-            (Push::TorqueImpulse(about), 0),
-            (Push::Force(v), 1),
-            (Push::ForceAtPoint { force: v, point }, 1),
-            (Push::Torque(about), 1),
-        ];
+        let wrench = Wrench {
+            force: Vector::Y,
+            torque: spin(0.0, 0.0, 1.0),
+        };
+        let pushes = [(Push::Impulse(wrench), 0), (Push::Force(wrench), 1)];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
             let pushed = Pushed { key, push };
-            forces.apply([pushed].into_iter(), &mut bodies, &keys);
+            forces.apply([pushed].into_iter(), &mut bodies, &keys, &mut Vec::new());
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

@@ -123,7 +123,7 @@ impl Physics {
         for own in self.body(key).into_iter().flat_map(RigidBody::colliders) {
             let mut push_touch = |[one, two]: [ColliderHandle; 2]| {
                 let other = if one == *own { two } else { one };
-                // A removed collider is still in Rapier's pairs.
+                // Rapier's pairs have a removed collider until the next step.
                 if let [Some(own_collider), Some(other_collider)] =
                     [*own, other].map(|handle| colliders.get(handle))
                 {

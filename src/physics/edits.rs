@@ -95,9 +95,7 @@ impl Physics {
     fn resume_targets(&mut self, edited: Vec<BodyKey>) {
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
             for key in edited {
-                if let Some(body) = self.world.get_mut(key) {
-                    self.targets.resume_target(key, body, step);
-                }
+                self.targets.resume_target(key, &mut self.world, step);
             }
         }
     }
@@ -186,13 +184,13 @@ impl Physics {
         } = self;
         for key in edits.woken.drain(..) {
             if let Some(handle) = world.handle(key) {
-                pairs.list_resting(key, handle);
+                pairs.list(key, handle);
             }
         }
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
-                    pairs.list_resting(key, handle);
+                    pairs.list(key, handle);
                 }
             }
         }

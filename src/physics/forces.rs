@@ -1,6 +1,6 @@
 //! Forces for one step, and lasting forces.
 
-use crate::forces::{ForceGenerator, Push, Pushed};
+use crate::forces::{ForceGenerator, Push, Pushed, Wrench};
 use crate::key::{BodyError, BodyKey, ForceGeneratorKey};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, SoftBody, SoftBodyHandle};
@@ -17,7 +17,7 @@ use super::{Physics, Stage};
 /// | --- | --- |
 /// | in the hook before a step | that step; if it does not run, they are discarded |
 /// | in the hook after a step, or in a state that is later assigned or passed to [`correct`](crate::Simulation::correct) | the next step, even if a pause comes before it |
-/// | between two frames, or in a frame outside of its steps | the next step. If time is stopped in the frame and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
+/// | between two frames, or in a frame outside of its steps | the next step, unless a rollback or a correction comes before it. If time is stopped in the frame and it runs no [single step](crate::Simulation::step_once), they are discarded and [counted](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up, so add them in each step and not in each frame:
 ///
@@ -42,38 +42,44 @@ use super::{Physics, Stage};
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.
     pub fn add_force(&mut self, key: BodyKey, force: Vector) -> Result<(), BodyError> {
-        self.push(key, Push::Force(force))
+        let torque = AngVector::default();
+        self.push(key, Push::Force(Wrench { force, torque }))
     }
 
-    /// Adds a force at a point, in newtons and metres, in world space.
+    /// Adds a force at a point, in newtons and metres, in world space. The body may be teleported before the step: the
+    /// lever arm is that at the call.
     pub fn add_force_at_point(
         &mut self,
         key: BodyKey,
         force: Vector,
         point: Vector,
     ) -> Result<(), BodyError> {
-        self.push(key, Push::ForceAtPoint { force, point })
+        let wrench = self.wrench_at(key, force, point)?;
+        self.push(key, Push::Force(wrench))
     }
 
     /// Adds a torque about the centre of mass, in newton metres and world axes.
     pub fn add_torque(&mut self, key: BodyKey, torque: AngVector) -> Result<(), BodyError> {
-        self.push(key, Push::Torque(torque))
+        let force = Vector::ZERO;
+        self.push(key, Push::Force(Wrench { force, torque }))
     }
 
     /// Applies an impulse at the centre of mass, in newton seconds and world axes. The velocity changes in the next
     /// step, not at once.
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
-        self.push(key, Push::Impulse(impulse))
+        let (force, torque) = (impulse, AngVector::default());
+        self.push(key, Push::Impulse(Wrench { force, torque }))
     }
 
-    /// Applies an impulse at a point, in newton seconds and metres, in world space.
+    /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm at the call.
     pub fn apply_impulse_at_point(
         &mut self,
         key: BodyKey,
         impulse: Vector,
         point: Vector,
     ) -> Result<(), BodyError> {
-        self.push(key, Push::ImpulseAtPoint { impulse, point })
+        let wrench = self.wrench_at(key, impulse, point)?;
+        self.push(key, Push::Impulse(wrench))
     }
 
     /// Applies an angular impulse, in newton metre seconds and world axes.
@@ -82,7 +88,23 @@ impl Physics {
         key: BodyKey,
         impulse: AngVector,
     ) -> Result<(), BodyError> {
-        self.push(key, Push::TorqueImpulse(impulse))
+        let (force, torque) = (Vector::ZERO, impulse);
+        self.push(key, Push::Impulse(Wrench { force, torque }))
+    }
+
+    /// Returns what a force at a point is at the body's centre of mass, where that is now.
+    fn wrench_at(&self, key: BodyKey, force: Vector, point: Vector) -> Result<Wrench, BodyError> {
+        if !(force.is_finite() && point.is_finite()) {
+            return Err(BodyError::NotFinite(key));
+        }
+        let body = self.world.get(key).ok_or(BodyError::Gone(key))?;
+        let wrench = Wrench::at_point(body, force, point);
+        // A body that is not finite gets no torque. Rapier disables it in the next step.
+        let torque = Some(wrench.torque).filter(|it| it.is_finite());
+        Ok(Wrench {
+            force,
+            torque: torque.unwrap_or_default(),
+        })
     }
 
     /// Adds a force or an impulse for the step at hand, or outside of a hook for the next step.

@@ -76,8 +76,8 @@ impl Physics {
 
     /// Moves a body through a portal: its pose and its motion by the same isometry. Wakes it.
     ///
-    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, both displayed states, the
-    /// [target](Self::set_kinematic_target) and the links of a multibody are moved too. [Earlier
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, pending forces, both displayed states,
+    /// the [target](Self::set_kinematic_target) and the links of a multibody are moved too. [Earlier
     /// poses](crate::Simulation::pose_at), up to this tick, stay on the entry side.
     ///
     /// # Errors
@@ -96,7 +96,12 @@ impl Physics {
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let (tick, first) = (self.tick, self.first_known_tick());
         for (key, handle) in all {
-            if self.pairs.transport(key, handle, &by, tick) {
+            self.forces.turn(key, &by.rotation);
+            let pushes = self.running.step_pushes.iter_mut();
+            for pushed in pushes.filter(|it| it.key == key) {
+                pushed.push.turn(&by.rotation);
+            }
+            if (self.pairs).transport(key, handle, &self.world, &by, tick) {
                 let change = Change::Turned(key, by, self.origin, first);
                 self.running.changes.list.push(change);
             }
@@ -106,11 +111,11 @@ impl Physics {
 
     /// Makes `origin`, a point in world space, the new origin, for worlds so large that f32 is too coarse.
     ///
-    /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the points of
-    /// pending forces and [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the
-    /// next step. No velocity changes, and sleeping bodies stay asleep, except soft ones. Subtract
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps, and from targets of
-    /// shape matching.
+    /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the anchors of
+    /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
+    /// velocity changes, and sleeping bodies stay asleep, except soft ones. Subtract
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier remembers targets
+    /// of shape matching, so set `None` for the next step, and the new target after it.
     ///
     /// Call it in the hook before or after a step. A shift between steps, or in a step that is dropped, discards
     /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).
@@ -144,13 +149,11 @@ impl Physics {
         self.world.translate(by.translation);
         self.targets.transform_all(&by);
         self.forces.translate(by.translation);
-        let pushes = self.running.step_pushes.iter_mut();
-        pushes.for_each(|pushed| pushed.push.translate(by.translation));
         let tick = self.tick;
         let all: Vec<_> = self.world.keys.iter().collect();
         self.pairs.shift_kept_paths(&by);
         for (key, handle) in all {
-            self.pairs.transform(key, handle, &by, tick);
+            (self.pairs).transform(key, handle, &self.world, &by, tick);
         }
         Ok(())
     }

@@ -39,7 +39,8 @@ impl Physics {
         let StepAtHand { step, end } = at_hand;
         let World { rapier, keys, .. } = &mut self.world;
         let pushes = self.running.step_pushes.drain(..);
-        let rejected_forces = self.forces.apply(pushes, &mut rapier.bodies, keys);
+        let woken = &mut self.edits.woken;
+        let rejected_forces = (self.forces).apply(pushes, &mut rapier.bodies, keys, woken);
         {
             // After the forces, because a Hermite curve begins with the velocity that impulses have given.
             span!("take_poses");

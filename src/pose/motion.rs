@@ -88,7 +88,7 @@ pub(crate) struct Trajectory {
     /// The point that moves in a straight line and about which the body turns, in metres in the body's frame.
     center: Vector,
     /// The velocities of the centre of mass at the previous and at the current state, in world axes. The first is
-    /// `None`, and the second is used for both, if the body was not read at the beginning of the step, or had no
+    /// `None`, and the second is used for both, if the body was curved only after the beginning of the step, or had no
     /// meaningful velocity there.
     start_velocity: Option<RigidBodyVelocity<Real>>,
     end_velocity: RigidBodyVelocity<Real>,
@@ -189,6 +189,14 @@ impl Pair {
 }
 
 impl Trajectory {
+    /// Returns the trajectory of a body that is at rest, for a step that wakes it.
+    pub fn from_rest() -> Self {
+        Self {
+            start_velocity: Some(RigidBodyVelocity::default()),
+            ..Self::default()
+        }
+    }
+
     /// Reads the velocity with which the body begins a step of length `dt`, when `tick` steps have run.
     pub fn begin_step(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the game has moved
@@ -205,7 +213,7 @@ impl Trajectory {
             // A body at rest must not overshoot its pose.
             (self.start_velocity, self.end_velocity) = (None, RigidBodyVelocity::default());
         }
-        // There is none if the body was asleep and was set in motion at once, or if the last velocity was stale.
+        // There is none if the last velocity was stale.
         self.start_velocity.get_or_insert(self.end_velocity);
         self.smoothing = smoothing;
         self.dt = dt;

@@ -120,7 +120,7 @@ impl Movers {
         self.previous.push(pose);
         self.current.push(pose);
         self.may_be_curved.push(true);
-        self.trajectories.push(Trajectory::default());
+        self.trajectories.push(Trajectory::from_rest());
         self.keys.len() - 1
     }
 
@@ -229,19 +229,19 @@ impl Movers {
     }
 
     /// Returns the bodies that fell asleep or woke up in the step, each with whether it is asleep now.
-    pub fn sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
+    pub fn take_sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
         let mut changes = Vec::new();
         for index in 0..self.keys.len() {
             // Rapier lists the first `awake_count` bodies as awake.
             if self.were_awake[index] != (index < self.awake_count) {
-                changes.extend(self.sleep_change(index, world));
+                changes.extend(self.take_sleep_change(index, world));
             }
         }
         changes
     }
 
     /// Returns the body at this index with whether it is asleep now, if it fell asleep or woke up in the step.
-    pub fn sleep_change(&mut self, index: usize, world: &World) -> Option<(BodyKey, bool)> {
+    pub fn take_sleep_change(&mut self, index: usize, world: &World) -> Option<(BodyKey, bool)> {
         let body = world.rapier.bodies.get(self.handles[index])?;
         let is_awake = can_sleep(body) && !body.is_sleeping();
         let was_awake = std::mem::replace(&mut self.were_awake[index], is_awake);

@@ -216,7 +216,7 @@ impl Pairs {
 /// # Indices in the lists
 impl Pairs {
     /// Adds a body to the movers, unless it is one of them. Returns its index there.
-    fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+    pub fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = &mut self.places[key];
         match *place {
             Place::Moving(index) => index,
@@ -286,11 +286,11 @@ impl Pairs {
         movers.end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
         self.edited.clear();
-        let mut changes = movers.sleep_changes(world);
+        let mut changes = movers.take_sleep_changes(world);
         for key in edited {
             // It may have been disabled or put to sleep without a change in Rapier's list of awake bodies.
             if let Some(Place::Moving(index)) = self.places.get(*key) {
-                changes.extend(movers.sleep_change(*index, world));
+                changes.extend(movers.take_sleep_change(*index, world));
             }
         }
         let unreported = std::mem::take(&mut self.unreported).into_iter();

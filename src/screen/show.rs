@@ -207,11 +207,13 @@ impl Screen {
 }
 
 impl Screen {
-    /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped.
+    /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped, and
+    /// is reported as moved whatever its pose is.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
             Some(Displayed::Resting { moved_index, .. }) => (self.pose(key), *moved_index),
+            // It is not in the list of moved bodies. `report` compares the key at this index.
             None => (None, 0),
         };
         if shown.is_none() {
@@ -225,6 +227,7 @@ impl Screen {
             ..Marks::reported_at(moved_index)
         });
         self.bodies.insert(key, Displayed::Moving(index));
+        // The log has room for one entry per body.
         self.changed_at_rest.grow(self.bodies.len());
         index
     }

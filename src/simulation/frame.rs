@@ -114,12 +114,7 @@ impl Simulation {
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.take_over_state();
-        // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step
-        // runs.
-        self.take_past_edits();
-        if self.run.past.is_on() && self.physics.current_step().is_some() {
-            self.keep_edited_poses();
-        }
+        self.pass_edits_to_past();
         let Some(record) = self.physics.run_step(hooks) else {
             return false;
         };
@@ -191,10 +186,15 @@ impl Simulation {
         (self.run.past).begin_step(step.tick, &self.physics, requested);
     }
 
-    /// Keeps the poses of bodies that were edited since the last step, right before the next one replaces them.
-    fn keep_edited_poses(&mut self) {
-        self.physics.detect_edits();
-        self.run.past.keep_edited_poses(&self.physics.pairs);
+    /// Passes the game's edits since the last step to the past, right before the current step replaces the poses.
+    fn pass_edits_to_past(&mut self) {
+        // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step
+        // runs.
+        self.take_past_edits();
+        if self.run.past.is_on() && self.physics.current_step().is_some() {
+            self.physics.detect_edits();
+            self.run.past.keep_edited_poses(&self.physics.pairs);
+        }
     }
 
     /// Enters a step that has run into the past, the rollback or the clock, and the report.
@@ -330,11 +330,7 @@ impl Simulation {
 impl Simulation {
     /// Lends the state to another thread that runs the current step: swaps it with `spare`.
     pub(crate) fn lend_physics(&mut self, spare: &mut Physics) {
-        // As in `run_step_with`, a shift of the origin in this step counts now.
-        self.take_past_edits();
-        if self.run.past.is_on() {
-            self.keep_edited_poses();
-        }
+        self.pass_edits_to_past();
         std::mem::swap(&mut self.physics, spare);
     }
 

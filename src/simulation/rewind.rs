@@ -128,8 +128,9 @@ impl Simulation {
         is_known.then_some(&self.run.past)
     }
 
-    /// Calls `ask` with a copy of the simulation, whose queries find all changes since the last step. The copy has the
-    /// past as long as `ask` runs.
+    /// Calls `ask` with a copy of the simulation, whose queries find all changes since the last step. In the simulation
+    /// itself, the next step has to find them. A copy has no past, so this one gets that of the simulation as long as
+    /// `ask` runs.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.take_over();
         let mut copy = self.clone();

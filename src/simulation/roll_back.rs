@@ -247,6 +247,8 @@ impl Simulation {
             None => OldPresent::new(old, NEVER),
         };
         self.follow_tick();
+        // The rate of the next step may be another one now.
+        self.pass_settings();
         if is_ahead {
             self.restart_report();
         }
@@ -269,9 +271,8 @@ impl Simulation {
         // `take_steps` empties the past.
         let oldest = self.run.past.rewindable().start;
         let present = self.steps.clock.tick();
-        let Some((snapshot, later)) = self.run.past.take_steps(snapshot_tick, present) else {
-            return;
-        };
+        let taken = self.run.past.take_steps(snapshot_tick, present);
+        let (snapshot, later) = taken.expect("the past has a snapshot of this tick");
         let smoothing = Arc::clone(&snapshot.smoothing);
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
@@ -283,6 +284,8 @@ impl Simulation {
         // The game has not received the first of these steps. If only the current step is begun again, no recorded step
         // is due.
         self.steps.clock.set_handed_out(false);
+        // The rate of the next step may be another one now.
+        self.pass_settings();
         self.finish_rollback();
     }
 
@@ -292,6 +295,7 @@ impl Simulation {
         let Some(rollback) = rollback.filter(|it| it.remaining() == 0) else {
             return;
         };
+        // If only the current step begins again, no step is recorded.
         let first = rollback.first_tick();
         let first = first.unwrap_or_else(|| self.steps.clock.tick());
         if let Some(old_present) = self.leave_rollback() {
@@ -317,6 +321,8 @@ impl Simulation {
         self.physics.forces.keep_pending();
         // A correction may have brought another time.
         self.follow_tick();
+        // The rate of the next step may be another one now.
+        self.pass_settings();
         Some(old_present)
     }
 
@@ -335,7 +341,7 @@ impl Simulation {
     /// Lets the next picture display the present state, which has replaced `old_present`. Bodies are displayed at first
     /// where the old present had them: the difference becomes their visual error, and decays.
     ///
-    /// A body gets no error if the game has teleported it, or if its key belonged to another body. That can happen to
+    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That can happen to
     /// keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If these steps
     /// have taken back a teleport or a removal, the error begins where the body is displayed.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {

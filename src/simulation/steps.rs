@@ -89,6 +89,7 @@ impl OldPresent {
     /// Takes the parts of the present that the rollback replaces. `oldest` is the tick of the oldest kept state, after
     /// which resimulated steps may insert other bodies.
     pub fn new(mut physics: Physics, oldest: u64) -> Self {
+        // The pairs and the changes then have what the game has edited since the last step.
         physics.detect_edits();
         Self {
             insertions: physics.world.insertions_after(oldest).collect(),

@@ -3,7 +3,7 @@
 use crate::events::{ChangedEvents, StepId};
 use crate::key::Id;
 use crate::physics::{Physics, Stage};
-use crate::pose::{Change, Changes, GeneralSmoothing, Scope, show_from_changes};
+use crate::pose::{Changes, GeneralSmoothing, Scope, show_from_changes};
 
 use super::past::Past;
 use super::report::Frame;
@@ -137,14 +137,14 @@ impl Simulation {
         let mut old = std::mem::replace(&mut self.physics, physics);
         if self.steps.rollback.is_some() {
             // The game goes back again within a rollback, which has the changes of the old present. Of the later ones
-            // only the game's requests remain.
-            // Teleports before this state have happened, too.
-            let changes = std::mem::take(&mut old.running.changes);
+            // only the teleports before this state and the game's requests remain. A teleport that is undone neither
+            // cancels nor moves a request.
+            let mut changes = std::mem::take(&mut old.running.changes).list;
             let tick = self.physics.tick();
-            let has_happened = |it: &&Change| it.teleport().is_some_and(|(_, at)| at <= tick);
+            changes.retain(|it| it.teleport().is_none_or(|(_, at)| at <= tick));
             let list = &mut self.physics.running.changes.list;
-            list.extend(changes.list.iter().filter(has_happened));
-            list.extend(show_from_changes(changes.list));
+            list.extend(changes.iter().filter(|it| it.teleport().is_some()));
+            list.extend(show_from_changes(changes));
         }
         self.adopt();
         self.pass_settings();

@@ -12,8 +12,8 @@ use crate::pose::is_in_motion;
 use super::World;
 
 impl World {
-    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, to which Rapier
-    /// moves the link in the next step.
+    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, and for the frame of
+    /// a soft body the one after a translation of the world. Rapier moves them there in the next step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
         let body = self.rapier.bodies.get(handle)?;
         Some(self.position_of(handle, body))
@@ -22,13 +22,19 @@ impl World {
     /// Returns the same as [`position`](Self::position), for a body that the caller has looked up.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
+        if let Some(by) = self.translated_by
+            && body.body_type() == RigidBodyType::SoftFrame
+        {
+            return body.position().append_translation(by);
+        }
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
         let position = link.and_then(|link| self.link_position(link));
         position.unwrap_or(*body.position())
     }
 
-    /// Returns the pose that follows from the root for a link, or `None` if the game has not moved the root since
-    /// Rapier last placed the links. Rapier places them again in the next step.
+    /// Returns the pose that follows from the root for a link, or `None` if the link is the root, if the game has not
+    /// moved the root since the last step, or if Rapier has not placed the links yet. It places them again in the next
+    /// step.
     #[inline(never)]
     fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
@@ -37,13 +43,34 @@ impl World {
             ..
         } = &self.rapier;
         let multibody = multibody_joints.get_multibody(link.multibody)?;
-        let root = bodies.get(multibody.root().rigid_body_handle())?.position();
-        if root == multibody.root().local_to_world() {
+        let root_handle = multibody.root().rigid_body_handle();
+        let root = bodies.get(root_handle)?.position();
+        let placed =
+            [multibody.root(), multibody.link(link.id)?].map(MultibodyLink::local_to_world);
+        let is_as_stepped = root == placed[0] || self.stopped_roots.contains(&(root_handle, *root));
+        if link.id == 0 || is_as_stepped || placed == [&Pose::IDENTITY; 2] {
             return None;
         }
         let [root_by_joints, link_by_joints] =
             [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
         Some(root * root_by_joints.inverse() * link_by_joints)
+    }
+
+    /// Notes the roots that continuous collision detection has stopped in the last step, but not their links.
+    pub(super) fn note_stopped_roots(&mut self) {
+        let PhysicsWorld {
+            bodies,
+            multibody_joints,
+            ..
+        } = &self.rapier;
+        let roots = multibody_joints.multibodies().map(Multibody::root);
+        let stopped = roots.filter_map(|root| {
+            let handle = root.rigid_body_handle();
+            let position = *bodies.get(handle)?.position();
+            (position != *root.local_to_world()).then_some((handle, position))
+        });
+        self.stopped_roots.clear();
+        self.stopped_roots.extend(stopped);
     }
 
     /// Returns the links of the multibody whose root is this body, or none if the body is not a root.

@@ -95,7 +95,10 @@ impl Targets {
     /// Sets the pose that a body should have after the current step again, because the game may have set its position,
     /// after which Rapier would not move it. If the game has set the translation or the rotation after the step since,
     /// that part stays.
-    pub fn resume_target(&mut self, key: BodyKey, body: &mut RigidBody, step: Step) {
+    pub fn resume_target(&mut self, key: BodyKey, world: &mut World, step: Step) {
+        let Some(body) = world.get(key) else {
+            return;
+        };
         let (position, next) = (*body.position(), *body.next_position());
         let mut arriving = self.arriving.iter().rev();
         let target = if let Some(target) = self.map.get_mut(&key) {
@@ -111,10 +114,16 @@ impl Targets {
             next.translation != position.translation,
             next.rotation != position.rotation,
         ];
-        body.set_next_kinematic_position(Pose::from_parts(
+        let target = Pose::from_parts(
             if is_translation_set { next } else { target }.translation,
             if is_rotation_set { next } else { target }.rotation,
-        ));
+        );
+        // Mutable access makes Rapier prepare the joints of the body again, whose order may then be another one.
+        if target != next
+            && let Some(body) = world.get_mut(key)
+        {
+            body.set_next_kinematic_position(target);
+        }
     }
 
     /// Keeps the targets that would be reached in the current step for a later one, because it does not run.

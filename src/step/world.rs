@@ -4,7 +4,7 @@ use crate::key::{BodyKey, Keys};
 use crate::time::Step;
 use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
-use rapier::math::Vector;
+use rapier::math::{Pose, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
@@ -17,9 +17,12 @@ use crate::pose::Origin;
 pub(crate) struct World {
     pub rapier: PhysicsWorld,
     pub keys: Keys,
-    /// Whether everything has been translated since the last step.
+    /// How far everything has been translated since the last step. The frames of soft bodies follow in the next step.
     #[cfg_attr(feature = "serde", serde(skip))]
-    is_translated: bool,
+    pub(super) translated_by: Option<Vector>,
+    /// The roots of multibodies that the last step has left beside their links, and where.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) stopped_roots: Vec<(RigidBodyHandle, Pose)>,
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
     /// has seen.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -39,7 +42,8 @@ impl Clone for World {
         Self {
             rapier: copy(&self.rapier),
             keys: self.keys.clone(),
-            is_translated: self.is_translated,
+            translated_by: self.translated_by,
+            stopped_roots: self.stopped_roots.clone(),
             has_unwritten_changes: self.has_unwritten_changes,
             may_joints_be_stale: self.may_joints_be_stale,
         }
@@ -53,7 +57,8 @@ impl World {
         Self {
             rapier,
             keys: Keys::default(),
-            is_translated: false,
+            translated_by: None,
+            stopped_roots: Vec::new(),
             has_unwritten_changes,
             may_joints_be_stale: false,
         }
@@ -75,7 +80,7 @@ impl World {
             self.prepare_joints_again();
         }
         let handler = log.handler(step, &self.keys);
-        if std::mem::take(&mut self.is_translated) {
+        if self.translated_by.take().is_some() {
             step_translated(&mut self.rapier, hooks, &handler);
         } else {
             step_rapier(&mut self.rapier, hooks, &handler);
@@ -85,6 +90,7 @@ impl World {
         let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys, &self.rapier, origin);
+        self.note_stopped_roots();
         self.may_joints_be_stale = self.may_joints_be_stale();
     }
 
@@ -183,7 +189,7 @@ impl World {
     /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
     /// that belongs to no body. Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
-        self.is_translated = true;
+        *self.translated_by.get_or_insert(Vector::ZERO) += by;
         self.has_unwritten_changes = true;
         let PhysicsWorld {
             bodies,

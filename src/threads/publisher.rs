@@ -27,6 +27,7 @@ struct Published {
     movers_version: u64,
     smoothing: Arc<SmoothingSettings>,
     origin: Origin,
+    next_dt: f32,
 }
 
 impl Published {
@@ -37,6 +38,7 @@ impl Published {
             movers_version: physics.pairs.movers().version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
             origin: physics.origin,
+            next_dt: next_dt(simulation),
         }
     }
 
@@ -45,6 +47,7 @@ impl Published {
         self.movers_version == other.movers_version
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)
             && self.origin == other.origin
+            && self.next_dt.to_bits() == other.next_dt.to_bits()
     }
 }
 
@@ -117,7 +120,6 @@ impl Snapshot {
 
     /// Returns the present state. It shares the movers, which the next step copies before it changes them.
     fn of(simulation: &Simulation) -> Self {
-        let clock = simulation.clock();
         let physics = &simulation.physics;
         Self {
             run: simulation.timeline(),
@@ -128,13 +130,19 @@ impl Snapshot {
             origin: physics.origin,
             time: physics.time(),
             dt: physics.dt_f64(),
-            next_dt: if clock.used().leaves_a_fraction {
-                clock.settings().rate().dt()
-            } else {
-                // The next step may have any length. It is close to this one if the frames are.
-                physics.dt()
-            },
+            next_dt: next_dt(simulation),
         }
+    }
+}
+
+/// Returns the expected length of the next step, in seconds.
+fn next_dt(simulation: &Simulation) -> f32 {
+    let clock = simulation.clock();
+    if clock.used().leaves_a_fraction {
+        clock.settings().rate().dt()
+    } else {
+        // The next step may have any length. It is close to this one if the frames are.
+        simulation.physics.dt()
     }
 }
 

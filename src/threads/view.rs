@@ -96,7 +96,7 @@ impl<E> View<E> {
         self.show(now);
     }
 
-    /// Receives a state, if there is a new one, and the reading of the clock from the same thread.
+    /// Receives a state, if there is a new one, and a reading of the clock, without a mailbox between threads.
     pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {

@@ -2,8 +2,9 @@
 
 use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Physics, Rate, Step};
-use scenes::{MS, ball, flyer, flyer_in_space, space, stepped_x};
+use evenstep::rewind::Kept;
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
+use scenes::{MS, assert_near, ball, flyer, flyer_in_space, space, stepped_x};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -230,4 +231,32 @@ fn a_preview_in_a_hook_leads_a_body_that_was_edited_after_its_target_was_set() {
     });
     let x = |physics: &Physics| physics.body(key).unwrap().translation().x;
     assert_eq!((x(&simulation.physics), x(&ahead.unwrap())), (3.0, 3.0));
+}
+
+#[test]
+fn a_preview_uses_the_rate_of_the_next_step_before_and_after_a_rollback() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 20,
+        ..Kept::default()
+    });
+    for _ in 0..5 {
+        simulation.advance(MS(10), |_, _| ());
+    }
+    simulation.clock_settings_mut().set_rate(Rate::hz(10));
+    simulation.advance(MS(1), |_, _| ());
+    let way = |simulation: &Simulation| {
+        let ahead = simulation.physics.preview(1, |_, _| ());
+        stepped_x(&ahead, key) - stepped_x(&simulation.physics, key)
+    };
+    let [slow, fast] = [10.0, 1.0];
+    assert_near(way(&simulation), slow);
+    simulation.roll_back(2).unwrap();
+    assert_near(way(&simulation), fast);
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    assert_near(way(&simulation), slow);
+    simulation.resimulate(2, |_, _| ()).unwrap();
+    assert_near(way(&simulation), slow);
 }

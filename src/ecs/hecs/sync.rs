@@ -154,7 +154,7 @@ impl Entities {
         self.unrecorded_components = self.count_unrecorded(world);
     }
 
-    /// Reconciles these entities, and those that have lost their body to another entity meanwhile.
+    /// Reconciles these entities, and then those that have lost their body to one of them.
     fn reconcile_each(&mut self, world: &mut World, picture: Picture<'_>, changed: Vec<Entity>) {
         for entity in changed {
             self.reconcile(world, picture, entity);

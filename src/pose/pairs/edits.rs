@@ -60,11 +60,6 @@ impl Pairs {
         was_moved
     }
 
-    /// Lists a resting body, whose pose after the next step is then read even if it rests again.
-    pub fn list_resting(&mut self, key: BodyKey, handle: RigidBodyHandle) {
-        self.list(key, handle);
-    }
-
     /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A
     /// body that is kinematic by position has none. Its curve would depend on whether its target is set before or after
     /// this call.
@@ -94,11 +89,12 @@ impl Pairs {
         &mut self,
         key: BodyKey,
         handle: RigidBodyHandle,
+        world: &World,
         by: &Pose,
         tick: u64,
     ) -> bool {
         self.keep_pair(key, handle);
-        self.transform(key, handle, by, tick)
+        self.transform(key, handle, world, by, tick)
     }
 
     /// Moves the kept paths of the last step, because the origin of the world is shifted. Each body has to be
@@ -108,22 +104,29 @@ impl Pairs {
     }
 
     /// Moves a body with its motion by an isometry of the world, after `tick` steps: both poses, and the velocities of
-    /// its trajectory. Returns `false` and moves nothing if the result is not finite.
+    /// its trajectory. `world` has the body at its new place. Returns `false` and moves nothing if the result is not
+    /// finite.
     pub fn transform(
         &mut self,
         key: BodyKey,
         handle: RigidBodyHandle,
+        world: &World,
         by: &Pose,
         tick: u64,
     ) -> bool {
         let index = self.list(key, handle);
         let pair = self.movers.pair(index);
-        let current = by * pair.current;
+        // The pose of a multibody's link follows from its root, and is rounded in another way than by the isometry. A
+        // difference would look like an edit.
+        let position = world.position(handle).filter(Pose::is_finite);
+        let current = position.unwrap_or_else(|| by * pair.current);
         if !current.is_finite() {
             return false;
         }
-        // If the previous pose is not finite, the body has no earlier pose to move from.
-        let previous = Some(by * pair.previous).filter(Pose::is_finite);
+        // If the previous pose is not finite, the body has no earlier pose to move from. A body at rest stays at rest.
+        let has_moved = pair.previous != pair.current;
+        let previous = has_moved.then(|| by * pair.previous);
+        let previous = previous.filter(Pose::is_finite);
         let movers = Arc::make_mut(&mut self.movers);
         movers.set_poses(index, previous.unwrap_or(current), current);
         movers.turn(index, by.rotation, tick);

@@ -3,7 +3,7 @@
 use std::num::NonZeroU128;
 use std::time::Duration;
 
-use crate::time::frame_timer::FrameTime;
+use crate::time::frame_timer::{Driver, FrameTime};
 use crate::time::rate::{Rate, duration_from_nanos};
 
 use super::settings::ClockSettings;
@@ -27,9 +27,14 @@ impl Clock {
         let mut dropped = Dropped::default();
         self.planned = if settings.is_paused() {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
-            self.plan_steps(requests.single_steps.into(), None, None)
+            let steps = match elapsed.driver() {
+                Driver::Game => requests.single_steps,
+                Driver::Step => requests.single_steps.min(1),
+            };
+            self.requests.single_steps = requests.single_steps - steps;
+            self.plan_steps(steps.into(), None, None)
         } else {
-            self.plan_frame(&settings, elapsed.duration(), &mut dropped)
+            self.plan_frame(&settings, elapsed, &mut dropped)
         };
         if let Some(due) = &mut self.planned {
             due.late = elapsed.late();
@@ -199,17 +204,17 @@ impl Clock {
 
     /// Plans the steps of a frame of real time `elapsed`: adds its time to the overstep, and divides the sum into whole
     /// steps and perhaps a last one of another length. Time and steps over the limits go to `dropped`. Postponed time
-    /// is added without limits.
+    /// is added without limits. A thread has a frame for each step, so later ones are postponed.
     fn plan_frame(
         &mut self,
         settings: &ClockSettings,
-        elapsed: Duration,
+        elapsed: FrameTime,
         dropped: &mut Dropped,
     ) -> Option<Due> {
         if settings.stands_still() {
             return None;
         }
-        let (covered, gained) = settings.gain(elapsed, dropped);
+        let (covered, gained) = settings.gain(elapsed.duration(), dropped);
         let postponed = std::mem::take(&mut self.postponed);
         if gained == 0 && postponed == 0 {
             return None;
@@ -223,7 +228,11 @@ impl Clock {
         self.overstep = overstep;
         let whole_from_postponed = whole - whole_unpostponed;
         let allowed = settings.limit(whole_unpostponed, last.is_some(), dropped);
-        let whole = allowed.saturating_add(whole_from_postponed);
+        let mut whole = allowed.saturating_add(whole_from_postponed);
+        if elapsed.driver() == Driver::Step && whole > 1 {
+            self.postponed = step.saturating_mul((whole - 1).into());
+            whole = 1;
+        }
         let units_per_nano = NonZeroU128::new(gained.div_ceil(covered.as_nanos().max(1)));
         self.plan_steps(whole, last, units_per_nano)
     }

@@ -128,8 +128,8 @@ fn truncated_foreign_and_incompatible_files_are_refused() {
         changed[at] = byte;
         refused(&changed)
     };
-    assert_eq!(with(8, 4), LoadError::Format { found: 4 });
-    assert_eq!(with(8, 6), LoadError::Format { found: 6 });
+    assert_eq!(with(8, 5), LoadError::Format { found: 5 });
+    assert_eq!(with(8, 7), LoadError::Format { found: 7 });
     assert_eq!(
         with(12, 9),
         LoadError::Checksum,

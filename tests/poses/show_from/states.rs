@@ -208,3 +208,25 @@ fn a_corrected_state_may_begin_elsewhere() {
     // Without the call, a correction of 50 m would jump.
     assert_at(&simulation, key, hand());
 }
+
+#[test]
+fn a_teleport_that_a_rollback_undoes_does_not_cancel_the_call() {
+    let (mut simulation, key) = flight();
+    keep(&mut simulation);
+    advance(&mut simulation, 50);
+    let shown = simulation.pose(key).unwrap();
+    simulation.roll_back(6).unwrap();
+    simulation.physics.show_from(key, hand()).unwrap();
+    while let Some(step) = simulation.next_step() {
+        if step.tick == 8 {
+            simulation.physics.teleport(key, shown).unwrap();
+            break;
+        }
+        simulation.run_step();
+    }
+    simulation.run_step();
+    // This goes back to before the teleport, which the step does not repeat.
+    simulation.resimulate(7, |_, _| ()).unwrap();
+    advance(&mut simulation, 0);
+    assert_at(&simulation, key, hand());
+}

@@ -171,3 +171,37 @@ fn a_fixed_body_that_was_built_with_a_velocity_is_displayed_where_it_is() {
         }
     }
 }
+
+#[test]
+fn a_pushed_body_starts_from_rest_or_with_the_impulse_whether_it_was_looked_at_or_not() {
+    let play = |has_access: bool| {
+        let mut simulation = space(10);
+        simulation.smoothing = Smoothing::Hermite;
+        let keys = [0.0, 0.6].map(|x| {
+            let body = RigidBodyBuilder::dynamic().sleeping(true);
+            let body = body.translation(Vector::X * x);
+            simulation
+                .physics
+                .insert(body, ColliderBuilder::ball(0.29).mass(1.0))
+        });
+        advance(&mut simulation, 500);
+        let mut shown = Vec::new();
+        for i in 0..200 {
+            if has_access {
+                let _ = simulation.physics.rapier_mut();
+            }
+            if i == 10 {
+                // It wakes the other body in its second step.
+                (simulation.physics)
+                    .apply_impulse(keys[0], Vector::X * 0.3)
+                    .unwrap();
+            }
+            advance(&mut simulation, 7);
+            shown.push(keys.map(|key| simulation.pose(key)));
+        }
+        shown
+    };
+    let shown = play(false);
+    assert_ne!(shown[0], shown[199]);
+    assert_eq!(shown, play(true));
+}

@@ -10,7 +10,7 @@ use evenstep::threads::Overlap;
 use evenstep::time::FrameTime;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use scenes::MS;
-use scenes::testing::{spin, vector};
+use scenes::testing::{pose, spin, vector};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 

@@ -185,3 +185,57 @@ fn forces_and_impulses_that_are_not_finite_are_refused() {
     assert!(simulation.physics.body(key).unwrap().is_enabled());
     assert_near(speed(&simulation, key), 0.0);
 }
+
+#[test]
+fn a_force_at_a_point_keeps_its_lever_arm_through_a_teleport() {
+    let moves: [fn(&mut Physics, BodyKey); 3] = [
+        |physics, key| {
+            let far = Pose::from_translation(Vector::X * 100.0);
+            physics.teleport(key, far).unwrap();
+        },
+        |physics, key| {
+            let far = Pose::from_translation(Vector::X * 100.0);
+            physics.teleport_by(key, far).unwrap();
+        },
+        |physics, _| physics.shift_origin(Vector::X * 100.0).unwrap(),
+    ];
+    let spin = |arm: f32, go: Option<fn(&mut Physics, BodyKey)>| {
+        let mut simulation = space();
+        let key = ball(&mut simulation.physics);
+        // The force waits for the step, and the impulse is one of the step.
+        (simulation.physics)
+            .add_force_at_point(key, Vector::Y, Vector::X * arm)
+            .unwrap();
+        simulation.advance(MS(10), |physics, _| {
+            (physics.apply_impulse_at_point(key, Vector::Y, Vector::X * arm)).unwrap();
+            if let Some(go) = go {
+                go(physics, key);
+            }
+        });
+        simulation.physics.body(key).unwrap().angvel()
+    };
+    for go in moves {
+        assert_eq!(spin(0.0, Some(go)), spin(0.0, None));
+        assert_eq!(spin(0.3, Some(go)), spin(0.3, None));
+        assert_ne!(spin(0.3, Some(go)), spin(0.0, None));
+    }
+}
+
+#[test]
+fn forces_that_wait_turn_with_their_body_in_a_portal() {
+    let quarter = spin(0.0, 0.0, std::f32::consts::FRAC_PI_2);
+    let by = pose(vector(7.0, 0.0, 0.0), quarter);
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation.physics.apply_impulse(key, Vector::X).unwrap();
+    simulation.advance(MS(10), |physics, _| {
+        physics.apply_impulse(key, Vector::X).unwrap();
+        physics.teleport_by(key, by).unwrap();
+        physics.apply_impulse(key, Vector::X).unwrap();
+    });
+    let velocity = simulation.physics.body(key).unwrap().linvel();
+    assert!(
+        (velocity - vector(1.0, 2.0, 0.0)).length() < 1e-5,
+        "{velocity}"
+    );
+}

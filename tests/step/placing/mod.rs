@@ -9,7 +9,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step, VectorError};
 use scenes::testing::{
     CONTACTS_ARE_RELATIVE, angle_between, ball_joint, cloth, cuboid, length, of_root, pose, scaled,
-    spaced, spin, translation, turned, vector,
+    soft_cube, spaced, spin, translation, turned, vector,
 };
 use scenes::{MS, advance, ball, space};
 use std::time::Duration;

@@ -376,3 +376,99 @@ fn the_target_of_a_pinned_particle_moves_with_the_origin() {
         assert!((at + Vector::X * 64.0 - target).length() < 1e-4, "{at}");
     }
 }
+
+#[test]
+fn mutable_access_after_a_shift_or_a_portal_changes_no_picture() {
+    type Move = fn(&mut Physics, BodyKey);
+    let moves: [Move; 2] = [
+        |physics, _| physics.shift_origin(vector(13.7, 0.3, -3.1)).unwrap(),
+        |physics, root| {
+            let by = pose(vector(13.7, 0.3, -3.1), spin(0.0, 0.0, 0.4));
+            physics.teleport_by(root, by).unwrap();
+        },
+    ];
+    for go in moves {
+        let play = |has_access| {
+            let mut simulation = scenes::space(50);
+            let physics = &mut simulation.physics;
+            let links: Vec<_> = (0..5u8)
+                .map(|i| {
+                    let body = RigidBodyBuilder::dynamic().linvel(Vector::Y * f32::from(i));
+                    let at = vector(f32::from(i) + 0.3, 0.2, 0.1);
+                    physics.insert(body.translation(at), scenes::ball())
+                })
+                .collect();
+            for pair in links.windows(2) {
+                let [a, b] = [pair[0], pair[1]].map(|key| physics.handle(key).unwrap());
+                let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+                let world = physics.rapier_mut_except_bodies();
+                world.insert_multibody_joint(a, b, joint).unwrap();
+            }
+            let cloth = cloth(vector(0.0, 9.0, 0.0), 1.0, 4).pinned_particles([0, 3]);
+            physics.rapier_mut().insert_soft_body(cloth);
+            let mut hooks = Late(|physics: &mut Physics, step: Step| {
+                if step.tick % 20 == 9 {
+                    go(physics, links[0]);
+                    if has_access {
+                        let _ = physics.rapier_mut();
+                    }
+                }
+            });
+            let mut shown = Vec::new();
+            for _ in 0..200 {
+                simulation.advance_with(scenes::MS(7), &mut hooks).unwrap();
+                let keys = simulation.physics.bodies().map(|(key, _)| key);
+                shown.push(keys.map(|key| simulation.pose(key)).collect::<Vec<_>>());
+            }
+            shown
+        };
+        assert_eq!(play(true), play(false));
+    }
+}
+
+/// Calls a closure after each step.
+struct Late<F>(F);
+
+impl<F: FnMut(&mut Physics, Step)> Hooks for Late<F> {
+    type Error = std::convert::Infallible;
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        (self.0)(physics, step);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_target_of_shape_matching_is_left_out_in_the_step_of_a_shift() {
+    let (origin, target) = (vector(100.0, 0.0, 0.0), vector(0.0, 2.0, 0.0));
+    let furthest = |leaves_out: bool| {
+        let mut simulation = scenes::space(50);
+        let cube = soft_cube(target, 0.5, 3);
+        let cube = simulation.physics.rapier_mut().insert_soft_body(cube);
+        let set = |simulation: &mut Simulation, target: Option<Vector>| {
+            let world = simulation.physics.rapier_mut_except_bodies();
+            let cluster = world.soft_bodies[cube].cluster_mut(0).unwrap();
+            cluster.set_shape_matching_target(target.map(Pose::from_translation));
+        };
+        let world = simulation.physics.rapier_mut_except_bodies();
+        world.soft_bodies[cube].enable_cluster_shape_matching(0, true);
+        set(&mut simulation, Some(target));
+        for _ in 0..10 {
+            scenes::advance(&mut simulation, 20);
+        }
+        simulation.physics.shift_origin(origin).unwrap();
+        set(&mut simulation, (!leaves_out).then_some(target - origin));
+        let mut furthest = 0.0_f32;
+        for _ in 0..10 {
+            scenes::advance(&mut simulation, 20);
+            set(&mut simulation, Some(target - origin));
+            let at = positions(simulation.physics.rapier(), cube, origin);
+            let middle = at.iter().copied().sum::<Vector>() / at.len() as f32;
+            furthest = furthest.max((middle - target).length());
+        }
+        furthest
+    };
+    assert!(furthest(true) < 0.01, "{} m", furthest(true));
+    // Once this holds without leaving it out, Rapier no longer remembers the target before the shift.
+    assert!(furthest(false) > 1.0, "{} m", furthest(false));
+}

@@ -421,3 +421,64 @@ fn a_frame_displays_the_time_one_and_a_half_steps_ago() {
     }
     assert_eq!(driver.tick(), 199);
 }
+
+#[test]
+fn a_faster_rate_does_not_make_the_picture_skip() {
+    // A frame of 7 ms at 1 m/s, at one and a half times the speed.
+    let most = 0.0107;
+    for [slow, fast] in [[50, 60], [30, 60], [30, 120], [20, 60], [60, 240]] {
+        let mut simulation = scenes::space(slow);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let key = simulation.physics.insert(body, ball());
+        let mut driver = Driver::new(simulation, Idle);
+        let mut last = 0.0;
+        for i in 0..400 {
+            let now = FRAME * i;
+            if i == 200 {
+                driver.set(move |settings| settings.set_rate(Rate::hz(fast)));
+            }
+            driver.in_time(now);
+            let x = driver.frame(now).pose(key).unwrap().translation.x;
+            assert!(
+                i < 50 || x - last < most,
+                "{slow} to {fast} Hz: {last} to {x} in frame {i}"
+            );
+            last = x;
+        }
+    }
+}
+
+#[test]
+fn each_step_of_a_faster_rate_and_each_single_step_has_its_own_frame() {
+    struct Counts([u32; 2]);
+
+    impl Hooks for Counts {
+        type Error = ();
+
+        fn before_frame(&mut self, _: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+            self.0[0] = 0;
+            Ok(())
+        }
+
+        fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), ()> {
+            assert!(step.is_first && step.is_last);
+            self.0[0] += 1;
+            self.0[1] = self.0[1].max(self.0[0]);
+            Ok(())
+        }
+    }
+
+    let mut driver = Driver::new(scenes::space(10), Counts([0; 2]));
+    driver.in_time(MS(190));
+    driver.set(|settings| settings.set_rate(Rate::hz(100)));
+    driver.in_time(MS(191));
+    driver.in_time(MS(192));
+    // 100 ms at 10 Hz, and the next 90 at 100 Hz.
+    assert_eq!((driver.tick(), driver.hooks().0[1]), (1 + 9, 1));
+    driver.in_time(MS(300));
+    assert_eq!((driver.tick(), driver.hooks().0[1]), (1 + 20, 1));
+    driver.pause();
+    (0..5).for_each(|_| driver.step_once());
+    driver.in_time(MS(400));
+    assert_eq!((driver.tick(), driver.hooks().0[1]), (1 + 20 + 5, 1));
+}

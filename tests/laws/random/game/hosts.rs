@@ -63,8 +63,15 @@ pub struct Run {
 
 /// Plays a script in a host.
 pub fn play(script: &Script, kind: Kind) -> Run {
+    play_touched(script, kind, false)
+}
+
+/// Plays a script in a host. With `touches`, the game also gets mutable access to all bodies in each hook, and changes
+/// nothing.
+pub fn play_touched(script: &Script, kind: Kind, touches: bool) -> Run {
     let simulation = start(&script.setup);
     let mut game = Game::new(simulation, kind, &script.setup);
+    game.player.parts().touches = touches;
     for frame in &script.frames {
         if game.play(frame).is_none() {
             break;
