@@ -86,6 +86,8 @@ impl Physics {
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
+        // An edit before the portal is a teleport, which the picture does not blend.
+        self.detect_edits();
         let links = self
             .world
             .transform(handle, &by)

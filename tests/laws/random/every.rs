@@ -124,6 +124,42 @@ mod tests {
         judge(&script, Kind::Overlap);
     }
 
+    #[test]
+    fn an_edit_right_before_a_portal_is_a_teleport() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 30,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 0,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(2000, []),
+                frame(3507, [(Between, Body(3, Remove))]),
+                frame(
+                    25194,
+                    [
+                        (Between, Body(0, Remove)),
+                        (Between, Body(1, Target(25, 67))),
+                    ],
+                ),
+                frame(35966, []),
+                frame(
+                    33333,
+                    [
+                        (After(0), Body(1, Put(Both, 0, BodyMut))),
+                        (After(0), Body(10, TeleportBy(0))),
+                    ],
+                ),
+            ],
+        };
+        judge(&script, Kind::Hooks);
+    }
+
     /// In 2D, continuous collision detection stops the root of a multibody, but not its links, and the game edits the root.
     #[test]
     fn a_root_that_is_left_beside_its_links_can_be_edited() {
