@@ -1,7 +1,7 @@
 //! Detects the game's changes through Rapier's types, which do not report them.
 
 use crate::key::BodyKey;
-use crate::pose::{Change, Changes, Scope, finite_center, is_position_based, show_from_changes};
+use crate::pose::{Change, finite_center, is_position_based};
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
 
@@ -215,49 +215,5 @@ impl Physics {
         let neighbours = world.sleeping_neighbours(handle).into_iter();
         let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
         edits.woken.extend(keys);
-    }
-}
-
-/// # For the display
-impl Physics {
-    /// Completes the changes since a reader took the last ones, and returns them for the next one to take. With
-    /// `compares_all`, they include all bodies at rest, for a reader that did not take the last ones.
-    pub(crate) fn complete_changes(&mut self, compares_all: bool) -> &mut Changes {
-        let changes = &mut self.running.changes;
-        if compares_all {
-            changes.widen(Scope::All);
-        }
-        if changes.scope != Scope::Listed {
-            changes.resting = self.pairs.resting().collect();
-        } else if !changes.removed.is_empty() {
-            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
-            let removed = std::mem::take(&mut changes.removed);
-            changes.drop_resting(&removed);
-            changes.removed = removed;
-        }
-        changes
-    }
-
-    pub(crate) fn unlist_resting(&mut self) {
-        self.pairs
-            .unlist_resting(&self.world, &mut self.running.changes);
-    }
-
-    /// Appends to `earlier`, the changes of the replaced state that no picture has displayed: at least this scope, the
-    /// changes in `list`, and the `show_from` requests of this state. The sum are the changes of this state from now
-    /// on.
-    pub(crate) fn continue_changes(
-        &mut self,
-        earlier: Changes,
-        scope: Scope,
-        list: impl IntoIterator<Item = Change>,
-    ) {
-        let own = std::mem::replace(&mut self.running.changes, earlier);
-        self.running.changes.widen(own.scope.max(scope));
-        self.running.changes.list.extend(list);
-        self.running
-            .changes
-            .list
-            .extend(show_from_changes(own.list));
     }
 }

@@ -1,7 +1,7 @@
 //! The parts of a state that exist only while a simulation runs it.
 
 use crate::forces::Pushed;
-use crate::pose::{Changes, Pairs, show_from_changes};
+use crate::pose::{Change, Changes, Pairs, Scope, show_from_changes};
 use crate::time::{ExactTime, Step};
 
 use super::Physics;
@@ -117,5 +117,48 @@ impl Physics {
             .changes
             .list
             .extend(show_from_changes(changes.list));
+    }
+}
+
+/// # For the display
+impl Physics {
+    /// Completes the changes, before a reader takes them. With `compares_all`, they include all bodies at rest, for a
+    /// reader that did not take the last ones.
+    pub(crate) fn complete_changes(&mut self, compares_all: bool) {
+        let changes = &mut self.running.changes;
+        if compares_all {
+            changes.widen(Scope::All);
+        }
+        if changes.scope != Scope::Listed {
+            changes.resting = self.pairs.resting().collect();
+        } else if !changes.removed.is_empty() {
+            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            let removed = std::mem::take(&mut changes.removed);
+            changes.drop_resting(&removed);
+            changes.removed = removed;
+        }
+    }
+
+    pub(crate) fn unlist_resting(&mut self) {
+        self.pairs
+            .unlist_resting(&self.world, &mut self.running.changes);
+    }
+
+    /// Appends to `earlier`, the changes of the replaced state that no picture has displayed: at least this scope, the
+    /// changes in `list`, and the `show_from` requests of this state. The sum are the changes of this state from now
+    /// on.
+    pub(crate) fn continue_changes(
+        &mut self,
+        earlier: Changes,
+        scope: Scope,
+        list: impl IntoIterator<Item = Change>,
+    ) {
+        let own = std::mem::replace(&mut self.running.changes, earlier);
+        self.running.changes.widen(own.scope.max(scope));
+        self.running.changes.list.extend(list);
+        self.running
+            .changes
+            .list
+            .extend(show_from_changes(own.list));
     }
 }

@@ -17,8 +17,8 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
-    /// Displays a frame, and takes the changes: applies those to visual errors, brings the lists into the order of the movers, blends
-    /// their poses, adds the errors, and lists what has moved.
+    /// Displays a frame, and takes the changes: applies those to visual errors, brings the lists into the order of the
+    /// movers, blends their poses, adds the errors, and lists what has moved.
     pub(crate) fn show(
         &mut self,
         movers: &Movers,
@@ -27,16 +27,21 @@ impl Screen {
     ) {
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
-        let is_unrelated = changes.scope == Scope::Unrelated;
         // In most frames the same bodies move as in the last one, and nothing else has happened to any body.
         let has_changes = !changes.has_no_bodies() || self.order != Some(movers.order());
+        let is_unrelated = changes.scope == Scope::Unrelated;
         let mut errors_to_start = BTreeMap::new();
         if has_changes {
             if is_unrelated {
                 self.end_errors();
             }
             errors_to_start = self.change_errors(&mut changes.list, context.smoothing);
-            self.remove_gone(movers, changes);
+            if std::mem::take(&mut changes.scope) != Scope::Listed {
+                self.find_gone(movers, changes);
+            }
+            for key in changes.removed.drain(..) {
+                self.remove(key);
+            }
             self.align(movers);
         }
         // Errors that `start_errors` begins below do not decay in this frame.
@@ -115,29 +120,18 @@ impl Screen {
             before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
     }
 
-    /// Removes the listed removed bodies. If all bodies are compared, also removes every displayed body that the state
-    /// lacks, and keeps every body that it has.
-    fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
-        let Changes {
-            scope,
-            resting,
-            removed,
-            ..
-        } = changes;
-        if std::mem::take(scope) != Scope::Listed {
-            self.order = None;
-            let resting = resting.iter().map(|(key, _)| *key);
-            let alive = movers.keys().iter().copied().chain(resting);
-            let alive: SecondaryMap<BodyKey, ()> = alive.map(|key| (key, ())).collect();
-            let gone = self.bodies.keys().filter(|key| !alive.contains_key(*key));
-            removed.extend(gone);
-            removed.sort_unstable();
-            removed.dedup();
-            removed.retain(|key| !alive.contains_key(*key));
-        }
-        for key in removed.drain(..) {
-            self.remove(key);
-        }
+    /// Compares all bodies: adds every displayed body that the state lacks to the removed ones, of which those remain
+    /// that the state lacks.
+    fn find_gone(&mut self, movers: &Movers, changes: &mut Changes) {
+        self.order = None;
+        let resting = changes.resting.iter().map(|(key, _)| *key);
+        let alive = movers.keys().iter().copied().chain(resting);
+        let alive: SecondaryMap<BodyKey, ()> = alive.map(|key| (key, ())).collect();
+        let removed = &mut changes.removed;
+        removed.extend(self.bodies.keys());
+        removed.retain(|key| !alive.contains_key(*key));
+        removed.sort_unstable();
+        removed.dedup();
     }
 
     /// Displays bodies at rest: those in `resting`, except movers, and those that are displayed as moving and are no

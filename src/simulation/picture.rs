@@ -123,6 +123,7 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             return screen.clear_changes(self.frame.number, screen.time());
         }
+        // The first picture compares all bodies.
         self.physics.complete_changes(!screen.has_picture());
         let Physics {
             pairs,

@@ -100,8 +100,8 @@ impl Publisher {
             changes.scope = Scope::Unrelated;
         }
         let compares_all = starts_over || self.last.is_none();
-        let new = simulation.physics.complete_changes(compares_all);
-        changes.append(std::mem::take(new));
+        simulation.physics.complete_changes(compares_all);
+        changes.append(std::mem::take(&mut simulation.physics.running.changes));
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);
         if changes.is_empty() && self.last.as_ref().is_some_and(is_same) {

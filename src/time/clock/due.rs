@@ -151,8 +151,9 @@ impl Clock {
     pub(crate) fn pause_and_postpone(&mut self) -> Dropped {
         self.pause();
         // Single steps do not come from elapsed time.
-        let come_from_time = !self.used.has_single_steps;
-        if let Some(due) = self.planned.take_if(|_| come_from_time) {
+        if !self.used.has_single_steps
+            && let Some(due) = self.planned.take()
+        {
             // These steps include all time that was postponed before.
             self.postponed = due.units;
         }
