@@ -154,8 +154,7 @@ impl Clock {
         if !self.used.has_single_steps
             && let Some(due) = self.planned.take()
         {
-            // These steps include all time that was postponed before.
-            self.postponed = due.units;
+            self.postponed = self.postponed.saturating_add(due.units);
         }
         let dropped = self.abort_frame();
         self.shows_last_state = true;

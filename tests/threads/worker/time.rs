@@ -482,3 +482,33 @@ fn each_step_of_a_faster_rate_and_each_single_step_has_its_own_frame() {
     driver.in_time(MS(400));
     assert_eq!((driver.tick(), driver.hooks().0[1]), (1 + 20 + 5, 1));
 }
+
+#[test]
+fn steps_that_a_faster_rate_makes_due_survive_a_pause_between_them() {
+    struct Stops;
+
+    impl Hooks for Stops {
+        type Error = ();
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+            if step.tick == 5 {
+                physics.pause_after_step();
+            }
+            Ok(())
+        }
+    }
+
+    let mut driver = Driver::new(scenes::space(10), Stops);
+    driver.in_time(MS(190));
+    driver.set(|settings| settings.set_rate(Rate::hz(100)));
+    driver.in_time(MS(191));
+    driver.in_time(MS(300));
+    assert_eq!(driver.tick(), 6);
+    driver.resume();
+    driver.in_time(MS(300));
+    driver.in_time(MS(301));
+    // 100 ms at 10 Hz, and 91 at 100 Hz.
+    assert_eq!(driver.tick(), 1 + 9);
+    driver.in_time(MS(401));
+    assert_eq!(driver.tick(), 1 + 9 + 10);
+}
