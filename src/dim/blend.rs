@@ -124,22 +124,22 @@ pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
     distances_squared(&[*previous], &[*current]).to_array()[0] <= NEAR
 }
 
-/// Returns the series of the weight sin(αθ) / sin θ. Its variable is 2 y, not y as in [`Blend`], so each coefficient is
-/// divided by a power of two.
+/// Returns the coefficients of the weight sin(αθ) / sin θ: those of [`Blend`], divided by 2 for each power, because the
+/// variable of the series is the squared distance of the rotations, 2 y, and not y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     let mut i = 1.0;
     for n in 1..NEAR_TERMS {
-        terms[n] = terms[n - 1] * 0.5 * ratio(i, alpha);
+        terms[n] = terms[n - 1] * 0.5 * coefficient_ratio(i, alpha);
         i += 1.0;
     }
-    // The last term also stands for the first omitted one.
-    terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * ratio(i, alpha) * LEFT_OUT;
+    // The last term also stands for the first omitted one, as if the variable were always `LEFT_OUT`.
+    terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * coefficient_ratio(i, alpha) * LEFT_OUT;
     terms
 }
 
 /// Returns the quotient of two consecutive coefficients of [`Blend`], `c_i / c_(i−1)`.
-fn ratio(i: f32, alpha: f32) -> f32 {
+fn coefficient_ratio(i: f32, alpha: f32) -> f32 {
     (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
 }
 

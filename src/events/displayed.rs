@@ -70,8 +70,8 @@ impl StepEvents {
         self.oldest = later.oldest;
     }
 
-    /// Drops the events that a later list makes void. Moves the later events of steps that this list has from `later`
-    /// to this list.
+    /// Drops the events that a later list makes void, from its rewind on. If a step of this list ran again in a rollback,
+    /// its events are in the later list too, and move to this one, which is displayed first.
     pub fn give_way_to(&mut self, later: &mut Self) {
         if let Some(step) = later.rewound {
             drop_from(&mut self.steps, step);

@@ -160,9 +160,9 @@ impl<'r> Replay<'r> {
         let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         let has_run = match self.peek() {
             Some(ChunkKind::StepRan) => true,
-            // The recording was cut off in this step, perhaps because the step panicked.
+            // The recording was cut off in this step, perhaps because it panicked. Only the same step repeats that.
             None => tick == step.tick,
-            // The step did not run, and the run ends in it.
+            // When it was recorded, the step did not run, and its frame ended.
             _ => false,
         };
         if !has_run {
@@ -170,6 +170,7 @@ impl<'r> Replay<'r> {
         }
         self.tick = tick;
         if tick != step.tick {
+            // The ticks differ, whatever the bodies do.
             self.record_difference(Vec::new());
         }
         let input = decode(input).ok_or(ReplayError::Input { tick })?;

@@ -176,28 +176,16 @@ impl<E> View<E> {
 
     /// Displays the simulated time `time`, in seconds, with visual errors that have decayed for `elapsed`.
     fn show_time(&mut self, time: f64, elapsed: Duration) {
-        // Chooses the first state at or after this time, or the newest if there is none. As in one thread, a moment
-        // between two steps belongs to the later one.
-        let states = &mut self.mail.states;
-        let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
-        let chosen = states.partition_point(is_over);
-        let chosen = chosen.min(states.len() - 1);
-        let mut changes = Changes::default();
-        for state in states.range_mut(..=chosen) {
-            changes.append(std::mem::take(&mut state.changes));
-        }
-        // An earlier state is never displayed after a later one, even if the simulation goes back in time, because its
-        // bodies may have been removed since.
-        states.drain(..chosen);
-        let snapshot = Arc::clone(&states[0].snapshot);
+        let (snapshot, mut changes) = self.take_state_at(time);
         // At first and after a rewind, the states before the step may be unknown. The picture is then that of the
         // step's beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
-        let skipped = time - self.screen.time() - elapsed.as_secs_f64();
+        // A picture after an unrelated one jumps in any case.
         let is_first_picture = self.displayed.is_none() && changes.scope != Scope::Unrelated;
-        if is_first_picture && skipped > elapsed.as_secs_f64() {
-            // The first picture of a view begins where the simulation's last picture has the bodies, with a visual
-            // error. Without it they would skip more than a frame.
+        let passed = time - self.screen.time();
+        if is_first_picture && passed > 2.0 * elapsed.as_secs_f64() {
+            // The bodies would move more than twice as far as in a frame. So the first picture of a view begins where
+            // the simulation's last picture has them, with a visual error.
             let starts = self
                 .screen
                 .show_from_displayed(&snapshot.movers, &changes.resting);
@@ -229,6 +217,23 @@ impl<E> View<E> {
         };
         self.screen.show(&snapshot.movers, &mut changes, &context);
         self.displayed = Some((snapshot, alpha));
+    }
+
+    /// Returns the first state at or after this time, or the newest if there is none, with the changes up to it. As in
+    /// one thread, a moment between two steps belongs to the later one.
+    fn take_state_at(&mut self, time: f64) -> (Arc<Snapshot>, Changes) {
+        let states = &mut self.mail.states;
+        let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
+        let chosen = states.partition_point(is_over);
+        let chosen = chosen.min(states.len() - 1);
+        let mut changes = Changes::default();
+        for state in states.range_mut(..=chosen) {
+            changes.append(std::mem::take(&mut state.changes));
+        }
+        // An earlier state is never displayed after a later one, even if the simulation goes back in time, because its
+        // bodies may have been removed since.
+        states.drain(..chosen);
+        (Arc::clone(&states[0].snapshot), changes)
     }
 
     /// Returns how far extrapolated bodies were last displayed ahead of a state.

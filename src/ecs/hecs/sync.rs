@@ -91,11 +91,12 @@ impl Entities {
         // A body that was attached again has another component.
         let has_no_owner = |key: &&BodyKey| self.owner(world, **key).is_none();
         let without_owner: Vec<BodyKey> = dropped.iter().filter(has_no_owner).copied().collect();
-        let changed = without_owner
+        let changed_entities = without_owner
             .iter()
             .filter_map(|key| self.map.take(*key))
             .collect();
-        self.reconcile_each(world, picture, changed);
+        self.reconcile_each(world, picture, changed_entities);
+        // This may have found a body at another entity, to which the game has moved the component.
         dropped.retain(|key| self.entity(*key).is_none());
         dropped
     }

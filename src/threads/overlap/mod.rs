@@ -123,7 +123,7 @@ impl Overlap {
         Self::start(simulation, spawn)
     }
 
-    /// Creates an overlap with the thread that `spawn` starts. In tests, `spawn` fails.
+    /// Creates an overlap with the thread that `spawn` starts, or an error if it fails, as a test lets it do.
     pub(super) fn start(
         mut simulation: Simulation,
         spawn: impl FnOnce(Work<()>) -> io::Result<JoinHandle<()>>,
@@ -136,6 +136,7 @@ impl Overlap {
             Err(source) => return Err(StartError::new(simulation, source)),
         };
         let settings = RunnerSettings {
+            // The thread may take as long for a step as the step lasts: see `set_slack`.
             slack: 1.0,
             // Each frame displays all events up to its time.
             events: usize::MAX,

@@ -29,11 +29,13 @@ impl Clock {
             // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
             let steps = match elapsed.driver() {
                 Driver::Game => requests.single_steps,
+                // A thread has a frame for each step.
                 Driver::Step => requests.single_steps.min(1),
             };
             self.requests.single_steps = requests.single_steps - steps;
             self.plan_steps(steps.into(), None, None)
         } else {
+            // Single steps are only for a pause, so the requested ones are dropped.
             self.plan_frame(&settings, elapsed, &mut dropped)
         };
         if let Some(due) = &mut self.planned {

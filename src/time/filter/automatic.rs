@@ -53,9 +53,10 @@ impl Automatic {
         match &mut self.fit {
             Fit::Nothing if waiting == elapsed => elapsed,
             Fit::Nothing => {
-                // An earlier filter was ahead or behind, perhaps with longer frames.
-                let even = elapsed + (waiting - elapsed) / CORRECTED_PARTS;
-                bounded(even, waiting, self.typical())
+                // An earlier fit was ahead or behind. Each frame makes up for a part of that, within bounds, because a
+                // rest of longer frames may be longer than this one.
+                let corrected = elapsed + (waiting - elapsed) / CORRECTED_PARTS;
+                bounded(corrected, waiting, self.typical())
             }
             Fit::Period(snapping) => snapping.snap(elapsed, waiting),
             Fit::CoarseTimer(averaging) => averaging.average(elapsed, waiting),
