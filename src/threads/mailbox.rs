@@ -103,12 +103,15 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail, as far as the settings have room. Lists and counts are added, and measurements are replaced.
-    pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
+    /// Appends later mail, as far as the settings have room, and all states that a reader with this `delay`, in seconds,
+    /// displays later. Lists and counts are added, and measurements are replaced.
+    pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings, delay: f64) {
         for state in later.states.drain(..) {
             self.add(state);
         }
-        while self.states.len() > settings.states() {
+        let time_of = |state: &Update| state.snapshot.time.as_secs_f64();
+        let displayed = self.states.back().map_or(0.0, time_of) - delay;
+        while self.states.len() > settings.states() && time_of(&self.states[1]) <= displayed {
             self.merge_oldest_into_next();
         }
         self.lost_events += std::mem::take(&mut later.lost_events);
@@ -244,14 +247,15 @@ impl<E> Mailbox<E> {
                 mail.unread = 0;
             }
             mail.unread += mail.states.len();
-            contents.append(mail, settings);
+            contents.append(mail, settings, 0.0);
         });
         (!is_put).then(|| now.saturating_add(SOON))
     }
 
-    /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it.
-    pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
-        self.try_with(|contents| mail.append(contents, settings));
+    /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it. `delay` is
+    /// that of the reader.
+    pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings, delay: f64) {
+        self.try_with(|contents| mail.append(contents, settings, delay));
     }
 
     /// Calls a function with the mail, unless the other side is using it. Returns whether it was called.

@@ -104,7 +104,8 @@ impl<E> View<E> {
             reading,
             ..Mail::default()
         };
-        self.mail.append(&mut mail, &self.settings);
+        let delay = self.delay.unwrap_or_default();
+        self.mail.append(&mut mail, &self.settings, delay);
     }
 
     pub(super) fn replace_events(&mut self, later: &mut StepEvents) {
@@ -243,7 +244,8 @@ impl<E> View<E> {
 
     /// Receives the mail. If the physics is using the mailbox, the next frame receives it.
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
-        mailbox.take(&mut self.mail, &self.settings);
+        let delay = self.delay.unwrap_or_default();
+        mailbox.take(&mut self.mail, &self.settings, delay);
     }
 
     /// Returns the pose at which to draw a body in this frame, in world space, or `None` if there is no such body or it

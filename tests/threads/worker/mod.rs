@@ -49,8 +49,11 @@ where
     H::Error: Send + 'static,
 {
     fn new(simulation: Simulation, hooks: H) -> Self {
+        Self::with(simulation, hooks, RunnerSettings::default())
+    }
+
+    fn with(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
         let now = simulation.clock().real_time();
-        let settings = RunnerSettings::default();
         let (runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
         let next = worker.run_until(now);
         Self {
