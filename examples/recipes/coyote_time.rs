@@ -15,7 +15,7 @@ impl Jump {
     pub fn step(&mut self, tick: u64, on_ground: bool, pressed: bool) -> bool {
         self.on_ground = on_ground.then_some(tick).or(self.on_ground);
         self.pressed = pressed.then_some(tick).or(self.pressed);
-        let is_recent = |last: Option<u64>| last.is_some_and(|at| tick - at <= RECENT);
+        let is_recent = |last: Option<u64>| last.is_some_and(|at| tick.abs_diff(at) <= RECENT);
         let jumps = is_recent(self.on_ground) && is_recent(self.pressed);
         if jumps {
             *self = Self::default(); // so that neither counts twice

@@ -13,4 +13,5 @@ pub fn follow(physics: &Physics, rolling: &mut BTreeSet<BodyKey>) {
             rolling.insert(change.body);
         }
     }
+    rolling.retain(|key| physics.body(*key).is_some_and(|ball| ball.is_enabled())); // not pocketed
 }

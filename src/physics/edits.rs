@@ -106,6 +106,15 @@ impl Physics {
         }
     }
 
+    /// Returns the bodies that are new or may have been changed since the last step, and those that were inserted in its
+    /// hook, perhaps some of them twice.
+    pub(crate) fn new_since_step(&self) -> impl Iterator<Item = BodyKey> {
+        let keys = &self.world.keys;
+        let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
+        let new = keys.iter().map(|(key, _)| key).filter(is_new);
+        self.edits.since_step.iter().copied().chain(new)
+    }
+
     /// Returns whether the game may have changed something since the last step that the next one must be prepared for.
     pub(super) fn has_edits(&self) -> bool {
         let edits = &self.edits;

@@ -51,6 +51,7 @@ pub struct Screen {
     displayed: Option<(Option<u64>, f32)>,
     /// The bodies in `moved` that jumped.
     jumped: Vec<BodyKey>,
+    /// The origin of the last picture or, before the first one, of the state with which the simulation began.
     origin: Option<Origin>,
     origin_shift: Vector,
     /// The number of the first frame whose changes are complete.
@@ -158,9 +159,22 @@ impl Screen {
         }
     }
 
+    /// Returns the origin of the last picture, or `None` before the first one.
     #[cfg(feature = "serde")]
     pub(crate) fn origin(&self) -> Option<Origin> {
-        self.origin
+        self.origin.filter(|_| self.has_displayed())
+    }
+
+    /// Lets the first picture report how far the origin was shifted from this one. Later pictures compare with the one
+    /// before.
+    pub(crate) fn begin_at(&mut self, origin: Origin) {
+        if !self.has_displayed() {
+            self.origin = Some(origin);
+        }
+    }
+
+    fn has_displayed(&self) -> bool {
+        self.displayed.is_some() || self.number > 0
     }
 }
 

@@ -83,7 +83,16 @@ impl Simulation {
         let world = &self.physics.world;
         let bodies = world.keys.iter();
         let poses = bodies.filter_map(|(key, handle)| Some((handle, self.screen.pose(key)?)));
-        DisplayedWorld::new(world, poses)
+        let mut displayed = DisplayedWorld::new(world, poses);
+        // Rapier's queries find the colliders of new bodies from their first step on.
+        for key in self.physics.new_since_step() {
+            if let Some(pose) = self.screen.pose(key)
+                && let Some(body) = world.get(key)
+            {
+                displayed.move_colliders(body, pose, true);
+            }
+        }
+        displayed
     }
 
     /// Returns the changes since an earlier frame, for renderers that skip frames.
@@ -169,7 +178,7 @@ impl<'s> DisplayedWorld<'s> {
         };
         for (handle, pose) in poses {
             if let Some(body) = world.rapier.bodies.get(handle) {
-                displayed.move_colliders(body, pose);
+                displayed.move_colliders(body, pose, false);
                 if *body.position() != pose {
                     displayed.poses.push((handle, pose));
                 }
@@ -216,8 +225,9 @@ impl DisplayedWorld<'_> {
         bodies
     }
 
-    /// Moves the colliders of a body to where they are if the body is at `pose`.
-    fn move_colliders(&mut self, body: &RigidBody, pose: Pose) {
+    /// Moves the colliders of a body to where they are if the body is at `pose`. `may_be_new` lets queries find them even
+    /// if they are there.
+    fn move_colliders(&mut self, body: &RigidBody, pose: Pose, may_be_new: bool) {
         for handle in body.colliders() {
             let Some(collider) = self.colliders.get(*handle) else {
                 continue;
@@ -225,7 +235,8 @@ impl DisplayedWorld<'_> {
             let position = collider
                 .position_wrt_parent()
                 .map(|in_body| pose * *in_body);
-            let Some(position) = position.filter(|it| it != collider.position()) else {
+            let is_there = position.as_ref() == Some(collider.position());
+            let Some(position) = position.filter(|_| may_be_new || !is_there) else {
                 continue;
             };
             let collider = &mut self.colliders.to_mut()[*handle];

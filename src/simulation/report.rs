@@ -47,7 +47,8 @@ pub struct Frame {
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,
-    /// The number of dynamic and kinematic bodies that were awake at the end of the frame.
+    /// The number of bodies that Rapier counts as awake at the end of the frame: dynamic and kinematic bodies, those that
+    /// became fixed while they were awake, and once after a shift of the origin those that sleep.
     pub awake: usize,
     /// The number of ignored values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were not finite.
     pub rejected_forces: u64,
@@ -57,7 +58,8 @@ pub struct Frame {
     /// The number of bodies that this frame processed, because they may have moved.
     pub movers: usize,
     /// How far the [origin](crate::Physics::shift_origin) moved since the previous frame, in metres, even back after a
-    /// rollback or a restored state. Subtract it from what you keep in world space.
+    /// rollback or a restored state. Subtract it from what you keep in world space. The first frame counts from the
+    /// state with which the simulation began.
     pub origin_shift: Vector,
     /// The first tick of the new steps, and the tick after the last one.
     pub(crate) new_ticks: [u64; 2],

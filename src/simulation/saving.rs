@@ -74,6 +74,7 @@ impl<'de> Deserialize<'de> for Simulation {
             ..Self::default()
         };
         simulation.replace_physics(written.physics.into_owned());
+        simulation.screen.begin_at(simulation.physics.origin);
         simulation.run.resimulated = written.resimulated;
         simulation.follow_tick();
         Ok(simulation)

@@ -104,6 +104,7 @@ impl Simulation {
         self.steps.rollback = None;
         self.physics.leave_loop();
         self.adopt();
+        self.screen.begin_at(self.physics.origin);
         // This comes first: the picture jumps, even if the state has been displayed with another smoothing.
         self.pass_settings();
         self.jump_from(Changes::default(), 0);

@@ -341,3 +341,47 @@ fn a_new_body_that_is_moved_at_once_has_its_pose_and_is_found_by_no_query() {
     advance(&mut simulation, 10);
     assert_eq!([0.0, 5.0, 9.0].map(|x| found(&simulation, x)), [0, 1, 1]);
 }
+
+/// In a pause, an editor inserts bodies and colliders, and picks them as they are drawn.
+#[test]
+fn a_displayed_body_or_collider_is_found_in_the_displayed_world_before_its_first_step() {
+    let found = |simulation: &Simulation, x: f32| {
+        let world = simulation.displayed_world();
+        let query = world.query_pipeline(QueryFilter::default());
+        query.intersect_point(Vector::X * x).count()
+    };
+    for steps in [0, 3] {
+        let mut simulation = space(100);
+        for _ in 0..steps {
+            advance(&mut simulation, 10);
+        }
+        simulation.pause();
+        let [one, two] = [5.0, 10.0].map(|x| {
+            let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+            simulation.physics.insert(body, cube())
+        });
+        advance(&mut simulation, 10);
+        assert_eq!([5.0, 10.0].map(|x| found(&simulation, x)), [1, 1]);
+        (simulation.physics)
+            .teleport(two, translation(12.0, 0.0, 0.0))
+            .unwrap();
+        let collider = cube().translation(Vector::X * 2.0);
+        simulation.physics.insert_collider(one, collider).unwrap();
+        advance(&mut simulation, 10);
+        assert_eq!(
+            [5.0, 7.0, 10.0, 12.0].map(|x| found(&simulation, x)),
+            [1, 1, 0, 1]
+        );
+    }
+    // It is inserted after the step of the frame that displays it.
+    let mut simulation = space(100);
+    simulation.begin_frame(scenes::MS(10));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), cube());
+    }
+    simulation.end_frame();
+    assert_eq!(found(&simulation, 0.0), 1);
+}

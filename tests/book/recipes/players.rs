@@ -23,3 +23,11 @@ fn a_press_just_after_the_edge_or_before_the_landing_counts_once() {
         assert_eq!(jumps, [50, 105, 430]);
     }
 }
+
+#[test]
+fn a_jump_before_a_restart_of_the_level_does_not_count_after_it() {
+    let mut jump = Jump::default();
+    assert!(!jump.step(100, true, false));
+    assert!(!jump.step(0, false, true));
+    assert!(jump.step(1, true, false));
+}

@@ -41,3 +41,21 @@ fn a_shot_is_over_once_all_balls_sleep() {
     assert_eq!(ends.len(), 2, "{ends:?}");
     assert!(ends[0] < 600 && ends[1] > 660, "{ends:?}");
 }
+
+#[test]
+fn a_pocketed_ball_does_not_roll() {
+    let pockets: [fn(&mut evenstep::Physics, BodyKey); 2] = [
+        |physics, ball| drop(physics.remove(ball)),
+        |physics, ball| physics.body_mut(ball).unwrap().set_enabled(false),
+    ];
+    for pocket in pockets {
+        let mut simulation = with_floor(Rate::default());
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+        let mut rolling = BTreeSet::from([ball]);
+        pocket(&mut simulation.physics, ball);
+        simulation.advance(SECOND / 50, |_, _| ());
+        follow(&simulation.physics, &mut rolling);
+        assert!(rolling.is_empty());
+    }
+}

@@ -6,7 +6,10 @@ mod portals;
 
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step, VectorError};
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::{
+    BeforeStep, BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step, VectorError,
+};
 use scenes::testing::{
     CONTACTS_ARE_RELATIVE, angle_between, ball_joint, cloth, cuboid, length, of_root, pose, scaled,
     soft_cube, spaced, spin, translation, turned, vector,

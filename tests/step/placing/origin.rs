@@ -472,3 +472,63 @@ fn a_target_of_shape_matching_is_left_out_in_the_step_of_a_shift() {
     // Once this holds without leaving it out, Rapier no longer remembers the target before the shift.
     assert!(furthest(false) > 1.0, "{} m", furthest(false));
 }
+
+#[test]
+fn a_shift_before_the_first_picture_is_reported_in_it() {
+    let by = vector(5_000.0, 0.0, 0.0);
+    let start = || {
+        let mut simulation = scenes::space(60);
+        let body = RigidBodyBuilder::dynamic().translation(by);
+        simulation.physics.insert(body, scenes::ball());
+        simulation
+    };
+    let shift = move |physics: &mut Physics, step: Step| {
+        if step.tick == 0 {
+            physics.shift_origin(by).unwrap();
+        }
+    };
+    for ms in [8, 17, 50] {
+        let mut simulation = start();
+        let shifts = (0..9).map(|_| simulation.advance(scenes::MS(ms), shift).origin_shift);
+        assert_eq!(shifts.sum::<Vector>(), by);
+    }
+    // The game's thread has computed no frame while the levels loaded.
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(start(), BeforeStep(shift), settings);
+    while worker
+        .run_until(scenes::MS(300))
+        .is_some_and(|next| next <= scenes::MS(300))
+    {}
+    assert_eq!(runner.frame_at(scenes::MS(300)).origin_shift(), by);
+    assert_eq!(
+        runner.frame_at(scenes::MS(316)).origin_shift(),
+        Vector::ZERO
+    );
+    // A game begins in the coordinates of the state that it has loaded.
+    let mut shifted = start();
+    shifted.advance(scenes::MS(17), shift);
+    let mut simulation = Simulation::default();
+    simulation.physics = shifted.physics.clone();
+    assert_eq!(
+        scenes::advance(&mut simulation, 17).origin_shift,
+        Vector::ZERO
+    );
+    simulation.physics = start().physics;
+    assert_eq!(scenes::advance(&mut simulation, 17).origin_shift, -by);
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_game_that_is_saved_before_its_first_picture_reports_a_shift_in_it() {
+    let mut simulation = scenes::space(60);
+    simulation.physics.shift_origin(Vector::X).unwrap();
+    simulation.begin_frame(scenes::MS(17));
+    while simulation.next_step().is_some() {
+        simulation.run_step();
+    }
+    let mut loaded = Simulation::default();
+    loaded.physics = Physics::load(&simulation.physics.save().unwrap()).unwrap();
+    let mut loaded = Simulation::load(&loaded.save().unwrap()).unwrap();
+    loaded.physics.shift_origin(Vector::Y).unwrap();
+    assert_eq!(scenes::advance(&mut loaded, 17).origin_shift, Vector::Y);
+}
