@@ -90,8 +90,15 @@ impl World {
         let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys, &self.rapier, origin);
-        self.note_stopped_roots();
-        self.may_joints_be_stale = self.may_joints_be_stale();
+        let has_joints = !self.rapier.impulse_joints.is_empty();
+        self.may_joints_be_stale = has_joints && self.may_joints_be_stale();
+        if self.has_multibodies() {
+            self.note_stopped_roots();
+        }
+    }
+
+    fn has_multibodies(&self) -> bool {
+        self.rapier.multibody_joints.multibodies().next().is_some()
     }
 
     /// Makes Rapier prepare its joints again in the next step, as with a fresh pipeline, which any call that removes a
@@ -114,10 +121,9 @@ impl World {
             ..
         } = &self.rapier;
         let is_still = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
-        !impulse_joints.is_empty()
-            && (islands.active_bodies()).any(|handle| {
-                is_still(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
-            })
+        (islands.active_bodies()).any(|handle| {
+            is_still(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
+        })
     }
 
     /// Returns whether bodies, colliders and joints refer to each other consistently. It starts from the keys, because
