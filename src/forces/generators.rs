@@ -21,8 +21,8 @@ impl Wrench {
         }
     }
 
-    pub fn turned(&self, by: &Rotation) -> Self {
-        let turned = RigidBodyVelocity::new(self.force, self.torque).transformed(by);
+    pub fn turned(&self, by: Rotation) -> Self {
+        let turned = RigidBodyVelocity::new(self.force, self.torque).transformed(&by);
         Self {
             force: turned.linvel,
             torque: turned.angvel,

@@ -9,7 +9,8 @@ use crate::key::{BodyKey, Keys};
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
-use rapier::math::{Rotation, Vector};
+use rapier::geometry::{Collider, ColliderHandle, ColliderSet};
+use rapier::math::{Real, Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 
 pub use crate::key::ForceGeneratorKey;
@@ -32,9 +33,30 @@ impl Push {
     }
 
     /// Turns it with its body, which went through a portal.
-    pub fn turn(&mut self, by: &Rotation) {
+    pub fn turn(&mut self, by: Rotation) {
         let (Self::Force(wrench) | Self::Impulse(wrench)) = self;
         *wrench = wrench.turned(by);
+    }
+
+    /// Prepares it for the mass that the body has in the step. Rapier counts changes of colliders and masses only there,
+    /// and divides an impulse by the mass that it knows.
+    fn prepared(self, body: &mut RigidBody, colliders: &ColliderSet, dt: Real) -> Self {
+        let Self::Impulse(Wrench { force, torque }) = self else {
+            return self;
+        };
+        let mut own = body.colliders().iter();
+        let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
+        if !body.is_soft_frame() && (own.len() == 0 || own.any(is_enabled)) {
+            body.recompute_mass_properties_from_colliders(colliders);
+        }
+        if body.mass() > 0.0 {
+            return self;
+        }
+        // The step may enable its colliders. It divides a force by their mass.
+        Self::Force(Wrench {
+            force: force / dt,
+            torque: torque / dt,
+        })
     }
 
     /// Adds it to the body, and wakes the body.
@@ -127,7 +149,7 @@ impl Forces {
     }
 
     /// Turns the pending forces of a body, which went through a portal.
-    pub fn turn(&mut self, key: BodyKey, by: &Rotation) {
+    pub fn turn(&mut self, key: BodyKey, by: Rotation) {
         for pushed in self.pending.iter_mut().filter(|it| it.key == key) {
             pushed.push.turn(by);
         }
@@ -176,9 +198,10 @@ impl Forces {
     pub fn apply(
         &mut self,
         of_step: impl Iterator<Item = Pushed>,
-        bodies: &mut RigidBodySet,
+        (bodies, colliders): (&mut RigidBodySet, &ColliderSet),
         keys: &Keys,
         woken: &mut Vec<BodyKey>,
+        dt: Real,
     ) -> u64 {
         span!("forces");
         let Self {
@@ -191,6 +214,7 @@ impl Forces {
             let Some(body) = dynamic(bodies, handle) else {
                 return;
             };
+            let push = push.prepared(body, colliders, dt);
             if let Push::Force(_) = push {
                 replaced.push((handle, user_force(body)));
             }
@@ -313,7 +337,8 @@ mod tests {
         for (push, kept) in pushes {
             let mut forces = Forces::default();
             let pushed = Pushed { key, push };
-            forces.apply([pushed].into_iter(), &mut bodies, &keys, &mut Vec::new());
+            let sets = (&mut bodies, &ColliderSet::new());
+            forces.apply([pushed].into_iter(), sets, &keys, &mut Vec::new(), 0.01);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

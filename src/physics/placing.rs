@@ -98,10 +98,10 @@ impl Physics {
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let (tick, first) = (self.tick, self.first_known_tick());
         for (key, handle) in all {
-            self.forces.turn(key, &by.rotation);
+            self.forces.turn(key, by.rotation);
             let pushes = self.running.step_pushes.iter_mut();
             for pushed in pushes.filter(|it| it.key == key) {
-                pushed.push.turn(&by.rotation);
+                pushed.push.turn(by.rotation);
             }
             if (self.pairs).transport(key, handle, &self.world, &by, tick) {
                 let change = Change::Turned(key, by, self.origin, first);

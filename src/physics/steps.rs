@@ -40,7 +40,8 @@ impl Physics {
         let World { rapier, keys, .. } = &mut self.world;
         let pushes = self.running.step_pushes.drain(..);
         let woken = &mut self.edits.woken;
-        let rejected_forces = (self.forces).apply(pushes, &mut rapier.bodies, keys, woken);
+        let sets = (&mut rapier.bodies, &rapier.colliders);
+        let rejected_forces = (self.forces).apply(pushes, sets, keys, woken, step.dt);
         {
             // After the forces, because a Hermite curve begins with the velocity that impulses have given.
             span!("take_poses");

@@ -43,8 +43,9 @@ pub(crate) enum Scope {
 /// A change of a body's visual error, measured by the code that causes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// A correction moved the body: this is its previous pose relative to the new one.
-    Offset(BodyKey, Pose),
+    /// A correction moved the body: its previous pose relative to the new one, at two moments of the step before this
+    /// tick. The picture blends the two.
+    Offset(BodyKey, [Pose; 2], u64),
     /// The next picture displays the body at this pose, in the coordinates of this origin, and its error begins there.
     ShowFrom(BodyKey, Pose, Origin),
     /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin. The tick is

@@ -155,18 +155,18 @@ impl Pairs {
         (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
-    /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at `alpha` display
-    /// them. Returns the changes with which each body is displayed at first where it was in `old`: the offset between
+    /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at these two `alphas`
+    /// display them. Returns the changes with which each body is displayed at first where it was in `old`: the offset between
     /// the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin of `old`
     /// to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
         old: &Self,
         displayed: &BTreeMap<BodyKey, Smoothing>,
-        alpha: f32,
+        alphas: [f32; 2],
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
-        let weights = Weights::new(alpha, None);
+        let weights = alphas.map(|alpha| Weights::new(alpha, None));
         self.places.iter().filter_map(move |(key, place)| {
             let old_place = old.places.get(key)?;
             if let (Place::Resting { pose: old, .. }, Place::Resting { pose: new, .. }) =
@@ -183,11 +183,17 @@ impl Pairs {
             let is_retimed = new_pair.changes_with(smoothing);
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
             // Both with the old smoothing. The screen adds the error of the other one.
-            let old_pose = old_pair.displayed_as(smoothing, &weights);
-            let old_pose = old_pose.append_translation(-shift);
-            let new_pose = new_pair.displayed_as(smoothing, &weights);
-            let offset = (old_pose != new_pose)
-                .then(|| Change::Offset(key, difference(&old_pose, &new_pose)));
+            let offsets = weights.each_ref().map(|weights| {
+                let old_pose = old_pair.displayed_as(smoothing, weights);
+                let old_pose = old_pose.append_translation(-shift);
+                let new_pose = new_pair.displayed_as(smoothing, weights);
+                (old_pose != new_pose).then(|| difference(&old_pose, &new_pose))
+            });
+            let differs = offsets.iter().any(Option::is_some);
+            let offset = differs.then(|| {
+                let offsets = offsets.map(|it| it.unwrap_or(Pose::IDENTITY));
+                Change::Offset(key, offsets, self.tick)
+            });
             Some((key, offset.into_iter().chain(retimed)))
         })
     }

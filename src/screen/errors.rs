@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rapier::math::Pose;
 
+use crate::dim::interpolate;
 use crate::key::BodyKey;
 use crate::pose::{
     Change, Movers, Origin, Pair, Smoothing, SmoothingSettings, VisualError, Weights, difference,
@@ -45,12 +46,17 @@ impl Screen {
     pub(super) fn change_errors(
         &mut self,
         changes: &mut Vec<Change>,
-        settings: &SmoothingSettings,
+        context: &PictureContext,
     ) -> BTreeMap<BodyKey, ErrorStart> {
         let mut starts = BTreeMap::new();
         for change in changes.drain(..) {
             match change {
-                Change::Offset(key, by) => self.add_error(key, &by, settings),
+                Change::Offset(key, [start, end], tick) => {
+                    // A later state begins where the path of this one ends.
+                    let is_displayed = tick == context.tick;
+                    let alpha = if is_displayed { context.alpha } else { 1.0 };
+                    self.add_error(key, &interpolate(&start, &end, alpha), context.smoothing);
+                }
                 Change::ShowFrom(key, pose, origin) => {
                     starts.insert(key, ErrorStart::ShowFrom(pose, origin));
                 }

@@ -129,6 +129,8 @@ impl Marks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PictureContext<'a> {
     pub frame: u64,
+    /// The tick of the state.
+    pub tick: u64,
     /// The displayed simulated time, in seconds.
     pub time: f64,
     pub alpha: f32,

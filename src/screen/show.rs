@@ -35,7 +35,7 @@ impl Screen {
             if is_unrelated {
                 self.end_errors();
             }
-            errors_to_start = self.change_errors(&mut changes.list, context.smoothing);
+            errors_to_start = self.change_errors(&mut changes.list, context);
             if std::mem::take(&mut changes.scope) != Scope::Listed {
                 self.find_gone(movers, changes);
             }

@@ -143,6 +143,7 @@ impl Simulation {
         } = &mut self.physics;
         let context = PictureContext {
             frame: self.frame.number,
+            tick: self.frame.tick,
             time: self.frame.time.as_secs_f64(),
             alpha: self.frame.alpha,
             seconds_ahead: None,

@@ -341,15 +341,19 @@ impl Simulation {
     /// Lets the next picture display the present state, which has replaced `old_present`. Bodies are displayed at first
     /// where the old present had them: the difference becomes their visual error, and decays.
     ///
-    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That can happen to
-    /// keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If these steps
-    /// have taken back a teleport or a removal, the error begins where the body is displayed.
+    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That can
+    /// happen to keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If
+    /// these steps have taken back a teleport or a removal, the error begins where the body is displayed.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();
-        // The two states are compared at the displayed moment. If the last picture displayed another step, or there is
-        // none, they are compared at the end of the step.
+        // The two states are compared at the displayed moment or, if the last picture displayed another step, at the end
+        // of this one. A view chooses the moment itself, between the beginning and the end of the step.
         let has_same_tick = self.frame.tick == self.physics.tick();
-        let alpha = self.screen.alpha().filter(|_| has_same_tick).unwrap_or(1.0);
+        let alphas = match self.screen.alpha() {
+            Some(alpha) if has_same_tick => [alpha; 2],
+            Some(_) => [1.0; 2],
+            None => [0.0, 1.0],
+        };
         let shift = self.physics.origin.offset_from(&old_present.origin);
         let world = &self.physics.world;
         let lost = old_present.lost_insertions(world, first);
@@ -386,7 +390,7 @@ impl Simulation {
         let differences = (self.physics.pairs).differences(
             &old_present.pairs,
             &displayed_smoothing,
-            alpha,
+            alphas,
             shift,
         );
         // No picture has displayed a state from which the next one jumps.

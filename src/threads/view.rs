@@ -209,6 +209,7 @@ impl<E> View<E> {
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(seconds_ahead);
         let context = PictureContext {
             frame,
+            tick: snapshot.tick,
             time,
             alpha,
             seconds_ahead: Some(seconds_ahead),

@@ -112,7 +112,9 @@ impl<H: Hooks> Worker<H> {
             panicked: None,
             removed: RemovedBodies::default(),
         };
-        // The runner needs a first state. The mailbox is free, because the runner does not exist yet.
+        // The runner needs a first state, with the settings of the simulation. The mailbox is free, because the runner
+        // does not exist yet.
+        worker.simulation.take_over();
         worker.publish();
         worker.hand_over();
         worker

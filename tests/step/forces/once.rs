@@ -239,3 +239,101 @@ fn forces_that_wait_turn_with_their_body_in_a_portal() {
         "{velocity}"
     );
 }
+
+/// Rapier counts changes of masses and colliders only in its step, and divides an impulse by the mass that it knows.
+#[test]
+fn an_impulse_changes_the_velocity_of_the_mass_that_the_body_has_in_the_step() {
+    type Build = fn(&mut Physics) -> BodyKey;
+    type Edit = fn(&mut Physics, BodyKey);
+    let builds: [(Build, Edit, f32); 9] = [
+        (ball, |_, _| (), 1.0),
+        (
+            |physics| physics.insert_body(RigidBodyBuilder::dynamic().additional_mass(2.0)),
+            |_, _| (),
+            2.0,
+        ),
+        (
+            |physics| {
+                let heavy = RigidBodyBuilder::dynamic().additional_mass(2.0);
+                physics.insert(heavy, ColliderBuilder::ball(0.5).mass(2.0))
+            },
+            |_, _| (),
+            4.0,
+        ),
+        (
+            ball,
+            |physics, key| {
+                let collider = physics.body(key).unwrap().colliders()[0];
+                physics.collider_mut(collider).unwrap().set_mass(4.0);
+            },
+            4.0,
+        ),
+        (
+            ball,
+            |physics, key| {
+                let body = physics.body_mut(key).unwrap();
+                body.set_additional_mass(3.0, true);
+            },
+            4.0,
+        ),
+        (
+            |physics| {
+                let key = ball(physics);
+                let cargo = ColliderBuilder::ball(0.5).mass(7.0);
+                physics.insert_collider(key, cargo).unwrap();
+                key
+            },
+            |physics, key| {
+                let cargo = physics.body(key).unwrap().colliders()[1];
+                physics.remove_collider(cargo);
+            },
+            1.0,
+        ),
+        (
+            |physics| {
+                let waiting = RigidBodyBuilder::dynamic().enabled(false);
+                physics.insert(waiting, ColliderBuilder::ball(0.5).mass(2.0))
+            },
+            |physics, key| physics.body_mut(key).unwrap().set_enabled(true),
+            2.0,
+        ),
+        (
+            |physics| {
+                let waiting = ColliderBuilder::ball(0.5).mass(2.0).enabled(false);
+                physics.insert(RigidBodyBuilder::dynamic(), waiting)
+            },
+            |physics, key| {
+                let collider = physics.body(key).unwrap().colliders()[0];
+                physics.collider_mut(collider).unwrap().set_enabled(true);
+            },
+            2.0,
+        ),
+        (
+            |physics| {
+                let key = ball(physics);
+                physics.body_mut(key).unwrap().set_enabled(false);
+                key
+            },
+            |physics, key| physics.body_mut(key).unwrap().set_enabled(true),
+            1.0,
+        ),
+    ];
+    for (i, (build, edit, mass)) in builds.into_iter().enumerate() {
+        for steps in [0, 3] {
+            let mut simulation = space();
+            let key = build(&mut simulation.physics);
+            for _ in 0..steps {
+                simulation.advance(MS(10), nothing);
+            }
+            simulation.advance(MS(10), |physics, _| {
+                edit(physics, key);
+                physics.apply_impulse(key, Vector::X * 8.0).unwrap();
+            });
+            let x = speed(&simulation, key);
+            assert!(
+                (x - 8.0 / mass).abs() < 1e-3,
+                "{i} after {steps} steps: {x} m/s"
+            );
+        }
+    }
+}

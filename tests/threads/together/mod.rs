@@ -6,11 +6,13 @@ mod picture;
 
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use scenes::everything::{Everything, Script};
 use scenes::testing::{translation, vector};
-use scenes::{MS, PATIENCE, hash};
+use scenes::{MS, PATIENCE, ball, hash, space};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;

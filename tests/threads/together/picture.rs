@@ -345,3 +345,93 @@ fn a_shift_in_a_pause_is_reported_even_if_there_is_no_body() {
     });
     assert_eq!(frames.sum::<Vector>(), by);
 }
+
+/// Late input changes a velocity six steps ago, so the paths of the present step have another distance at each moment.
+#[test]
+fn a_rollback_that_changes_a_velocity_moves_no_body_in_one_frame() {
+    struct Late {
+        key: BodyKey,
+        at: u64,
+    }
+
+    impl Late {
+        fn jump(&self, physics: &mut Physics, step: Step) {
+            if step.tick == self.at {
+                let body = physics.body_mut(self.key).unwrap();
+                body.set_linvel(Vector::Y * 6.0, true);
+            }
+        }
+    }
+
+    impl Hooks for Late {
+        type Error = ();
+
+        fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+            let tick = simulation.physics.tick();
+            if tick == 30 && self.at == u64::MAX {
+                self.at = tick - 6;
+                simulation.roll_back(self.at).unwrap();
+            }
+            Ok(())
+        }
+
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+            self.jump(physics, step);
+            Ok(())
+        }
+    }
+
+    let start = || {
+        let mut simulation = space(60);
+        simulation.keep(Kept {
+            ticks: 20,
+            ..Kept::default()
+        });
+        let key = simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball());
+        (simulation, Late { key, at: u64::MAX })
+    };
+    // Returns the largest way in a frame, in milliseconds of the fastest motion.
+    let check = |heights: &[f32], ms: u64, host: &str| {
+        assert!(heights.iter().any(|y| *y > 1.0), "{host}: it flies");
+        for pair in heights.windows(2) {
+            let way = pair[1] - pair[0];
+            // The error decays, too.
+            let most = 6.0 * 1e-3 * ms as f32 * 2.5 + 0.01;
+            assert!((-1e-4..most).contains(&way), "{host}, {ms} ms: {pair:?}");
+        }
+    };
+    for ms in [2, 7, 17] {
+        let (mut simulation, mut late) = start();
+        let heights = (0..1_000 / ms).map(|_| {
+            simulation.advance_with(MS(ms), &mut late).unwrap();
+            simulation.pose(late.key).unwrap().translation.y
+        });
+        check(&heights.collect::<Vec<_>>(), ms, "simulation");
+        let (simulation, mut late) = start();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let heights = (0..1_000 / ms).map(|_| {
+            let key = late.key;
+            let view = overlap.frame(MS(ms), &mut late).unwrap();
+            view.pose(key).unwrap().translation.y
+        });
+        check(&heights.collect::<Vec<_>>(), ms, "overlap");
+        for speed in [1.0, 0.3] {
+            let (mut simulation, late) = start();
+            simulation.clock_settings_mut().set_speed(speed).unwrap();
+            let key = late.key;
+            let settings = RunnerSettings::default();
+            let (mut runner, mut worker) = Runner::without_thread(simulation, late, settings);
+            let heights = (0..4_000 / ms).map(|i| {
+                let now = MS(ms * i);
+                while worker.run_until(now).is_some_and(|next| next <= now) {}
+                runner
+                    .frame_at(now)
+                    .pose(key)
+                    .map_or(0.0, |it| it.translation.y)
+            });
+            check(&heights.collect::<Vec<_>>(), ms, "runner");
+        }
+    }
+}

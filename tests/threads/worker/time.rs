@@ -515,3 +515,15 @@ fn steps_that_a_faster_rate_makes_due_survive_a_pause_between_them() {
     driver.in_time(MS(401));
     assert_eq!(driver.tick(), 1 + 9 + 10);
 }
+
+#[test]
+fn a_rate_that_was_set_before_the_start_is_that_of_the_first_delay() {
+    let delay = |simulation: Simulation| {
+        let mut driver = Driver::new(simulation, Idle);
+        driver.in_time(MS(100));
+        MS(100) - driver.frame(MS(100)).time()
+    };
+    let mut changed = Simulation::default();
+    changed.clock_settings_mut().set_rate(Rate::hz(240));
+    assert_eq!(delay(changed), delay(Simulation::new(Rate::hz(240))));
+}
