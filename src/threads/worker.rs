@@ -112,8 +112,7 @@ impl<H: Hooks> Worker<H> {
             panicked: None,
             removed: RemovedBodies::default(),
         };
-        // The runner needs a first state, with the settings of the simulation. The mailbox is free, because the runner
-        // does not exist yet.
+        // The runner needs a first state. It does not exist yet, so the mailbox is free.
         worker.simulation.take_over();
         worker.publish();
         worker.hand_over();
@@ -202,8 +201,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Waits for a message, for at most `max_wait`, or without a limit if that is `None`. Returns `false` once nobody
-    /// can send any more.
+    /// Waits for a message, for at most `max_wait` if there is a limit. Returns `false` once nobody can send any more.
     pub(super) fn wait(&mut self, max_wait: Option<Duration>) -> bool {
         let Some(receiver) = &self.receiver else {
             return false;
