@@ -47,7 +47,7 @@ impl Physics {
     }
 
     /// Adds a force at a point, in newtons and metres, in world space. The body may be teleported before the step: the
-    /// lever arm is that at the call.
+    /// lever arm is that at the call. The centre of mass is that of the last step, plus colliders inserted since.
     pub fn add_force_at_point(
         &mut self,
         key: BodyKey,
@@ -71,7 +71,8 @@ impl Physics {
         self.push(key, Push::Impulse(Wrench { force, torque }))
     }
 
-    /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm at the call.
+    /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm and the centre of
+    /// mass as in [`add_force_at_point`](Self::add_force_at_point).
     pub fn apply_impulse_at_point(
         &mut self,
         key: BodyKey,

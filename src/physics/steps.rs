@@ -37,6 +37,10 @@ impl Physics {
             return None;
         };
         let StepAtHand { step, end } = at_hand;
+        self.detect_edits();
+        let mut edited = std::mem::take(&mut self.edits.since_step);
+        // Before the forces, because impulses count changed masses.
+        self.note_centers(&edited);
         let World { rapier, keys, .. } = &mut self.world;
         let pushes = self.running.step_pushes.drain(..);
         let woken = &mut self.edits.woken;
@@ -50,8 +54,6 @@ impl Physics {
             }
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
-        let mut edited = std::mem::take(&mut self.edits.since_step);
-        self.note_centers(&edited);
         // After a panic of Rapier, the state stays poisoned, without a current step.
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;

@@ -90,7 +90,7 @@ fn a_ground_that_is_put_anew_in_each_step_carries_a_crate() {
 #[test]
 fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
     type Load = fn(&mut Physics, BodyKey);
-    let loads: [Load; 5] = [
+    let loads: [Load; 6] = [
         |physics, crate_| {
             let load = cuboid(0.1, 0.1, 0.1)
                 .translation(Vector::X * 1.5)
@@ -111,6 +111,14 @@ fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
             let body = physics.body_mut(crate_).unwrap();
             body.set_additional_mass_properties(props, true);
             physics.body_mut(crate_).unwrap().wake_up(true);
+        },
+        |physics, crate_| {
+            // The impulse counts the new mass before the step does.
+            let mut props = cuboid(0.1, 0.1, 0.1).mass(40.0).build().mass_properties();
+            props.local_com += Vector::X * 1.5;
+            let body = physics.body_mut(crate_).unwrap();
+            body.set_additional_mass_properties(props, true);
+            physics.apply_impulse(crate_, Vector::X * 1e-6).unwrap();
         },
         |physics, crate_| {
             // The mass stays, and its centre moves.
