@@ -13,6 +13,20 @@ pub(crate) struct Wrench {
 }
 
 impl Wrench {
+    pub fn of_force(force: Vector) -> Self {
+        Self {
+            force,
+            ..Self::default()
+        }
+    }
+
+    pub fn of_torque(torque: AngVector) -> Self {
+        Self {
+            torque,
+            ..Self::default()
+        }
+    }
+
     /// Returns the wrench of a `force` at `point`, both in world space.
     pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
         Self {
@@ -105,10 +119,7 @@ impl ForceGenerator {
     /// Returns the force and the torque on a body in its present state.
     pub(super) fn wrench(&self, body: &RigidBody) -> Wrench {
         match *self {
-            Self::Wind { velocity, drag } => Wrench {
-                force: (velocity - body.linvel()) * drag,
-                torque: AngVector::default(),
-            },
+            Self::Wind { velocity, drag } => Wrench::of_force((velocity - body.linvel()) * drag),
             Self::Thrust { force, point } => {
                 let pose = body.position();
                 let force = pose.transform_vector(force);

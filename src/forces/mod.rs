@@ -148,11 +148,9 @@ impl Forces {
         self.pending.push(pushed);
     }
 
-    /// Turns the pending forces of a body, which went through a portal.
-    pub fn turn(&mut self, key: BodyKey, by: Rotation) {
-        for pushed in self.pending.iter_mut().filter(|it| it.key == key) {
-            pushed.push.turn(by);
-        }
+    /// Returns the forces that wait for the next step.
+    pub fn pending_mut(&mut self) -> impl Iterator<Item = &mut Pushed> {
+        self.pending.iter_mut()
     }
 
     /// Moves all points in world space, because the origin was shifted.

@@ -115,12 +115,10 @@ impl Physics {
         self.edits.since_step.iter().copied().chain(new)
     }
 
-    /// Returns whether the game may have changed something since the last step that the next one must be prepared for.
+    /// Returns whether the next step must be prepared for [detected](Self::detect_edits) edits, or for woken bodies.
     pub(super) fn has_edits(&self) -> bool {
         let edits = &self.edits;
-        edits.all
-            || edits.any_may_wake
-            || !edits.bodies.is_empty()
+        edits.any_may_wake
             || !edits.colliders.is_empty()
             || !edits.woken.is_empty()
             || self.pairs.edited().next().is_some()
@@ -129,7 +127,6 @@ impl Physics {
     /// Prepares a step for the game's changes since the last one: lists the changed and woken bodies among those that
     /// may move, and renews their contacts.
     pub(super) fn prepare_edited(&mut self) {
-        self.detect_edits();
         self.renew_contacts();
         self.list_woken();
     }

@@ -42,8 +42,7 @@ use super::{Physics, Stage};
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.
     pub fn add_force(&mut self, key: BodyKey, force: Vector) -> Result<(), BodyError> {
-        let torque = AngVector::default();
-        self.push(key, Push::Force(Wrench { force, torque }))
+        self.push(key, Push::Force(Wrench::of_force(force)))
     }
 
     /// Adds a force at a point, in newtons and metres, in world space. The body may be teleported before the step: the
@@ -60,15 +59,13 @@ impl Physics {
 
     /// Adds a torque about the centre of mass, in newton metres and world axes.
     pub fn add_torque(&mut self, key: BodyKey, torque: AngVector) -> Result<(), BodyError> {
-        let force = Vector::ZERO;
-        self.push(key, Push::Force(Wrench { force, torque }))
+        self.push(key, Push::Force(Wrench::of_torque(torque)))
     }
 
     /// Applies an impulse at the centre of mass, in newton seconds and world axes. The velocity changes in the next
     /// step, not at once.
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
-        let (force, torque) = (impulse, AngVector::default());
-        self.push(key, Push::Impulse(Wrench { force, torque }))
+        self.push(key, Push::Impulse(Wrench::of_force(impulse)))
     }
 
     /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm and the centre of
@@ -89,8 +86,7 @@ impl Physics {
         key: BodyKey,
         impulse: AngVector,
     ) -> Result<(), BodyError> {
-        let (force, torque) = (Vector::ZERO, impulse);
-        self.push(key, Push::Impulse(Wrench { force, torque }))
+        self.push(key, Push::Impulse(Wrench::of_torque(impulse)))
     }
 
     /// Returns what a force at a point is at the body's centre of mass, where that is now.

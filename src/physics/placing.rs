@@ -98,8 +98,7 @@ impl Physics {
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let (tick, first) = (self.tick, self.first_known_tick());
         for (key, handle) in all {
-            self.forces.turn(key, by.rotation);
-            let pushes = self.running.step_pushes.iter_mut();
+            let pushes = (self.forces.pending_mut()).chain(&mut self.running.step_pushes);
             for pushed in pushes.filter(|it| it.key == key) {
                 pushed.push.turn(by.rotation);
             }

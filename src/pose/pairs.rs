@@ -156,9 +156,9 @@ impl Pairs {
     }
 
     /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at these two `alphas`
-    /// display them. Returns the changes with which each body is displayed at first where it was in `old`: the offset between
-    /// the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin of `old`
-    /// to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
+    /// display them. Returns the changes with which each body is displayed at first where it was in `old`: the offsets
+    /// between the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin of
+    /// `old` to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
         old: &Self,
@@ -167,6 +167,7 @@ impl Pairs {
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
         let weights = alphas.map(|alpha| Weights::new(alpha, None));
+        let is_one_moment = alphas[0].to_bits() == alphas[1].to_bits();
         self.places.iter().filter_map(move |(key, place)| {
             let old_place = old.places.get(key)?;
             if let (Place::Resting { pose: old, .. }, Place::Resting { pose: new, .. }) =
@@ -183,12 +184,15 @@ impl Pairs {
             let is_retimed = new_pair.changes_with(smoothing);
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
             // Both with the old smoothing. The screen adds the error of the other one.
-            let offsets = weights.each_ref().map(|weights| {
+            let offset_at = |weights: &Weights| {
                 let old_pose = old_pair.displayed_as(smoothing, weights);
                 let old_pose = old_pose.append_translation(-shift);
                 let new_pose = new_pair.displayed_as(smoothing, weights);
                 (old_pose != new_pose).then(|| difference(&old_pose, &new_pose))
-            });
+            };
+            let [start, end] = &weights;
+            let first = offset_at(start);
+            let offsets = [first, if is_one_moment { first } else { offset_at(end) }];
             let differs = offsets.iter().any(Option::is_some);
             let offset = differs.then(|| {
                 let offsets = offsets.map(|it| it.unwrap_or(Pose::IDENTITY));

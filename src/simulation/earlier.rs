@@ -84,7 +84,7 @@ impl Simulation {
         let paths = state.pairs.step_paths();
         let poses = paths
             .iter()
-            .filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
+            .filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha), false)));
         Ok(DisplayedWorld::new(&state.world, poses))
     }
 }

@@ -1,6 +1,7 @@
 //! The poses that a frame displays, and the changes since earlier frames.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::key::BodyKey;
@@ -82,17 +83,13 @@ impl Simulation {
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
         let world = &self.physics.world;
         let bodies = world.keys.iter();
-        let poses = bodies.filter_map(|(key, handle)| Some((handle, self.screen.pose(key)?)));
-        let mut displayed = DisplayedWorld::new(world, poses);
         // Rapier's queries find the colliders of new bodies from their first step on.
-        for key in self.physics.new_since_step() {
-            if let Some(pose) = self.screen.pose(key)
-                && let Some(body) = world.get(key)
-            {
-                displayed.move_colliders(body, pose, true);
-            }
-        }
-        displayed
+        let new: BTreeSet<BodyKey> = self.physics.new_since_step().collect();
+        let poses = bodies.filter_map(|(key, handle)| {
+            let pose = self.screen.pose(key)?;
+            Some((handle, pose, new.contains(&key)))
+        });
+        DisplayedWorld::new(world, poses)
     }
 
     /// Returns the changes since an earlier frame, for renderers that skip frames.
@@ -166,10 +163,11 @@ pub struct DisplayedWorld<'s> {
 }
 
 impl<'s> DisplayedWorld<'s> {
-    /// Returns the world with these bodies at these poses. It copies the colliders only if one of them is moved.
+    /// Returns the world with these bodies at these poses, and whether queries may not know their colliders. It copies
+    /// the colliders only if one of them is moved.
     pub(super) fn new(
         world: &'s World,
-        poses: impl Iterator<Item = (RigidBodyHandle, Pose)>,
+        poses: impl Iterator<Item = (RigidBodyHandle, Pose, bool)>,
     ) -> Self {
         let mut displayed = Self {
             world,
@@ -177,9 +175,9 @@ impl<'s> DisplayedWorld<'s> {
             colliders: Cow::Borrowed(&world.rapier.colliders),
             broad_phase: Cow::Borrowed(&world.rapier.broad_phase),
         };
-        for (handle, pose) in poses {
+        for (handle, pose, may_be_new) in poses {
             if let Some(body) = world.rapier.bodies.get(handle) {
-                displayed.move_colliders(body, pose, false);
+                displayed.move_colliders(body, pose, may_be_new);
                 if *body.position() != pose {
                     displayed.poses.push((handle, pose));
                 }

@@ -389,23 +389,11 @@ fn mutable_access_after_a_shift_or_a_portal_changes_no_picture() {
     ];
     for go in moves {
         let play = |has_access| {
-            let mut simulation = scenes::space(50);
-            let physics = &mut simulation.physics;
-            let links: Vec<_> = (0..5u8)
-                .map(|i| {
-                    let body = RigidBodyBuilder::dynamic().linvel(Vector::Y * f32::from(i));
-                    let at = vector(f32::from(i) + 0.3, 0.2, 0.1);
-                    physics.insert(body.translation(at), scenes::ball())
-                })
-                .collect();
-            for pair in links.windows(2) {
-                let [a, b] = [pair[0], pair[1]].map(|key| physics.handle(key).unwrap());
-                let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
-                let world = physics.rapier_mut_except_bodies();
-                world.insert_multibody_joint(a, b, joint).unwrap();
-            }
+            let mut simulation = space(50);
+            let root = RigidBodyBuilder::dynamic().translation(vector(0.3, 0.2, 0.1));
+            let links = chain(&mut simulation, 5, root);
             let cloth = cloth(vector(0.0, 9.0, 0.0), 1.0, 4).pinned_particles([0, 3]);
-            physics.rapier_mut().insert_soft_body(cloth);
+            simulation.physics.rapier_mut().insert_soft_body(cloth);
             let mut hooks = Late(|physics: &mut Physics, step: Step| {
                 if step.tick % 20 == 9 {
                     go(physics, links[0]);
@@ -416,7 +404,7 @@ fn mutable_access_after_a_shift_or_a_portal_changes_no_picture() {
             });
             let mut shown = Vec::new();
             for _ in 0..200 {
-                simulation.advance_with(scenes::MS(7), &mut hooks).unwrap();
+                simulation.advance_with(MS(7), &mut hooks).unwrap();
                 let keys = simulation.physics.bodies().map(|(key, _)| key);
                 shown.push(keys.map(|key| simulation.pose(key)).collect::<Vec<_>>());
             }
@@ -442,7 +430,7 @@ impl<F: FnMut(&mut Physics, Step)> Hooks for Late<F> {
 fn a_target_of_shape_matching_is_left_out_in_the_step_of_a_shift() {
     let (origin, target) = (vector(100.0, 0.0, 0.0), vector(0.0, 2.0, 0.0));
     let furthest = |leaves_out: bool| {
-        let mut simulation = scenes::space(50);
+        let mut simulation = space(50);
         let cube = soft_cube(target, 0.5, 3);
         let cube = simulation.physics.rapier_mut().insert_soft_body(cube);
         let set = |simulation: &mut Simulation, target: Option<Vector>| {
@@ -454,13 +442,13 @@ fn a_target_of_shape_matching_is_left_out_in_the_step_of_a_shift() {
         world.soft_bodies[cube].enable_cluster_shape_matching(0, true);
         set(&mut simulation, Some(target));
         for _ in 0..10 {
-            scenes::advance(&mut simulation, 20);
+            advance(&mut simulation, 20);
         }
         simulation.physics.shift_origin(origin).unwrap();
         set(&mut simulation, (!leaves_out).then_some(target - origin));
         let mut furthest = 0.0_f32;
         for _ in 0..10 {
-            scenes::advance(&mut simulation, 20);
+            advance(&mut simulation, 20);
             set(&mut simulation, Some(target - origin));
             let at = positions(simulation.physics.rapier(), cube, origin);
             let middle = at.iter().copied().sum::<Vector>() / at.len() as f32;
@@ -477,9 +465,9 @@ fn a_target_of_shape_matching_is_left_out_in_the_step_of_a_shift() {
 fn a_shift_before_the_first_picture_is_reported_in_it() {
     let by = vector(5_000.0, 0.0, 0.0);
     let start = || {
-        let mut simulation = scenes::space(60);
+        let mut simulation = space(60);
         let body = RigidBodyBuilder::dynamic().translation(by);
-        simulation.physics.insert(body, scenes::ball());
+        simulation.physics.insert(body, ball());
         simulation
     };
     let shift = move |physics: &mut Physics, step: Step| {
@@ -489,40 +477,34 @@ fn a_shift_before_the_first_picture_is_reported_in_it() {
     };
     for ms in [8, 17, 50] {
         let mut simulation = start();
-        let shifts = (0..9).map(|_| simulation.advance(scenes::MS(ms), shift).origin_shift);
+        let shifts = (0..9).map(|_| simulation.advance(MS(ms), shift).origin_shift);
         assert_eq!(shifts.sum::<Vector>(), by);
     }
     // The game's thread has computed no frame while the levels loaded.
     let settings = RunnerSettings::default();
     let (mut runner, mut worker) = Runner::without_thread(start(), BeforeStep(shift), settings);
     while worker
-        .run_until(scenes::MS(300))
-        .is_some_and(|next| next <= scenes::MS(300))
+        .run_until(MS(300))
+        .is_some_and(|next| next <= MS(300))
     {}
-    assert_eq!(runner.frame_at(scenes::MS(300)).origin_shift(), by);
-    assert_eq!(
-        runner.frame_at(scenes::MS(316)).origin_shift(),
-        Vector::ZERO
-    );
+    assert_eq!(runner.frame_at(MS(300)).origin_shift(), by);
+    assert_eq!(runner.frame_at(MS(316)).origin_shift(), Vector::ZERO);
     // A game begins in the coordinates of the state that it has loaded.
     let mut shifted = start();
-    shifted.advance(scenes::MS(17), shift);
+    shifted.advance(MS(17), shift);
     let mut simulation = Simulation::default();
     simulation.physics = shifted.physics.clone();
-    assert_eq!(
-        scenes::advance(&mut simulation, 17).origin_shift,
-        Vector::ZERO
-    );
+    assert_eq!(advance(&mut simulation, 17).origin_shift, Vector::ZERO);
     simulation.physics = start().physics;
-    assert_eq!(scenes::advance(&mut simulation, 17).origin_shift, -by);
+    assert_eq!(advance(&mut simulation, 17).origin_shift, -by);
 }
 
 #[cfg(feature = "serde")]
 #[test]
 fn a_game_that_is_saved_before_its_first_picture_reports_a_shift_in_it() {
-    let mut simulation = scenes::space(60);
+    let mut simulation = space(60);
     simulation.physics.shift_origin(Vector::X).unwrap();
-    simulation.begin_frame(scenes::MS(17));
+    simulation.begin_frame(MS(17));
     while simulation.next_step().is_some() {
         simulation.run_step();
     }
@@ -530,5 +512,5 @@ fn a_game_that_is_saved_before_its_first_picture_reports_a_shift_in_it() {
     loaded.physics = Physics::load(&simulation.physics.save().unwrap()).unwrap();
     let mut loaded = Simulation::load(&loaded.save().unwrap()).unwrap();
     loaded.physics.shift_origin(Vector::Y).unwrap();
-    assert_eq!(scenes::advance(&mut loaded, 17).origin_shift, Vector::Y);
+    assert_eq!(advance(&mut loaded, 17).origin_shift, Vector::Y);
 }
