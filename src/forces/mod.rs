@@ -12,6 +12,7 @@ use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier::geometry::{Collider, ColliderHandle, ColliderSet};
 use rapier::math::{Real, Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
+use rapier::utils::CrossProduct;
 
 pub use crate::key::ForceGeneratorKey;
 pub use generators::ForceGenerator;
@@ -38,25 +39,16 @@ impl Push {
         *wrench = wrench.turned(by);
     }
 
-    /// Prepares it for the mass that the body has in the step. Rapier counts changes of colliders and masses only there,
-    /// and divides an impulse by the mass that it knows.
-    fn prepared(self, body: &mut RigidBody, colliders: &ColliderSet, dt: Real) -> Self {
-        let Self::Impulse(Wrench { force, torque }) = self else {
-            return self;
-        };
-        let mut own = body.colliders().iter();
-        let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
-        if !body.is_soft_frame() && (own.len() == 0 || own.any(is_enabled)) {
-            body.recompute_mass_properties_from_colliders(colliders);
+    /// Makes a force of an impulse if the body has no mass. The step may enable its colliders, and then divides the force
+    /// by their mass.
+    fn for_mass_of(self, body: &RigidBody, dt: Real) -> Self {
+        match self {
+            Self::Impulse(Wrench { force, torque }) if body.mass() <= 0.0 => Self::Force(Wrench {
+                force: force / dt,
+                torque: torque / dt,
+            }),
+            _ => self,
         }
-        if body.mass() > 0.0 {
-            return self;
-        }
-        // The step may enable its colliders. It divides a force by their mass.
-        Self::Force(Wrench {
-            force: force / dt,
-            torque: torque / dt,
-        })
     }
 
     /// Adds it to the body, and wakes the body.
@@ -79,6 +71,36 @@ impl Push {
 pub(crate) struct Pushed {
     pub key: BodyKey,
     pub push: Push,
+    /// The centre of mass at the call, in local axes, if the push acts at a point.
+    pub about: Option<Vector>,
+}
+
+impl Pushed {
+    /// Returns a push that acts at the centre of mass, wherever that is.
+    pub fn new(key: BodyKey, push: Push) -> Self {
+        Self {
+            key,
+            push,
+            about: None,
+        }
+    }
+
+    /// Returns the push about the centre of mass that the body has in the step.
+    fn about_center(&self, body: &RigidBody) -> Push {
+        let Self { mut push, .. } = *self;
+        let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
+        let center = body.local_center_of_mass();
+        if let Some(about) = self.about.filter(|about| *about != center) {
+            let torque = body
+                .position()
+                .transform_vector(about - center)
+                .gcross(wrench.force);
+            if torque.is_finite() {
+                wrench.torque += torque;
+            }
+        }
+        push
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -193,11 +215,14 @@ impl Forces {
     /// Adds all forces to the bodies: of generators, then the pending ones, then those `of_step`, which the game added
     /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how many
     /// generators gave a force that is not finite, which is ignored.
+    ///
+    /// Rapier counts the new masses of bodies that `may_be_changed` only in its step, so this counts them before.
     pub fn apply(
         &mut self,
-        of_step: impl Iterator<Item = Pushed>,
+        of_step: &mut Vec<Pushed>,
         (bodies, colliders): (&mut RigidBodySet, &ColliderSet),
         keys: &Keys,
+        may_be_changed: impl Fn(&BodyKey) -> bool,
         woken: &mut Vec<BodyKey>,
         dt: Real,
     ) -> u64 {
@@ -208,17 +233,26 @@ impl Forces {
             replaced,
             kept_pending,
         } = self;
-        let mut add = |bodies: &mut RigidBodySet, key, handle, push: Push| {
+        pending.append(of_step);
+        *kept_pending = 0;
+        let pushed = pending.iter().map(|it| &it.key);
+        let all = generators.values().map(|(key, _)| key).chain(pushed);
+        for key in all.filter(|key| may_be_changed(key)) {
+            if let Some(body) = keys.handle(*key).and_then(|it| dynamic(bodies, it)) {
+                count_mass(body, colliders);
+            }
+        }
+        let mut add = |bodies: &mut RigidBodySet, handle, pushed: Pushed| {
             let Some(body) = dynamic(bodies, handle) else {
                 return;
             };
-            let push = push.prepared(body, colliders, dt);
+            let push = pushed.about_center(body).for_mass_of(body, dt);
             if let Push::Force(_) = push {
                 replaced.push((handle, user_force(body)));
             }
             let was_asleep = body.is_sleeping();
             push.add_to(body);
-            woken.extend((was_asleep && !body.is_sleeping()).then_some(key));
+            woken.extend((was_asleep && !body.is_sleeping()).then_some(pushed.key));
         };
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
@@ -229,14 +263,13 @@ impl Forces {
             if !wrench.is_finite() {
                 rejected += 1;
             } else if wrench != Wrench::default() {
-                add(bodies, *key, handle, Push::Force(wrench));
+                add(bodies, handle, Pushed::new(*key, Push::Force(wrench)));
             }
             true
         });
-        *kept_pending = 0;
-        for Pushed { key, push } in pending.drain(..).chain(of_step) {
-            if let Some(handle) = keys.handle(key) {
-                add(bodies, key, handle, push);
+        for pushed in pending.drain(..) {
+            if let Some(handle) = keys.handle(pushed.key) {
+                add(bodies, handle, pushed);
             }
         }
         rejected
@@ -282,6 +315,16 @@ fn body_of<'a>(
 ) -> Option<(RigidBodyHandle, &'a RigidBody)> {
     let handle = keys.handle(key)?;
     Some((handle, bodies.get(handle)?))
+}
+
+/// Makes Rapier count the present colliders and masses, as its next step does. A body whose colliders are all disabled
+/// keeps its mass: the step may enable them.
+fn count_mass(body: &mut RigidBody, colliders: &ColliderSet) {
+    let mut own = body.colliders().iter();
+    let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
+    if !body.is_soft_frame() && (own.len() == 0 || own.any(is_enabled)) {
+        body.recompute_mass_properties_from_colliders(colliders);
+    }
 }
 
 /// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces
@@ -334,9 +377,9 @@ mod tests {
         let pushes = [(Push::Impulse(wrench), 0), (Push::Force(wrench), 1)];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
-            let pushed = Pushed { key, push };
             let sets = (&mut bodies, &ColliderSet::new());
-            forces.apply([pushed].into_iter(), sets, &keys, &mut Vec::new(), 0.01);
+            let mut pushed = vec![Pushed::new(key, push)];
+            forces.apply(&mut pushed, sets, &keys, |_| true, &mut Vec::new(), 0.01);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

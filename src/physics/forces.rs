@@ -4,7 +4,7 @@ use crate::forces::{ForceGenerator, Push, Pushed, Wrench};
 use crate::key::{BodyError, BodyKey, ForceGeneratorKey};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, SoftBody, SoftBodyHandle};
-use rapier::math::{AngVector, Vector};
+use rapier::math::{AngVector, Real, Vector};
 
 use super::{Physics, Stage};
 
@@ -42,42 +42,41 @@ use super::{Physics, Stage};
 impl Physics {
     /// Adds a force at the centre of mass, in newtons and world axes.
     pub fn add_force(&mut self, key: BodyKey, force: Vector) -> Result<(), BodyError> {
-        self.push(key, Push::Force(Wrench::of_force(force)))
+        self.push(Pushed::new(key, Push::Force(Wrench::of_force(force))))
     }
 
     /// Adds a force at a point, in newtons and metres, in world space. The body may be teleported before the step: the
-    /// lever arm is that at the call. The centre of mass is that of the last step, plus colliders inserted since.
+    /// point is relative to the body at the call. The lever arm begins at the centre of mass that the body has in the
+    /// step, or at its origin if it was disabled in the last step.
     pub fn add_force_at_point(
         &mut self,
         key: BodyKey,
         force: Vector,
         point: Vector,
     ) -> Result<(), BodyError> {
-        let wrench = self.wrench_at(key, force, point)?;
-        self.push(key, Push::Force(wrench))
+        self.push_at(key, force, point, Push::Force)
     }
 
     /// Adds a torque about the centre of mass, in newton metres and world axes.
     pub fn add_torque(&mut self, key: BodyKey, torque: AngVector) -> Result<(), BodyError> {
-        self.push(key, Push::Force(Wrench::of_torque(torque)))
+        self.push(Pushed::new(key, Push::Force(Wrench::of_torque(torque))))
     }
 
     /// Applies an impulse at the centre of mass, in newton seconds and world axes. The velocity changes in the next
     /// step, not at once.
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
-        self.push(key, Push::Impulse(Wrench::of_force(impulse)))
+        self.push(Pushed::new(key, Push::Impulse(Wrench::of_force(impulse))))
     }
 
-    /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm and the centre of
-    /// mass as in [`add_force_at_point`](Self::add_force_at_point).
+    /// Applies an impulse at a point, in newton seconds and metres, in world space, with the lever arm of
+    /// [`add_force_at_point`](Self::add_force_at_point).
     pub fn apply_impulse_at_point(
         &mut self,
         key: BodyKey,
         impulse: Vector,
         point: Vector,
     ) -> Result<(), BodyError> {
-        let wrench = self.wrench_at(key, impulse, point)?;
-        self.push(key, Push::Impulse(wrench))
+        self.push_at(key, impulse, point, Push::Impulse)
     }
 
     /// Applies an angular impulse, in newton metre seconds and world axes.
@@ -86,37 +85,61 @@ impl Physics {
         key: BodyKey,
         impulse: AngVector,
     ) -> Result<(), BodyError> {
-        self.push(key, Push::Impulse(Wrench::of_torque(impulse)))
+        self.push(Pushed::new(key, Push::Impulse(Wrench::of_torque(impulse))))
     }
 
-    /// Returns what a force at a point is at the body's centre of mass, where that is now.
-    fn wrench_at(&self, key: BodyKey, force: Vector, point: Vector) -> Result<Wrench, BodyError> {
+    fn push_at(
+        &mut self,
+        key: BodyKey,
+        force: Vector,
+        point: Vector,
+        push_of: fn(Wrench) -> Push,
+    ) -> Result<(), BodyError> {
         if !(force.is_finite() && point.is_finite()) {
             return Err(BodyError::NotFinite(key));
         }
         let body = self.world.get(key).ok_or(BodyError::Gone(key))?;
-        let wrench = Wrench::at_point(body, force, point);
-        // A body that is not finite gets no torque. Rapier disables it in the next step.
-        let torque = Some(wrench.torque).filter(|it| it.is_finite());
-        Ok(Wrench {
-            force,
-            torque: torque.unwrap_or_default(),
+        let mut wrench = Wrench::at_point(body, force, point);
+        if !wrench.torque.is_finite() {
+            // The body is not finite. Rapier disables it in the next step.
+            wrench = Wrench::of_force(force);
+        }
+        let about = Some(body.local_center_of_mass());
+        self.push(Pushed {
+            about,
+            ..Pushed::new(key, push_of(wrench))
         })
     }
 
     /// Adds a force or an impulse for the step at hand, or outside of a hook for the next step.
-    fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
-        if !push.is_finite() {
-            return Err(BodyError::NotFinite(key));
+    fn push(&mut self, pushed: Pushed) -> Result<(), BodyError> {
+        if !pushed.push.is_finite() {
+            return Err(BodyError::NotFinite(pushed.key));
         }
-        self.try_handle(key)?;
-        let pushed = Pushed { key, push };
+        self.try_handle(pushed.key)?;
         match self.running.stage {
             // They are discarded if the step does not run.
             Stage::Before(_) => self.running.step_pushes.push(pushed),
             _ => self.forces.push(pushed),
         }
         Ok(())
+    }
+
+    /// Adds all forces to the bodies for a step, and counts the new masses of `edited` and new bodies for it. Returns how
+    /// many force generators gave a force that is not finite.
+    pub(super) fn apply_forces(&mut self, edited: &[BodyKey], dt: Real) -> u64 {
+        let Self {
+            world: World { rapier, keys, .. },
+            forces,
+            edits,
+            running,
+            ..
+        } = self;
+        let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
+        let may_be_changed = |key: &BodyKey| edited.binary_search(key).is_ok() || is_new(key);
+        let sets = (&mut rapier.bodies, &rapier.colliders);
+        let pushes = &mut running.step_pushes;
+        forces.apply(pushes, sets, keys, may_be_changed, &mut edits.woken, dt)
     }
 
     /// Adds a lasting force to a body. It acts from the next step on, until it or the body is

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::events::{Event, SharedEvents};
-use crate::step::World;
 use crate::time::{ExactTime, Step};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
@@ -39,13 +38,10 @@ impl Physics {
         let StepAtHand { step, end } = at_hand;
         self.detect_edits();
         let mut edited = std::mem::take(&mut self.edits.since_step);
-        // Before the forces, because impulses count changed masses.
+        edited.sort_unstable();
+        // Before the forces, which count changed masses.
         self.note_centers(&edited);
-        let World { rapier, keys, .. } = &mut self.world;
-        let pushes = self.running.step_pushes.drain(..);
-        let woken = &mut self.edits.woken;
-        let sets = (&mut rapier.bodies, &rapier.colliders);
-        let rejected_forces = (self.forces).apply(pushes, sets, keys, woken, step.dt);
+        let rejected_forces = self.apply_forces(&edited, step.dt);
         {
             // After the forces, because a Hermite curve begins with the velocity that impulses have given.
             span!("take_poses");

@@ -1,5 +1,6 @@
 //! Forces that act in one step, and force generators.
 
+mod centers;
 mod generators;
 mod once;
 mod pauses;
