@@ -85,8 +85,10 @@ pub(crate) struct Pair {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Trajectory {
     smoothing: Smoothing,
-    /// The point that moves in a straight line and about which the body turns, in metres in the body's frame.
-    center: Vector,
+    /// The centre of mass, in metres in the body's frame.
+    center_of_mass: Vector,
+    /// Whether the body is kinematic by position. If it is interpolated, its origin moves in a straight line.
+    is_position_based: bool,
     /// The velocities of the centre of mass at the previous and at the current state, in world axes. The first is
     /// `None`, and the second is used for both, if the body was curved only after the beginning of the step, or had no
     /// meaningful velocity there.
@@ -207,7 +209,7 @@ impl Trajectory {
 
     /// Reads the body right after the step. `has_moved` is whether its pose has changed.
     pub fn end_step(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
-        self.center = center_of(body, smoothing);
+        self.read_center(body);
         self.end_velocity = finite_velocity(body);
         if was_at_rest(body, has_moved) {
             // A body at rest must not overshoot its pose.
@@ -222,11 +224,8 @@ impl Trajectory {
     /// Displays the path of the last step, of length `dt`, with another smoothing. A path that was plain gets the parts
     /// of the trajectory that it has not needed so far.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
-        // The centre of a position-based body depends on the smoothing.
-        if !self.was_read() || is_position_based(body) {
-            self.center = center_of(body, smoothing);
-        }
         if !self.was_read() {
+            self.read_center(body);
             self.end_velocity = finite_velocity(body);
             self.dt = dt;
         }
@@ -238,8 +237,23 @@ impl Trajectory {
         self.dt > 0.0
     }
 
+    fn read_center(&mut self, body: &RigidBody) {
+        self.center_of_mass = finite_center(body);
+        self.is_position_based = is_position_based(body);
+    }
+
+    /// Returns the point that moves in a straight line and about which the body turns, in metres in the body's frame.
     pub fn center(&self) -> Vector {
-        self.center
+        self.center_as(self.smoothing)
+    }
+
+    /// Returns the centre of the path that another smoothing displays.
+    fn center_as(&self, smoothing: Smoothing) -> Vector {
+        if smoothing == Smoothing::Interpolate && self.is_position_based {
+            Vector::ZERO
+        } else {
+            self.center_of_mass
+        }
     }
 
     pub fn note_teleport(&mut self, tick: u64) {
@@ -276,16 +290,16 @@ impl Trajectory {
 
     /// Returns whether a frame needs only the two poses, because they are interpolated about the body's origin.
     pub fn is_plain(&self) -> bool {
-        self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
+        self.smoothing == Smoothing::Interpolate && self.center() == Vector::ZERO
     }
 
     /// Returns whether the path of a step that ends now is plain.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
-        let end = Self {
+        let mut end = Self {
             smoothing,
-            center: center_of(body, smoothing),
             ..Self::default()
         };
+        end.read_center(body);
         end.is_plain()
     }
 
@@ -324,7 +338,7 @@ impl Motions<'_> {
         if smoothing.displays_last_state(weights) {
             return *self.current;
         }
-        let centers = || self.trajectories.each_ref().map(|it| it.center);
+        let centers = || (self.trajectories.each_ref()).map(|it| it.center_as(smoothing));
         let end_velocities = || self.trajectories.each_ref().map(|it| &it.end_velocity);
         let ends = [self.previous, self.current];
         match smoothing {
@@ -359,16 +373,6 @@ pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
-}
-
-/// Returns the point that moves in a straight line if this smoothing displays the body, in the body's frame: the centre
-/// of mass, or the origin of an interpolated body that is kinematic by position.
-fn center_of(body: &RigidBody, smoothing: Smoothing) -> Vector {
-    if smoothing == Smoothing::Interpolate && is_position_based(body) {
-        Vector::ZERO
-    } else {
-        finite_center(body)
-    }
 }
 
 /// Returns whether a body was at rest in the last step. Rapier gives a body that is kinematic by position a velocity

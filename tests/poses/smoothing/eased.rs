@@ -70,6 +70,39 @@ fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
     }
 }
 
+#[test]
+fn a_body_that_is_moved_to_targets_does_not_jump_although_its_center_depends_on_the_smoothing() {
+    let pairs = ALL.iter().flat_map(|from| ALL.map(|to| (*from, to)));
+    for ((from, to), own) in pairs.flat_map(|pair| [(pair, false), (pair, true)]) {
+        let displays_last = |it| matches!(it, Smoothing::Extrapolate | Smoothing::Latest);
+        if from == to || !(displays_last(from) || displays_last(to)) {
+            continue;
+        }
+        let mut simulation = eased_space(from);
+        let off_its_origin = ColliderBuilder::ball(0.5).translation(Vector::X);
+        let door = RigidBodyBuilder::kinematic_position_based();
+        let key = (simulation.physics).insert(door, off_its_origin);
+        let advance = |simulation: &mut Simulation, ms| {
+            simulation.advance(MS(ms), |physics, step| {
+                let tick = step.tick as f32;
+                let next = pose(vector(tick * 0.1, 0.0, 0.0), spin(0.0, 0.0, tick * 0.05));
+                physics
+                    .set_kinematic_target(key, next, Duration::ZERO)
+                    .unwrap();
+            });
+        };
+        advance(&mut simulation, 235);
+        let mut before = simulation.clone();
+        set(&mut simulation, own.then_some(key), to);
+        for simulation in [&mut simulation, &mut before] {
+            advance(simulation, 0);
+        }
+        let [shown, continued] = [&simulation, &before].map(|it| it.pose(key).unwrap());
+        let off = (shown.translation - continued.translation).length();
+        assert!(off < 1e-5, "{off} m, {from:?} to {to:?}");
+    }
+}
+
 /// Returns the largest deviation from an even motion in a frame, in metres.
 fn most_uneven(simulation: &mut Simulation, key: BodyKey, frames: u64) -> f32 {
     let mut last = shown_x(simulation, key);
