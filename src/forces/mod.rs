@@ -85,6 +85,11 @@ impl Pushed {
         }
     }
 
+    /// Returns whether it acts in another way if the body's mass or its centre of mass changes.
+    fn depends_on_mass(&self) -> bool {
+        self.about.is_some() || matches!(self.push, Push::Impulse(_))
+    }
+
     /// Returns the push about the centre of mass that the body has in the step.
     fn about_center(&self, body: &RigidBody) -> Push {
         let Self { mut push, .. } = *self;
@@ -235,9 +240,10 @@ impl Forces {
         } = self;
         pending.append(of_step);
         *kept_pending = 0;
-        let pushed = pending.iter().map(|it| &it.key);
-        let all = generators.values().map(|(key, _)| key).chain(pushed);
-        for key in all.filter(|key| may_be_changed(key)) {
+        let pushed = pending.iter().filter(|it| it.depends_on_mass());
+        let pushed = pushed.map(|it| &it.key);
+        let keys_of_all = generators.values().map(|(key, _)| key).chain(pushed);
+        for key in keys_of_all.filter(|key| may_be_changed(key)) {
             if let Some(body) = keys.handle(*key).and_then(|it| dynamic(bodies, it)) {
                 count_mass(body, colliders);
             }

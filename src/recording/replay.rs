@@ -369,8 +369,8 @@ mod tests {
         let layout = state()[20];
         let other = recording_of(&state_with(20, !layout));
         assert_eq!(refused(&other), ReplayError::State(LoadError::Layout));
-        let other = recording_of(&state_with(8, 7));
-        let error = LoadError::Format { found: 7 };
+        let other = recording_of(&state_with(8, 99));
+        let error = LoadError::Format { found: 99 };
         assert_eq!(refused(&other), ReplayError::State(error));
         let mut newer = recording_of(&state());
         newer[8] = 9;
