@@ -114,7 +114,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
             }
         }
         // The table is not sized by the largest index, which may be forged. Indices hardly outnumber the keys, unless
-        // many bodies have no key.
+        // many bodies have no key. Keys at larger indices stay in the map.
         let mut keys = Self {
             by_index: vec![None; bodies.capacity()],
             bodies,
@@ -125,7 +125,8 @@ impl TryFrom<Slots<BodySlot>> for Keys {
     }
 }
 
-/// Returns a body that stands for any value, to read and rebuild the slots of a slotmap.
+/// Returns a body with arbitrary values. `Slots` fills the vacant slots of a slotmap with it, to read or restore the
+/// order in which they are reused.
 #[cfg(feature = "serde")]
 fn placeholder() -> BodySlot {
     BodySlot {
@@ -187,8 +188,10 @@ impl Keys {
         let index = index_of(handle);
         let key = match self.by_index.get(index) {
             Some(key) => (*key)?,
+            // Only a loaded state has keys at indices beyond the table.
             None => *self.by_large_index.get(&index)?,
         };
+        // The key may be that of another body, because Rapier reuses indices.
         (self.handle(key) == Some(handle)).then_some(key)
     }
 

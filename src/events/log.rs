@@ -127,12 +127,14 @@ impl EventLog {
         alive.or(known.map(|it| it.user_data)).unwrap_or_default()
     }
 
-    /// Records the key of a collider's body, which may have got it after the collider began to touch something.
+    /// Records the key of a collider's body, for events after the collider's removal. The body may have got its key
+    /// after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
         match self.known.get_mut(index_of(handle)) {
-            // The index is still that of a removed collider, whose last event may arrive later.
+            // The entry is that of a removed collider with the same index, whose last event may arrive later.
             Some(Some(known)) if known.collider != handle => {}
             Some(Some(known)) => known.owner = Some(key),
+            // The collider has touched nothing yet. Its first contact records its user data.
             _ => self.remember(handle, Some(key), 0),
         }
     }
@@ -143,6 +145,7 @@ impl EventLog {
             return keys.key(collider.parent()?);
         }
         let known = self.known.get(index_of(of))?.as_ref()?;
+        // The entry may be that of another collider, because Rapier reuses indices.
         known.owner.filter(|_| known.collider == of)
     }
 
@@ -156,6 +159,7 @@ impl EventLog {
             Some(known) if known.collider == collider => {
                 (known.owner, known.user_data) = (owner, user_data);
             }
+            // The slot is empty, or has a removed collider whose index Rapier has reused.
             slot => {
                 *slot = Some(Known {
                     collider,
@@ -202,6 +206,7 @@ impl EventHandler for Handler<'_> {
         self.with_log(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
+            // If a collider is removed, its stop arrives when Rapier no longer knows its body.
             if event.started() {
                 log.remember(pair[0], bodies[0], user_data[0]);
                 log.remember(pair[1], bodies[1], user_data[1]);
@@ -214,6 +219,7 @@ impl EventHandler for Handler<'_> {
                 user_data,
                 sensor: event.sensor(),
                 removed: event.removed(),
+                // `end_step` computes the hit from `contact`, when the bodies have their new poses.
                 hit: None,
             };
             log.push_collision(collision, contact);
@@ -236,6 +242,7 @@ impl EventHandler for Handler<'_> {
                 bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
                 user_data: handles.map(|handle| log.user_data(colliders, handle)),
                 force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
+                // `end_step` computes the hit from `contact`, when the bodies have their new poses.
                 hit: None,
             };
             log.push(Event::ContactForce(force), contact);

@@ -206,8 +206,9 @@ impl Event {
         }
     }
 
-    /// Returns the parts that are equal if an event happens again in another run of its step.
+    /// Returns the parts that are equal if an event happens again when its step is resimulated.
     pub(super) fn identity(&self) -> Identity {
+        // A start and a stop of the same pair share an order, and so do falling asleep and waking up.
         let is_start = match self {
             Self::Collision(it) => it.started,
             Self::SleepChange(it) => it.is_asleep,
@@ -216,7 +217,8 @@ impl Event {
         (self.step(), self.order(), is_start)
     }
 
-    /// Returns the first collider of the event, and the field for its contact, or `None` if the event has no colliders.
+    /// Returns the first collider of the event, from which the hit's normal points away, and the field for the hit.
+    /// Returns `None` if the event has no colliders.
     pub(super) fn first_and_hit_mut(&mut self) -> Option<(ColliderHandle, &mut Option<Hit>)> {
         match self {
             Self::Collision(event) => Some((event.colliders[0], &mut event.hit)),
@@ -300,10 +302,11 @@ impl Events {
     #[must_use]
     pub fn in_step(&self, tick: u64) -> Self {
         let start = self.range.start;
-        let range = range_of(self.as_slice(), tick..tick.saturating_add(1));
+        // The indices count from the start of this frame's events, not of the shared list.
+        let in_frame = range_of(self.as_slice(), tick..tick.saturating_add(1));
         Self {
             all: Arc::clone(&self.all),
-            range: start + range.start..start + range.end,
+            range: start + in_frame.start..start + in_frame.end,
         }
     }
 

@@ -36,6 +36,7 @@ impl Wrench {
     }
 
     pub fn turned(&self, by: Rotation) -> Self {
+        // A force and a torque turn like a linear and an angular velocity, which Rapier can turn in 2D and 3D.
         let turned = RigidBodyVelocity::new(self.force, self.torque).transformed(&by);
         Self {
             force: turned.linvel,

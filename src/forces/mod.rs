@@ -39,8 +39,8 @@ impl Push {
         *wrench = wrench.turned(by);
     }
 
-    /// Makes a force of an impulse if the body has no mass. The step may enable its colliders, and then divides the force
-    /// by their mass.
+    /// Makes a force of an impulse if the body has no mass, because Rapier would ignore the impulse. If the step
+    /// enables the body's colliders, it divides the force by their mass.
     fn for_mass_of(self, body: &RigidBody, dt: Real) -> Self {
         match self {
             Self::Impulse(Wrench { force, torque }) if body.mass() <= 0.0 => Self::Force(Wrench {
@@ -90,16 +90,19 @@ impl Pushed {
         self.about.is_some() || matches!(self.push, Push::Impulse(_))
     }
 
-    /// Returns the push about the centre of mass that the body has in the step.
+    /// Returns the push about the centre of mass that the body has in the step. A push at a point was computed about
+    /// the centre at the call, which an edit may have moved since.
     fn about_center(&self, body: &RigidBody) -> Push {
         let Self { mut push, .. } = *self;
         let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
         let center = body.local_center_of_mass();
         if let Some(about) = self.about.filter(|about| *about != center) {
+            // The force acts at the old centre, so it has a torque about the new one.
             let torque = body
                 .position()
                 .transform_vector(about - center)
                 .gcross(wrench.force);
+            // Rapier would disable a body with an infinite torque.
             if torque.is_finite() {
                 wrench.torque += torque;
             }
@@ -134,7 +137,8 @@ struct SavedForces {
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
-/// Returns a generator that stands for any value, to read and rebuild the slots of a slotmap.
+/// Returns a generator with an arbitrary value. `Slots` fills the vacant slots of a slotmap with it, to read or restore
+/// the order in which they are reused.
 #[cfg(feature = "serde")]
 fn placeholder() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
@@ -165,6 +169,7 @@ impl TryFrom<SavedForces> for Forces {
             pending: written.pushes,
             kept_pending: written.kept_pending,
             generators: generators.ok_or("force generators in impossible slots")?,
+            // Between steps, no user force waits to be restored.
             ..Self::default()
         })
     }
@@ -221,7 +226,8 @@ impl Forces {
     /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how many
     /// generators gave a force that is not finite, which is ignored.
     ///
-    /// Rapier counts the new masses of bodies that `may_be_changed` only in its step, so this counts them before.
+    /// Rapier recomputes the masses of bodies that `may_be_changed` only in its step. They are recomputed here before,
+    /// because an impulse is divided by the mass at once.
     pub fn apply(
         &mut self,
         of_step: &mut Vec<Pushed>,
@@ -239,6 +245,7 @@ impl Forces {
             kept_pending,
         } = self;
         pending.append(of_step);
+        // This step uses up all pending forces.
         *kept_pending = 0;
         let pushed = pending.iter().filter(|it| it.depends_on_mass());
         let pushed = pushed.map(|it| &it.key);
@@ -253,6 +260,7 @@ impl Forces {
                 return;
             };
             let push = pushed.about_center(body).for_mass_of(body, dt);
+            // Rapier would keep the force for later steps, so the end of this step restores the previous one.
             if let Push::Force(_) = push {
                 replaced.push((handle, user_force(body)));
             }
@@ -269,6 +277,7 @@ impl Forces {
             if !wrench.is_finite() {
                 rejected += 1;
             } else if wrench != Wrench::default() {
+                // A force keeps the body awake, so one of zero is not added.
                 add(bodies, handle, Pushed::new(*key, Push::Force(wrench)));
             }
             true
@@ -291,7 +300,7 @@ impl Forces {
             ..
         } = world;
         self.restore(bodies);
-        // The loop above may have restored forces of quarantined bodies.
+        // `restore` may have given quarantined bodies their forces back.
         for handle in physics_pipeline.quarantine().bodies() {
             if let Some(body) = bodies.get_mut(*handle) {
                 reset(body);
@@ -323,12 +332,12 @@ fn body_of<'a>(
     Some((handle, bodies.get(handle)?))
 }
 
-/// Makes Rapier count the present colliders and masses, as its next step does. A body whose colliders are all disabled
-/// keeps its mass: the step may enable them.
+/// Recomputes a body's mass from its present colliders, as Rapier's next step does. A body whose colliders are all
+/// disabled keeps its mass, because the step may enable them. The mass of a soft frame comes from its particles.
 fn count_mass(body: &mut RigidBody, colliders: &ColliderSet) {
-    let mut own = body.colliders().iter();
+    let mut attached = body.colliders().iter();
     let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
-    if !body.is_soft_frame() && (own.len() == 0 || own.any(is_enabled)) {
+    if !body.is_soft_frame() && (attached.len() == 0 || attached.any(is_enabled)) {
         body.recompute_mass_properties_from_colliders(colliders);
     }
 }
@@ -336,6 +345,7 @@ fn count_mass(body: &mut RigidBody, colliders: &ColliderSet) {
 /// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces
 /// until the body is dynamic again, and allows neither reading nor changing them.
 fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
+    // `get_mut` marks a body as changed, so the type is read without it.
     if !bodies.get(handle)?.is_dynamic() {
         return None;
     }

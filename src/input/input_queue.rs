@@ -109,16 +109,19 @@ impl<T> InputQueue<T> {
     /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take. Call it
     /// once before each step. Otherwise, the samples go to the next step, and count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
+        // A resimulated step is of an earlier frame, and later stamps in the queue are right.
         if !step.is_resimulated {
             self.correct_stamps(step);
         }
         let due = match (self.delivery, step.is_resimulated) {
             (Delivery::ByTime, false) => {
+                // The corrected stamps are sorted.
                 let is_due = |(time, _): &(Duration, T)| *time < step.real_end;
                 self.waiting.partition_point(is_due)
             }
             (Delivery::ByTime, true) => self.move_late_to_front(step.real_end),
             (Delivery::NextStep, false) => self.waiting.len(),
+            // The samples wait for the next new step.
             (Delivery::NextStep, true) => 0,
         };
         let late = self
@@ -165,6 +168,7 @@ impl<T> InputQueue<T> {
     /// Moves back each stamp that is later than the end of the step's frame or than the stamp of a later sample, so
     /// that the stamps are sorted.
     fn correct_stamps(&mut self, step: Step) {
+        // Input that is in the queue cannot have happened after the end of the frame.
         let mut latest = step.real_frame_end;
         for (time, _) in self.waiting.iter_mut().rev() {
             if *time > latest {
@@ -198,7 +202,7 @@ fn fraction(time: Duration, step: Step) -> f32 {
         // Single steps in a pause cover no real time.
         return 0.0;
     }
-    // Only `NextStep` delivers input from after the step's end to it.
+    // Rounding to f32 could give 1, and `NextStep` also delivers input from after the step's end.
     ((since_start / length) as f32).min(LARGEST_FRACTION)
 }
 

@@ -149,6 +149,7 @@ impl<T> TickQueue<T> {
     /// the answer is `false`.
     fn has_got(&self, tick: u64) -> bool {
         match self.tick.checked_sub(tick) {
+            // The step of this tick has not drained the queue yet.
             None | Some(0) => (self.waiting)
                 .binary_search_by_key(&tick, |(other, _)| *other)
                 .is_ok(),
@@ -166,6 +167,7 @@ impl<T> TickQueue<T> {
         let next = step.tick.saturating_add(1);
         let due = self.count_before(next);
         self.set_tick(next);
+        // `set_tick` has moved the bits, so that the lowest one is for this step.
         self.delivered |= u64::from(due > 0);
         self.waiting.drain(..due).map(|(_, input)| input)
     }

@@ -46,10 +46,11 @@ impl<T: Clone> TickSender<T> {
     ///
     /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
-        // A sample for a tick that has one is dropped.
+        // If the input delay has shrunk, the tick has a sample already, and this one is dropped.
         let first = self.tick.filter(|first| tick >= *first);
         let samples = first.map(|first| {
             self.tick = tick.checked_add(1);
+            // If the delay has grown, the ticks in between get the last sample again.
             let skipped_ticks = first..tick;
             let last = mem::replace(&mut self.last, input.clone());
             let repeated = skipped_ticks.map(move |tick| (tick, last.clone()));

@@ -47,6 +47,7 @@ impl Physics {
         let handle = self.world.keys.remove(key)?;
         self.forget_body(key);
         self.expect_motion_of_neighbours(handle);
+        // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
         self.world.has_unwritten_changes |= self.world.has_joints(handle);
         self.world.rapier.remove_body(handle)
     }
@@ -74,12 +75,12 @@ impl Physics {
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
-        // The body's centre of mass may differ from now on.
         self.edits.bodies.push(key);
+        // Rapier would recycle contacts that are relative to the previous centre of mass.
         self.renew_contacts_if_dynamic(parent);
         let body = &mut self.world.rapier.bodies[parent];
         if !body.is_enabled() {
-            // In the next step Rapier then disables the new collider, too.
+            // Rapier ignores an equal value. After this change, its next step disables the new collider, too.
             body.set_enabled(true);
             body.set_enabled(false);
         }
@@ -90,6 +91,7 @@ impl Physics {
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         let key = self.key_of_collider(handle);
         self.edits.bodies.extend(key);
+        // Rapier recycles contacts even if these parts change, so the next step compares them.
         let parts = self.world.contact_parts(handle)?;
         (self.edits.colliders.entry(handle.into_raw_parts())).or_insert(parts);
         self.world.rapier.colliders.get_mut(handle)
@@ -101,6 +103,7 @@ impl Physics {
         let body = key.and_then(|key| self.handle(key));
         if let Some(body) = body {
             self.expect_motion_of_neighbours(body);
+            // Rapier would recycle contacts that are relative to the previous centre of mass.
             self.renew_contacts_if_dynamic(body);
         }
         self.edits.bodies.extend(key);
@@ -179,6 +182,7 @@ impl Physics {
             return Some(key);
         }
         let key = self.key_for(handle);
+        // Colliders that began to touch something before this call have no key in the log.
         for collider in self.world.rapier.bodies[handle].colliders() {
             self.event_log.name_owner(*collider, key);
         }
@@ -197,25 +201,29 @@ impl Physics {
 
     /// Gives a key to a body that has none, and lists it among the bodies that may move.
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
-        let tick = self.first_known_tick();
-        let (key, dead) = self.world.keys.insert(handle, tick);
+        // A body that is inserted in the hook before a step exists first in the state after that step.
+        let inserted_at = self.first_known_tick();
+        let (key, dead) = self.world.keys.insert(handle, inserted_at);
         // Rapier has reused the slot of a body that was removed without this crate.
         if let Some(dead) = dead {
             self.forget_body(dead);
         }
         let changes = &mut self.running.changes;
         if changes.scope == Scope::All {
-            // The game may have gone back in time, and the screen may still have another body with this key.
+            // The game may have gone back in time. The screen may then still have another body with this key, whose
+            // visual error must not pass to the new one.
             changes.list.push(Change::KeyReused(key, None));
         }
         self.list_new(key, handle);
         key
     }
 
-    /// Lists a new body among those that may move, at its position. If that is not finite, its pose is the origin.
+    /// Lists a new body among those that may move, at its position. If that is not finite, its pose is the origin,
+    /// because displayed poses are finite.
     fn list_new(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
         let position = Some(*body.position()).filter(Pose::is_finite);
+        // Only dynamic bodies report that they fall asleep or wake up.
         let is_awake = body.is_dynamic() && !body.is_sleeping();
         (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);
     }

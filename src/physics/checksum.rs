@@ -43,6 +43,7 @@ impl Physics {
 /// Hashes a body: its handle, type, poses, velocities, forces and sleep timer, and whether it is enabled and asleep.
 fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
     let mut bytes = Bytes {
+        // A 3D body takes 119 bytes.
         bytes: [0; 128],
         len: 0,
     };

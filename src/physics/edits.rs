@@ -19,6 +19,8 @@ impl Physics {
         }
     }
 
+    /// Compares the bodies that the game could have changed with their last known poses, and records teleports and
+    /// removals.
     fn compare_edited(&mut self) {
         let (mut dead, mut teleported) = (Vec::new(), Vec::new());
         let mut position_based = Vec::new();
@@ -30,6 +32,7 @@ impl Physics {
         } = self;
         let since_step = &mut edits.since_step;
         let mut note_edited = |key, body: &RigidBody| {
+            // Setting the position of such a body also discards its target for the current step.
             position_based.extend(is_position_based(body).then_some(key));
             since_step.push(key);
         };
@@ -46,6 +49,7 @@ impl Physics {
                 pairs.list_if_awake(key, handle, body);
                 note_edited(key, body);
             }
+            // A changed mass can make the path of any body curved.
             pairs.recheck_all();
         }
         for edited in edits.bodies.drain(..) {
@@ -93,6 +97,7 @@ impl Physics {
     /// Sets the poses that bodies should have after the current step again. The game may have set their positions,
     /// after which Rapier would not move them in this step, even if a position did not change.
     fn resume_targets(&mut self, edited: Vec<BodyKey>) {
+        // Outside of a step, the next one sets these poses when it begins.
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
             for key in edited {
                 self.targets.resume_target(key, &mut self.world, step);
@@ -110,6 +115,7 @@ impl Physics {
     /// hook, perhaps some of them twice.
     pub(crate) fn new_since_step(&self) -> impl Iterator<Item = BodyKey> {
         let keys = &self.world.keys;
+        // Bodies that were inserted since the last step, or in its hook, exist first at the present tick or later.
         let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
         let new = keys.iter().map(|(key, _)| key).filter(is_new);
         self.edits.since_step.iter().copied().chain(new)
@@ -150,8 +156,9 @@ impl Physics {
         for (key, before) in pairs.edited() {
             if let Some(handle) = world.handle(key) {
                 let body = &world.rapier.bodies[handle];
-                let is_ground = body.is_fixed() || body.is_kinematic();
-                if is_ground && *body.position() != before.current {
+                // Rapier keeps contacts with such a body in world space, and does not see that it was moved.
+                let is_not_dynamic = body.is_fixed() || body.is_kinematic();
+                if is_not_dynamic && *body.position() != before.current {
                     world.renew_contacts(handle);
                 }
             }
@@ -193,6 +200,7 @@ impl Physics {
                 pairs.list(key, handle);
             }
         }
+        // Which bodies Rapier will wake is not known here, so all that can move are listed.
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
@@ -215,10 +223,11 @@ impl Physics {
         self.running.changes.list.push(Change::Cut(key, tick));
     }
 
-    /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step.
-    pub(super) fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
+    /// Lists the sleeping bodies that touch this one, before one of its colliders is removed: Rapier then wakes them in
+    /// the next step.
+    pub(super) fn expect_motion_of_neighbours(&mut self, body: RigidBodyHandle) {
         let Self { world, edits, .. } = self;
-        let neighbours = world.sleeping_neighbours(handle).into_iter();
+        let neighbours = world.sleeping_neighbours(body).into_iter();
         let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
         edits.woken.extend(keys);
     }

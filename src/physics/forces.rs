@@ -88,6 +88,7 @@ impl Physics {
         self.push(Pushed::new(key, Push::Impulse(Wrench::of_torque(impulse))))
     }
 
+    /// Adds a force or an impulse at a point in world space. `push_of` tells which of the two it is.
     fn push_at(
         &mut self,
         key: BodyKey,
@@ -104,6 +105,7 @@ impl Physics {
             // The body is not finite. Rapier disables it in the next step.
             wrench = Wrench::of_force(force);
         }
+        // If the centre of mass moves until the step, the step corrects the torque.
         let about = Some(body.local_center_of_mass());
         self.push(Pushed {
             about,
@@ -118,15 +120,15 @@ impl Physics {
         }
         self.try_handle(pushed.key)?;
         match self.running.stage {
-            // They are discarded if the step does not run.
+            // Forces for the step at hand are discarded if it does not run.
             Stage::Before(_) => self.running.step_pushes.push(pushed),
             _ => self.forces.push(pushed),
         }
         Ok(())
     }
 
-    /// Adds all forces to the bodies for a step, and counts the new masses of `edited` and new bodies for it. Returns how
-    /// many force generators gave a force that is not finite.
+    /// Adds all forces to the bodies for a step. Recomputes the masses of new and `edited` bodies before, because
+    /// impulses depend on them. `edited` is sorted. Returns how many force generators gave a force that is not finite.
     pub(super) fn apply_forces(&mut self, edited: &[BodyKey], dt: Real) -> u64 {
         let Self {
             world: World { rapier, keys, .. },
@@ -205,8 +207,8 @@ impl Physics {
     }
 
     /// Wakes sleeping bodies and soft bodies in the order of their keys, then those without a key in Rapier's order.
-    /// The order is part of the state, because Rapier steps bodies in the order in which they woke. A disabled body
-    /// would be awake in no island.
+    /// The order is part of the state, because Rapier steps bodies in the order in which they woke. Skips disabled
+    /// bodies, which belong to no island.
     fn wake(
         &mut self,
         is_affected: impl Fn(&RigidBody) -> bool,

@@ -134,7 +134,7 @@ impl Physics {
         self.clone_with(self.running.copy())
     }
 
-    /// Returns a copy with these parts that depend on the loop.
+    /// Returns a copy of the state, with `running` as the parts that exist only while a simulation runs it.
     fn clone_with(&self, running: Running) -> Self {
         Self {
             forces: self.forces.clone(),
@@ -142,6 +142,7 @@ impl Physics {
             targets: self.targets.clone(),
             event_log: self.event_log.clone(),
             events: self.events.clone(),
+            // The next step of this state would have to copy lists that it shares.
             pairs: self.pairs.unshared(),
             smoothing: Arc::clone(&self.smoothing),
             edits: self.edits.clone(),
@@ -167,7 +168,8 @@ impl Clone for Physics {
     fn clone(&self) -> Self {
         let mut copy = self.clone_with(Running::default());
         if self.current_step().is_some() {
-            // The copy has no current step. Bodies that the hook has inserted exist before it in the copy.
+            // The copy has no current step. Targets of that step wait for a later one, and bodies that the hook has
+            // inserted exist already.
             copy.targets.abort_step();
             copy.world.keys.date_back_insertions(copy.tick);
         }
@@ -213,6 +215,7 @@ impl Physics {
         self.time.dt() > 0.0
     }
 
+    /// Gives the state another tick. All bodies exist since then, because no earlier tick leads there.
     pub(crate) fn renumber(&mut self, tick: u64) {
         self.tick = tick;
         self.pairs.set_tick(tick);

@@ -40,9 +40,11 @@ impl Physics {
         handle: RigidBodyHandle,
         pose: Pose,
     ) -> Result<Pose, BodyError> {
+        // The next step would undo the move, because this pose follows from other bodies.
         if self.world.is_dependent(handle) {
             return Err(BodyError::Dependent(key));
         }
+        // The links move with the root, and Rapier does not allow one that is not dynamic.
         let bodies = &self.world.rapier.bodies;
         if self
             .world
@@ -68,6 +70,7 @@ impl Physics {
     /// Lets the next picture display a body at this position without blending.
     fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick;
+        // The last finite pose stays displayed.
         if position.is_finite() {
             self.pairs.teleport(key, handle, position, tick);
             self.note_teleport(key);
@@ -96,14 +99,15 @@ impl Physics {
         let links = links.into_iter();
         let links = links.filter_map(|link| Some((self.world.keys.key(link)?, link)));
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
-        let (tick, first) = (self.tick, self.first_known_tick());
+        let (tick, first_tick_after) = (self.tick, self.first_known_tick());
         for (key, handle) in all {
             let pushes = (self.forces.pending_mut()).chain(&mut self.running.step_pushes);
             for pushed in pushes.filter(|it| it.key == key) {
                 pushed.push.turn(by.rotation);
             }
+            // A displayed pose that would not be finite stays as it is.
             if (self.pairs).transport(key, handle, &self.world, &by, tick) {
-                let change = Change::Turned(key, by, self.origin, first);
+                let change = Change::Turned(key, by, self.origin, first_tick_after);
                 self.running.changes.list.push(change);
             }
         }
@@ -135,14 +139,16 @@ impl Physics {
         if !origin.is_finite() {
             return Err(VectorError(origin));
         }
+        // Positions that the game has set are compared with the last ones before both are shifted.
         self.detect_edits();
         let is_in_step = self.running.step_at_hand().is_some();
         let past_edits = &mut self.running.past_edits;
         if is_in_step {
+            // The ticks before this step lead to the poses before its first shift.
             let before = || Box::new(self.pairs.clone());
             past_edits.replaced.get_or_insert_with(before);
         } else {
-            // No resimulated step would repeat the shift.
+            // No resimulated step would repeat the shift, so earlier ticks do not lead to this state.
             past_edits.is_cut = true;
         }
         let by = Pose::from_translation(-origin);

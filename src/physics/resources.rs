@@ -55,7 +55,7 @@ impl<T: Any + Clone + Send + Sync> AnyClone for T {
 
 impl Clone for Resource {
     fn clone(&self) -> Self {
-        self.check_there();
+        self.assert_not_in_scope();
         Self {
             name: self.name,
             value: self.value.as_deref().map(AnyClone::clone_boxed),
@@ -126,13 +126,13 @@ impl Resources {
 
     /// Panics if a value is in a scope.
     pub(crate) fn assert_no_scope(&self) {
-        self.0.values().for_each(Resource::check_there);
+        self.0.values().for_each(Resource::assert_not_in_scope);
     }
 }
 
 impl Resource {
-    /// Panics if the value is in a scope.
-    fn check_there(&self) {
+    /// Panics if the value is in a scope, which has taken it out: a copy would lack it.
+    fn assert_not_in_scope(&self) {
         assert!(
             self.value.is_some(),
             "`{}` is in `resource_scope`: copy the state, run steps and go back in time outside of it",

@@ -62,7 +62,8 @@ impl Clone for Running {
 }
 
 impl Running {
-    /// Returns a copy for a copy of the simulation. `clone` returns none of these parts.
+    /// Returns a copy for a copy of the whole simulation, which continues in the same step. `clone` returns the default
+    /// value, for a copy of the state alone.
     pub fn copy(&self) -> Self {
         Self {
             known_by: self.known_by,
@@ -109,7 +110,8 @@ impl Physics {
     }
 
     /// Takes the state out of the loop that ran it, and aborts its current step. Of the changes that no picture has
-    /// displayed, only [`show_from`](Self::show_from) requests remain.
+    /// displayed, only [`show_from`](Self::show_from) requests remain, because the game wants the next picture to begin
+    /// there.
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
         let changes = std::mem::take(&mut self.running).changes;
@@ -130,6 +132,7 @@ impl Physics {
             changes.widen(Scope::All);
         }
         if changes.scope != Scope::Listed {
+            // The reader compares all bodies.
             changes.resting = self.pairs.resting().collect();
         } else if !changes.removed.is_empty() {
             // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
@@ -153,6 +156,7 @@ impl Physics {
         scope: Scope,
         list: impl IntoIterator<Item = Change>,
     ) {
+        // The picture compares all bodies, and `list` has their visual errors. Only requests remain of the own list.
         let own = std::mem::replace(&mut self.running.changes, earlier);
         self.running.changes.widen(own.scope.max(scope));
         self.running.changes.list.extend(list);

@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Physics {
             edits: written.edits.into_owned(),
             ..Self::default()
         };
-        // No code of evenstep panics for such a state. Parts that only Rapier reads are not checked.
+        // No code of evenstep panics for a consistent state. Parts that only Rapier reads are not checked.
         let keys = &physics.world.keys;
         let is_consistent = physics.world.is_consistent()
             && physics.pairs.is_consistent(keys)
@@ -128,15 +128,16 @@ impl Physics {
         if self.is_poisoned {
             return Err(SaveError::Panicked);
         }
+        // Rapier does not write changes of joints and soft bodies that no step has seen.
         if self.world.has_unwritten_changes {
             return Err(SaveError::ChangedSinceStep);
         }
         Ok(())
     }
 
-    /// Returns a hash of a small state's bytes, which reveals the features of Rapier that add fields to its types. Two
-    /// balls in one place touch. Of the state after two steps, which has their contact, only the size is included,
-    /// because not every platform computes the same bits.
+    /// Returns a number for the layout of saved bytes, to refuse those of a build with other features of Rapier, which
+    /// add fields to its types. It is a hash of the bytes of a state with two balls at one position. Of the state after
+    /// two steps, which has their contact, only the size counts, because not every platform computes the same bits.
     pub(crate) fn layout() -> Layout {
         static LAYOUT: OnceLock<Layout> = OnceLock::new();
         *LAYOUT.get_or_init(|| {

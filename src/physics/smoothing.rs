@@ -36,6 +36,7 @@ impl Physics {
         let handle = self.try_handle(key)?;
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
+        // The body's path may be curved now, or no longer.
         self.pairs.recheck(key, handle);
         self.retime(key);
         Ok(())
@@ -101,6 +102,7 @@ impl Physics {
         let before = self.smoothing.general.smoothing;
         Arc::make_mut(&mut self.smoothing).general = general;
         if before != general.smoothing {
+            // Paths may be curved now, or no longer. Bodies at rest have the same pose with any smoothing.
             self.pairs.recheck_all();
             for key in self.pairs.movers().keys().to_vec() {
                 self.retime(key);

@@ -38,6 +38,7 @@ impl Physics {
         let StepAtHand { step, end } = at_hand;
         self.detect_edits();
         let mut edited = std::mem::take(&mut self.edits.since_step);
+        // `apply_forces` searches this list.
         edited.sort_unstable();
         // Before the forces, which count changed masses.
         self.note_centers(&edited);
@@ -75,6 +76,7 @@ impl Physics {
         edited.clear();
         self.edits.since_step = edited;
         if !sleep.is_empty() {
+            // Sleep changes come last in the order of events.
             let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
             Arc::make_mut(&mut self.events).extend(sleep.into_iter().map(change));
         }
