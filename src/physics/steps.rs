@@ -121,10 +121,10 @@ impl Physics {
             stage: self.running.stage,
             ..Running::default()
         });
-        // This resumes the targets of bodies that the hook has moved, before the copy leaves the step.
+        // This resumes the targets of bodies that the hook has moved. The copy still needs the step of the hook for it.
         copy.detect_edits();
         for _ in 0..steps {
-            // The hook may have assigned another value.
+            // This ends any step: the hook's, the previous one, or that of a value which `before_step` has assigned.
             copy.leave_loop();
             copy.assert_sound();
             let start = copy.time;
@@ -132,12 +132,15 @@ impl Physics {
             let step = Step::of_preview(copy.tick, [start, end]);
             copy.begin_step(step, end);
             before_step(&mut copy, step);
+            // An assignment in the hook aborts the step, as in the loop.
             if copy.current_step() == Some(step) {
                 copy.run_step(&());
             }
         }
         copy.assert_sound();
+        // As at the end of a frame: bodies at rest cost nothing in later steps of the copy.
         copy.unlist_resting();
+        // If no step has run, the copy is still in the step of the hook.
         copy.abort_step();
         copy.running = Running::default();
         copy
@@ -171,7 +174,7 @@ impl Physics {
                 BYTES_PER_MANIFOLD + solved * BYTES_PER_CONTACT
             })
             .sum();
-        // A state that was read may claim any length for these.
+        // A state that was read may claim any length for these, so the sizes must not overflow.
         let counted = [
             bodies.len().saturating_mul(BYTES_PER_BODY),
             colliders.len().saturating_mul(BYTES_PER_COLLIDER),

@@ -64,7 +64,8 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Returns the body and the first state in which the game has moved it at once, or `None` for another change.
+    /// Returns the body that the game has teleported or moved through a portal, and the tick of the first state after
+    /// that, or `None` for another change.
     pub fn teleport(&self) -> Option<(BodyKey, u64)> {
         match *self {
             Self::Cut(key, tick) | Self::Turned(key, _, _, tick) => Some((key, tick)),
@@ -80,6 +81,7 @@ impl Changes {
 
     /// Returns whether nothing has happened to any body.
     pub fn has_no_bodies(&self) -> bool {
+        // With another scope, bodies that are in no list may have changed too.
         self.scope == Scope::Listed
             && self.list.is_empty()
             && self.resting.is_empty()
@@ -95,16 +97,20 @@ impl Changes {
         earlier: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
     ) {
         let earlier: Vec<_> = earlier.collect();
+        // A rollback widens the scope, so changes with the scope `Listed` bring no body back.
         if self.scope == Scope::Listed || earlier.iter().all(|(it, _)| it.removed.is_empty()) {
             return;
         }
+        // At first all bodies of the new state, by slot.
         let mut revived: BTreeMap<_, _> =
             self.keys(movers).map(|key| (slot_of(key), key)).collect();
+        // A reused key now belongs to another body, so the removed one has not come back.
         for change in &self.list {
             if let Change::KeyReused(key, _) = change {
                 revived.remove(&slot_of(*key));
             }
         }
+        // Where a waiting state displays another body in the slot, the old one has to be removed first.
         for (changes, movers) in &earlier {
             for waiting in changes.keys(movers) {
                 let slot = slot_of(waiting);
@@ -128,12 +134,13 @@ impl Changes {
     /// Appends later changes, so that one picture can display both.
     pub fn append(&mut self, mut later: Self) {
         match later.scope {
+            // A body that has come to rest may have been removed since.
             Scope::Listed => self.drop_resting(&later.removed),
             // The later changes list every body at rest.
             Scope::All | Scope::Unrelated => self.resting.clear(),
         }
         if later.scope == Scope::Unrelated {
-            // All errors end, except where the game wants the next picture to begin.
+            // All visual errors end, so earlier changes of them are void, except the game's requests of `show_from`.
             let earlier = std::mem::take(&mut self.list);
             self.list
                 .extend(show_from_changes(earlier).take(MOST_SHOW_FROM));
@@ -157,6 +164,7 @@ impl Changes {
     pub fn forget_ticks(&mut self) {
         for change in &mut self.list {
             if let Change::Cut(_, tick) | Change::Turned(_, _, _, tick) = change {
+                // A rollback takes back only teleports with a later tick than its own.
                 *tick = 0;
             }
         }
@@ -181,8 +189,8 @@ impl Changes {
     }
 }
 
-/// Returns the `ShowFrom` changes of a list, each with the later portals of its body applied. A later teleport cancels
-/// it.
+/// Returns the last `ShowFrom` request of each body in a list, with the later portals of the body applied. A later
+/// teleport cancels the request.
 pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Change> {
     let mut starts = BTreeMap::new();
     for change in list {

@@ -93,14 +93,17 @@ impl Correction {
     /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large. A
     /// smaller addition never makes it jump, even if the sum is at its limit.
     pub(crate) fn added(&self, error: &VisualError, by: &Pose) -> (VisualError, bool) {
+        // With a `max` of NaN, nothing is near.
         let is_near = by.is_finite() && distance(by) <= self.position.max;
         if !is_near {
+            // If the position jumps, the rotation jumps too.
             return (VisualError::default(), true);
         }
         let mut sum = with_error(&error.pose, by);
         let (size, turn) = (distance(&error.pose), angle(error.pose.rotation));
         let is_turned_far = angle(by.rotation) > self.rotation.max;
         if is_turned_far {
+            // Only the rotation jumps.
             sum.rotation = Rotation::IDENTITY;
         }
         // An error that the game has begun may be larger than the limit.
@@ -121,7 +124,7 @@ impl Correction {
         (sum, is_turned_far)
     }
 
-    /// Returns an error that begins now, however large it is.
+    /// Returns an error that begins now, however large it is: the game has requested it, so no limit applies.
     pub(crate) fn begun(&self, error: &Pose) -> VisualError {
         VisualError {
             pose: self.limited(error, [f32::INFINITY; 2]),
@@ -129,22 +132,22 @@ impl Correction {
         }
     }
 
-    /// Returns an error without the parts that are too small to be displayed. `limits` are the largest distance and the
-    /// largest angle.
-    fn limited(&self, error: &Pose, limits: [f32; 2]) -> Pose {
+    /// Returns an error shortened to the limits, without the parts that are too small to be displayed.
+    fn limited(&self, error: &Pose, [max_distance, max_angle]: [f32; 2]) -> Pose {
         let mut limited = Pose::IDENTITY;
         if !error.is_finite() {
             return limited;
         }
+        // With a `max` of zero, errors are not displayed.
         let ErrorDecay { min, max, .. } = self.position;
         if distance(error) >= min && max > 0.0 {
-            limited.translation = error.translation.clamp_length_max(limits[0]);
+            limited.translation = error.translation.clamp_length_max(max_distance);
         }
         let (angle, ErrorDecay { min, max, .. }) = (angle(error.rotation), self.rotation);
         if angle >= min && max > 0.0 {
-            limited.rotation = if angle > limits[1] {
+            limited.rotation = if angle > max_angle {
                 let whole = Pose::from_rotation(error.rotation);
-                interpolate(&Pose::IDENTITY, &whole, limits[1] / angle).rotation
+                interpolate(&Pose::IDENTITY, &whole, max_angle / angle).rotation
             } else {
                 error.rotation
             };
@@ -163,6 +166,7 @@ impl Correction {
         let translation = error.pose.translation * fraction;
         let pose = Pose::from_parts(translation, rotation);
         VisualError {
+            // An error that only shrinks needs no limit, but may be too small to be displayed now.
             pose: self.limited(&pose, [f32::INFINITY; 2]),
             position_time_left,
             rotation_time_left,
@@ -190,6 +194,7 @@ impl ErrorDecay {
     /// it. `time_left` is that time before it, or `None` if the decay begins.
     fn remaining(&self, time_left: Option<Duration>, elapsed: Duration) -> (f32, Option<Duration>) {
         if elapsed.is_zero() {
+            // With a duration of zero, the quotients below would be NaN or end the error at once.
             return (1.0, time_left);
         }
         match self.curve {
@@ -198,6 +203,7 @@ impl ErrorDecay {
                 (libm::exp2f(-half_lives), None)
             }
             DecayCurve::Linear(duration) => {
+                // The game may have shortened the duration since.
                 let before = time_left.map_or(duration, |left| left.min(duration));
                 let after = before.saturating_sub(elapsed);
                 let fraction = if after.is_zero() {
@@ -221,11 +227,13 @@ impl ErrorDecay {
         let DecayCurve::Linear(duration) = self.curve else {
             return None;
         };
+        // The game may have shortened the duration since.
         let time_left = time_left.map_or(duration, |left| left.min(duration));
         let share = addition / (error + addition);
         // If both are zero, the share is NaN, and the whole time begins.
         let share = if share <= 1.0 { share } else { 1.0 };
         let more = duration.saturating_sub(time_left).as_secs_f32() * share;
+        // In `f32`, a duration near the maximum is rounded beyond it.
         let more = Duration::try_from_secs_f32(more).unwrap_or(duration);
         Some(time_left.saturating_add(more).min(duration))
     }

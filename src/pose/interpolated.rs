@@ -80,6 +80,7 @@ impl<T: Clone> Interpolated<T> {
     /// Returns the value to draw. `tick` and `alpha` come from the [`Frame`](crate::Frame) or the
     /// [`View`](crate::threads::View). `lerp(a, b, t)` returns `a` at 0 and `b` at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
+        // The step of tick t leads to the state of tick t + 1, so `tick` is one more than that of the last step.
         let earlier = self.later.partition_point(|after| after.tick < tick);
         let Some(current) = earlier.checked_sub(1) else {
             return self.first.clone();
@@ -95,11 +96,12 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
-    /// Sets the value after a step, and forgets the values of later ones. `jumps` is whether it is interpolated from
+    /// Sets the value after a step, and forgets the values of later ones. If it `jumps`, it is not interpolated from
     /// the previous value.
     fn push(&mut self, tick: u64, value: T, jumps: bool) {
         let earlier = self.later.partition_point(|after| after.tick < tick);
-        // A step later than `tick` has set a value only before a rollback, which forgets the jump.
+        // If this step has already set a value that jumps, the new value jumps too. Values of later steps remain from
+        // before a rollback, which forgets jumps.
         let same_step = self.later.back().filter(|after| after.tick == tick);
         let jumps = jumps || same_step.is_some_and(|after| after.jumps);
         self.later.truncate(earlier);
@@ -108,6 +110,7 @@ impl<T: Clone> Interpolated<T> {
             (self.first, self.first_tick) = (value, Some(tick));
             return;
         }
+        // The oldest value makes room, and is then the one that the next step begins with.
         if earlier >= KEPT
             && let Some(oldest) = self.later.pop_front()
         {

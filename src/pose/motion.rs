@@ -144,6 +144,7 @@ impl Pair {
 
     /// Returns the pose that another smoothing would display, on the same path.
     pub fn displayed_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
+        // `Interpolate` and `Hermite` count as the same, because they display the same time.
         if !self.changes_with(smoothing) {
             return self.displayed(weights);
         }
@@ -158,7 +159,7 @@ impl Pair {
             }
             .displayed(weights);
         }
-        // Without a trajectory, the path is straight.
+        // Without a trajectory, the velocity is unknown, and the path is straight.
         let plain = weights.blend.one(&self.previous, &self.current);
         match smoothing {
             // One step ahead, on the straight extension.
@@ -212,10 +213,10 @@ impl Trajectory {
         self.read_center(body);
         self.end_velocity = finite_velocity(body);
         if was_at_rest(body, has_moved) {
-            // A body at rest must not overshoot its pose.
+            // A body at rest must not overshoot its pose, so it has no velocity at either end.
             (self.start_velocity, self.end_velocity) = (None, RigidBodyVelocity::default());
         }
-        // There is none if the last velocity was stale.
+        // Without a meaningful velocity at the start of the step, the one at its end counts for both.
         self.start_velocity.get_or_insert(self.end_velocity);
         self.smoothing = smoothing;
         self.dt = dt;
@@ -249,6 +250,8 @@ impl Trajectory {
 
     /// Returns the centre of the path that another smoothing displays.
     fn center_as(&self, smoothing: Smoothing) -> Vector {
+        // A target moves the origin of such a body in a straight line. The other smoothings use velocities, which are
+        // those of the centre of mass.
         if smoothing == Smoothing::Interpolate && self.is_position_based {
             Vector::ZERO
         } else {
@@ -293,7 +296,7 @@ impl Trajectory {
         self.smoothing == Smoothing::Interpolate && self.center() == Vector::ZERO
     }
 
-    /// Returns whether the path of a step that ends now is plain.
+    /// Returns whether the path of a step that ends now is [plain](Self::is_plain), and needs no trajectory.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
         let mut end = Self {
             smoothing,
@@ -338,13 +341,16 @@ impl Motions<'_> {
         if smoothing.displays_last_state(weights) {
             return *self.current;
         }
+        // These are closures, because not every smoothing needs them.
         let centers = || (self.trajectories.each_ref()).map(|it| it.center_as(smoothing));
         let end_velocities = || self.trajectories.each_ref().map(|it| &it.end_velocity);
         let ends = [self.previous, self.current];
         match smoothing {
+            // At the start of the step, the bodies are at their poses bit for bit.
             Smoothing::Interpolate | Smoothing::Hermite if weights.alpha <= 0.0 => *self.previous,
             Smoothing::Interpolate => about_centers(self.plain, ends, centers(), weights.alpha),
             Smoothing::Hermite => {
+                // Without a meaningful velocity at the start of the step, the one at its end counts for both.
                 let start_velocities = self.trajectories.each_ref();
                 let start_velocities = start_velocities
                     .map(|it| it.start_velocity.as_ref().unwrap_or(&it.end_velocity));

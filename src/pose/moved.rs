@@ -26,12 +26,14 @@ impl StepPaths {
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
         let movers = movers.map(|(index, key)| (*key, self.movers.pair(index)));
+        // The path of an edited body is in `separate`. The movers have the path after the edit.
         let movers = movers.filter(|(key, _)| !self.separate.contains_key(key));
         movers.chain(self.separate.iter().map(|(key, pair)| (*key, *pair)))
     }
 
     /// Returns the path of a body. `likely` is the index at which it probably is among the movers, and saves a search.
     pub fn get(&self, key: BodyKey, likely: Option<usize>) -> Option<Pair> {
+        // This comes first: the movers have another path of an edited body.
         if let Some(pair) = self.separate.get(&key) {
             return Some(*pair);
         }

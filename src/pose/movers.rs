@@ -119,11 +119,13 @@ impl Movers {
         self.keys.push(key);
         self.previous.push(pose);
         self.current.push(pose);
+        // The next step decides whether a blend of the two poses is enough.
         self.may_be_curved.push(true);
         self.trajectories.push(Trajectory::from_rest());
         self.keys.len() - 1
     }
 
+    /// Swaps two bodies in all lists. Readers find out from the new order that indices have changed.
     pub fn swap(&mut self, one: usize, other: usize) {
         self.renew_order();
         self.handles.swap(one, other);
@@ -135,6 +137,7 @@ impl Movers {
         self.were_awake.swap(one, other);
     }
 
+    /// Removes a body from all lists. The last body takes over its index.
     pub fn swap_remove(&mut self, index: usize) {
         self.renew_order();
         self.handles.swap_remove(index);
@@ -166,7 +169,7 @@ impl Movers {
         self.renew_version();
         // `end_step` overwrites `current`, which is out of date until then.
         std::mem::swap(&mut self.previous, &mut self.current);
-        // Bodies that were awake after the last step are where it left them.
+        // Bodies that were awake after the last step are where it left them, so only the others are read.
         for index in self.awake_count..self.keys.len() {
             let position = self.position(index, world, self.previous[index]);
             self.previous[index] = position;
@@ -175,6 +178,7 @@ impl Movers {
         if !self.any_may_be_curved(0..self.keys.len()) {
             return;
         }
+        // The step overwrites the velocities with which it begins.
         let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
         for index in 0..self.keys.len() {
             let trajectory = &mut self.trajectories[index];
@@ -199,8 +203,8 @@ impl Movers {
                 *current = *world.rapier.bodies[*handle].position();
             }
         });
-        // Rapier has just checked that these are finite, except for links that a joint has moved to a pose that is not
-        // finite.
+        // Bodies whose poses are not finite are in Rapier's quarantine, and mostly have their last finite poses again.
+        // A link that a joint has moved may not, so all poses are checked while the quarantine has bodies.
         let are_finite = world.rapier.quarantine().bodies().is_empty();
         let first_to_check = if are_finite { self.awake_count } else { 0 };
         // Bodies that fell asleep in this step are read too, because it may still have moved them.
@@ -218,7 +222,7 @@ impl Movers {
                 let smoothing = smoothing(self.keys[index]);
                 if Trajectory::ends_plain(body, smoothing) {
                     self.may_be_curved[index] = false;
-                    // A later edit reads the centre, which is zero now.
+                    // An edit before the next step reads the centre of the trajectory, which is zero on a plain path.
                     *trajectory = Trajectory::default();
                 } else {
                     let has_moved = self.previous[index] != self.current[index];
@@ -232,7 +236,7 @@ impl Movers {
     pub fn take_sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
         let mut changes = Vec::new();
         for index in 0..self.keys.len() {
-            // Rapier lists the first `awake_count` bodies as awake.
+            // Rapier lists the first `awake_count` bodies as awake, so only differences need a look at the body.
             if self.were_awake[index] != (index < self.awake_count) {
                 changes.extend(self.take_sleep_change(index, world));
             }
@@ -245,6 +249,7 @@ impl Movers {
         let body = world.rapier.bodies.get(self.handles[index])?;
         let is_awake = can_sleep(body) && !body.is_sleeping();
         let was_awake = std::mem::replace(&mut self.were_awake[index], is_awake);
+        // A body that was disabled in the step has not fallen asleep.
         (was_awake != is_awake && can_sleep(body)).then_some((self.keys[index], !is_awake))
     }
 
@@ -257,9 +262,11 @@ impl Movers {
     /// Returns whether a body that is not awake needs only one pose until it is found awake or teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
         let handle = self.handles[index];
+        // Extrapolation displays the body beyond its pose, even if it was put to sleep.
         let is_extrapolated =
             || self.may_be_curved[index] && self.trajectories[index].is_extrapolated();
         let body = world.rapier.bodies.get(handle);
+        // A disabled link is carried by its multibody while that is awake.
         let will_move = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
         self.previous[index] == self.current[index] && !is_extrapolated() && !will_move()
     }
@@ -326,6 +333,7 @@ impl Movers {
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
         self.trajectories[index].turn(by);
+        // The velocity that Rapier keeps for a body that is kinematic by position is not turned, so it is stale now.
         if by != Rotation::IDENTITY {
             self.trajectories[index].note_turn(tick);
         }
@@ -352,7 +360,8 @@ impl Movers {
         }
     }
 
-    /// Replaces the blended poses of bodies that may have a curved path. Most scenes have none.
+    /// Replaces the blended poses of bodies that may have a curved path. It is not inlined, because most scenes have
+    /// none.
     #[inline(never)]
     fn blend_with_curves(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let (fours, last) = poses.as_chunks_mut::<LANES>();
@@ -365,7 +374,7 @@ impl Movers {
         }
     }
 
-    /// Replaces the blended poses of bodies with a curved path, among the four from index `start` on. Each turn
+    /// Replaces the blended poses of bodies with a curved path, among the four from index `start` on. Each pass
     /// computes all four with the smoothing of one body, and keeps the poses of the bodies with that smoothing.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
         let mut to_do = *four(&self.may_be_curved, start);
@@ -390,7 +399,7 @@ impl Movers {
 
 #[cfg(feature = "serde")]
 impl Movers {
-    /// Returns whether all lists that were read have one entry per body, and all poses are finite.
+    /// Returns whether lists that were read from bytes are valid: one entry per body in each, and only finite poses.
     pub fn is_consistent(&self) -> bool {
         let len = self.keys.len();
         let poses = [&self.previous, &self.current];
@@ -435,7 +444,7 @@ const PIECE: usize = 16_384;
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + Sync) {
     use rayon::prelude::*;
 
-    // A thread of a pool would run other jobs while it waits for its pieces, as in `step::pool`.
+    // While a thread of a pool waits for its pieces, it would run other jobs, whose steps would nest on its stack.
     if poses.len() < 2 * PIECE || rayon::current_thread_index().is_some() {
         return work(0, poses);
     }

@@ -46,7 +46,7 @@ pub(crate) struct Pairs {
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     edited: BTreeMap<BodyKey, Pair>,
     /// Bodies at rest that were awake in the last step, or inserted awake since: the next step reports their sleep.
-    unreported: BTreeSet<BodyKey>,
+    unreported_sleep: BTreeSet<BodyKey>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
 }
@@ -78,9 +78,10 @@ impl Pairs {
         copy
     }
 
+    /// Forgets a body that was removed.
     pub fn remove(&mut self, key: BodyKey) {
         self.edited.remove(&key);
-        self.unreported.remove(&key);
+        self.unreported_sleep.remove(&key);
         if let Some(Place::Moving(index)) = self.places.remove(key) {
             self.unlist(index);
         }
@@ -108,7 +109,8 @@ impl Pairs {
         StepPaths::new(Arc::clone(&self.movers), self.edited.clone())
     }
 
-    /// Replaces the kept paths of the last step with the paths as they are after the game's edits.
+    /// Replaces the kept paths of the last step with the paths as they are after the game's edits, in a state that
+    /// corrects the present: this simulation has never had its poses before the edits.
     pub fn forget_paths_before_edits(&mut self) {
         let edited = std::mem::take(&mut self.edited).into_keys();
         self.edited = edited
@@ -157,8 +159,8 @@ impl Pairs {
 
     /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at these two `alphas`
     /// display them. Returns the changes with which each body is displayed at first where it was in `old`: the offsets
-    /// between the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin of
-    /// `old` to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
+    /// between the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin
+    /// of `old` to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
         old: &Self,
@@ -178,12 +180,13 @@ impl Pairs {
                 return None;
             }
             let (old_pair, new_pair) = (old.get(key)?, self.get(key)?);
+            // The smoothing that was displayed last, or the new one if no picture has displayed a motion of the body.
             let smoothing = displayed.get(&key).copied();
             let smoothing = smoothing.or_else(|| old.smoothing(key));
             let smoothing = smoothing.unwrap_or_else(|| new_pair.smoothing());
             let is_retimed = new_pair.changes_with(smoothing);
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
-            // Both with the old smoothing. The screen adds the error of the other one.
+            // Both poses have the old smoothing. For the new one, the screen adds an error at the `Retimed` change.
             let offset_at = |weights: &Weights| {
                 let old_pose = old_pair.displayed_as(smoothing, weights);
                 let old_pose = old_pose.append_translation(-shift);
@@ -191,6 +194,7 @@ impl Pairs {
                 (old_pose != new_pose).then(|| difference(&old_pose, &new_pose))
             };
             let [start, end] = &weights;
+            // With equal alphas, the second offset need not be computed.
             let first = offset_at(start);
             let offsets = [first, if is_one_moment { first } else { offset_at(end) }];
             let differs = offsets.iter().any(Option::is_some);
@@ -205,7 +209,8 @@ impl Pairs {
 
 #[cfg(feature = "serde")]
 impl Pairs {
-    /// Returns whether the bodies that were read are exactly the bodies with a key, and the indices lead to them.
+    /// Returns whether pairs that were read from bytes are valid: they have exactly the bodies with a key, and the
+    /// indices lead to them.
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
@@ -231,7 +236,7 @@ impl Pairs {
         match *place {
             Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
-                let was_awake = self.unreported.remove(&key);
+                let was_awake = self.unreported_sleep.remove(&key);
                 let index = Arc::make_mut(&mut self.movers).push(key, handle, pose, was_awake);
                 *place = Place::Moving(index);
                 index
@@ -303,10 +308,12 @@ impl Pairs {
                 changes.extend(movers.take_sleep_change(*index, world));
             }
         }
-        let unreported = std::mem::take(&mut self.unreported).into_iter();
+        let unreported_sleep = std::mem::take(&mut self.unreported_sleep).into_iter();
         let is_asleep = |body: &RigidBody| can_sleep(body) && body.is_sleeping();
-        let asleep = unreported.filter(|key| world.get(*key).is_some_and(is_asleep));
+        // These were unlisted while their sleep was not reported, and the step has not woken them.
+        let asleep = unreported_sleep.filter(|key| world.get(*key).is_some_and(is_asleep));
         changes.extend(asleep.map(|key| (key, true)));
+        // The order of the events must not depend on that of the lists.
         changes.sort_unstable();
         changes
     }
@@ -315,14 +322,15 @@ impl Pairs {
     fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
         let awake_before = self.movers.awake_count();
-        // In most steps all bodies are in line, which the iterator finds out faster than the loop.
+        // In most steps all bodies are in Rapier's order already, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
         let in_line = active().take_while(|handle| handles.next() == Some(handle));
         let mut index = in_line.count();
         for handle in active().skip(index) {
             if self.movers.handles().get(index) != Some(&handle) {
-                // The body is out of line, just woken, or without a key.
+                // The body has another index, has just woken, or has no key.
                 let Some(key) = world.keys.key(handle) else {
+                    // A body without a key is only in Rapier's world, so no list here has it.
                     continue;
                 };
                 let listed = self.list(key, handle);
@@ -337,7 +345,7 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).set_awake_count(index);
     }
 
-    /// Lists the links that move with a link that has woken.
+    /// Lists the disabled links that move with a link that has woken. Rapier does not list them as awake.
     #[inline(never)]
     fn list_disabled_links(&mut self, world: &World, link: RigidBodyHandle) {
         for handle in world.disabled_links(link) {
@@ -358,8 +366,9 @@ impl Pairs {
                 let since = self.tick.saturating_add(was_edited.into());
                 self.places[key] = Place::Resting { pose, since };
                 changes.resting.push((key, pose));
+                // A body that was last known as awake may be asleep. The next step reports that.
                 if self.movers.was_awake(index) {
-                    self.unreported.insert(key);
+                    self.unreported_sleep.insert(key);
                 }
                 self.unlist(index);
             }
@@ -372,6 +381,7 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).set_tick(old, tick);
         for place in self.places.values_mut() {
             if let Place::Resting { since, .. } = place {
+                // It is later than the present if the game has moved the body since the last step.
                 *since = tick.saturating_add((*since > old).into());
             }
         }

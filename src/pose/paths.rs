@@ -24,6 +24,7 @@ impl Weights {
             alpha,
             seconds_ahead,
             blend: Blend::new(alpha),
+            // Only for a part of the rotation on a Hermite curve, which begins and ends with zero speed.
             eased: Blend::new(ease(alpha)),
         }
     }
@@ -64,7 +65,8 @@ pub(crate) fn about_centers(
     let start = Rotations::of(ends[0]).rotate(center);
     let end = Rotations::of(ends[1]).rotate(center);
     let turned = Rotations::of(plain).rotate(center);
-    // The offset is subtracted, not added: subtracting zero leaves −0 as it is.
+    // How far the plain poses have the centres off the straight lines. The offset is subtracted, not added: subtracting
+    // zero leaves −0 as it is.
     let offset = (turned - (start - (start - end) * alpha)).to_array();
     std::array::from_fn(|i| Pose::from_parts(plain[i].translation - offset[i], plain[i].rotation))
 }
@@ -88,6 +90,7 @@ pub(crate) fn hermite(
     let start = Vectors::translations(previous) + rotations[0].rotate(center);
     let end = Vectors::translations(current) + rotations[1].rotate(center);
     let (t, remaining) = (weights.alpha, 1.0 - weights.alpha);
+    // The Hermite basis: the two ends, and the distances that the velocities cover in the step as tangents.
     let center_at =
         start + (end - start) * ease(t) + at_start.distance * (t * remaining * remaining)
             - at_end.distance * (t * t * remaining);
@@ -102,8 +105,9 @@ pub(crate) fn hermite(
     poses
 }
 
-/// Turns by the first velocity, which fades out, and by the second, which fades in. The remaining difference is spread
-/// with zero speed at both ends. It is small even if the turn itself is large, so its shorter arc is the right one.
+/// Returns rotations that follow the first velocity, which fades out, and the second, which fades in. The remaining
+/// difference is spread with zero speed at both ends. It is small even if the turn itself is large, so its shorter arc
+/// is the right one.
 /// `turn_at_start` and `turn_at_end` are the turns of the whole step at the velocity of its start and of its end.
 fn hermite_rotation(
     [start, end]: [Rotations; 2],
@@ -120,6 +124,7 @@ fn hermite_rotation(
     let nothing = [Pose::IDENTITY; LANES];
     let part = Rotations::of(&weights.eased.up_to_four(&nothing, &difference));
     let t = weights.alpha;
+    // The integrals from 0 to t of the factors 1 - t and t of the two velocities.
     let (fading_out, fading_in) = (t - 0.5 * t * t, 0.5 * t * t);
     (turns(turn_at_end * fading_in) * part * turns(turn_at_start * fading_out) * start)
         .renormalized()

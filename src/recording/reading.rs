@@ -122,6 +122,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
                     }
                 }
                 ChunkKind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
+                // Bytes were added after the end.
                 ChunkKind::End => return Ok(RecordingEnd::Damaged { at }),
                 ChunkKind::Frame | ChunkKind::StepRan => (),
             }
@@ -159,6 +160,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// is later. `run` is an index of [`runs`](Self::runs).
     #[must_use]
     pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
+        // A run that does not exist has an empty replay.
         let start = self.runs.get(run).map_or(self.end, |run| {
             let last = run.keyframes.iter().rposition(|keyframe| *keyframe <= tick);
             run.offsets[last.unwrap_or(0)]

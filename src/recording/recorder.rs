@@ -46,6 +46,7 @@ impl Default for RecorderSettings {
         Self {
             check_every: 1,
             check_bodies_every: 1,
+            // Every ten seconds at 60 Hz.
             keyframe_every: 600,
             max_keyframe_bytes: u64::MAX,
         }
@@ -134,7 +135,7 @@ pub struct Recorder<W> {
     writer: W,
     settings: RecorderSettings,
     /// Whether the state at the start of the run was written.
-    has_begun: bool,
+    run_has_state: bool,
     steps_since_state: u64,
     keyframe_bytes: u64,
     /// The settings and the awake bodies that were last written since the last state. A reader knows them.
@@ -158,7 +159,7 @@ impl<W: Write> Recorder<W> {
         Ok(Self {
             writer,
             settings,
-            has_begun: false,
+            run_has_state: false,
             steps_since_state: 0,
             keyframe_bytes: 0,
             written_settings: None,
@@ -175,7 +176,7 @@ impl<W: Write> Recorder<W> {
     /// `end_step`, and a frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`]
     /// prevents the state, frames are omitted until it can be written.
     pub fn new_run(&mut self) {
-        self.has_begun = false;
+        self.run_has_state = false;
     }
 
     /// Records a frame that is about to begin, and a keyframe if one is due. `game` is everything that your steps
@@ -189,20 +190,21 @@ impl<W: Write> Recorder<W> {
         game: &G,
         frame_time: impl Into<FrameTime>,
     ) -> Result<(), RecordError> {
-        // An assigned state has the number of another run after this call.
+        // If the game has assigned a state, this gives it the number of another run.
         simulation.take_over();
         let run = simulation.physics.running.known_by;
         let is_replaced = std::mem::replace(&mut self.run, run) != run;
         let frames_begun = simulation.frames_begun;
-        // The game must have begun the recorded frame, and no other.
+        // Since the last call, the game must have begun one frame, the recorded one. A replay would lack others.
         let has_other_frames = frames_begun.saturating_sub(self.frames_begun) != 1;
         self.frames_begun = frames_begun;
-        // The game's changes in a step that did not run are recorded only in the next state.
+        // A step without an end did not run, but the game may have changed the state in it, which only a new run
+        // records.
         if std::mem::take(&mut self.is_in_step) || has_other_frames || is_replaced {
             self.new_run();
         }
         let result = self.record_state_if_due(simulation, game);
-        if self.has_begun {
+        if self.run_has_state {
             self.record_frame(simulation.clock(), frame_time.into())?;
         }
         result
@@ -233,10 +235,11 @@ impl<W: Write> Recorder<W> {
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.is_in_step = false;
         self.steps_since_state += 1;
+        // The game has replaced the state since the frame was recorded.
         if self.run != physics.running.known_by {
             self.new_run();
         }
-        if !self.has_begun {
+        if !self.run_has_state {
             return Ok(());
         }
         let tick = physics.tick().saturating_sub(1);
@@ -257,8 +260,8 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// [`RecordError::Io`]
     pub fn finish(mut self) -> Result<W, RecordError> {
-        // The end is written even if a run has no state yet.
-        self.has_begun = true;
+        // `record` writes nothing while a run has no state, but a recording always needs its end.
+        self.run_has_state = true;
         self.record(ChunkKind::End, &())?;
         self.writer.flush()?;
         Ok(self.writer)
@@ -277,7 +280,7 @@ impl<W: Write> Recorder<W> {
         simulation: &Simulation,
         game: &G,
     ) -> Result<(), RecordError> {
-        let kind = if !self.has_begun {
+        let kind = if !self.run_has_state {
             ChunkKind::Run
         } else if self.keyframe_is_due() {
             ChunkKind::Keyframe
@@ -288,6 +291,7 @@ impl<W: Write> Recorder<W> {
             Err(SaveError::WithinFrame | SaveError::ChangedSinceStep) => return Ok(()),
             state => state?,
         };
+        // A keyframe that is too large is not tried again in each frame.
         self.steps_since_state = 0;
         let game = postcard::to_stdvec(game).map_err(|_| RecordError::Game)?;
         // The parts of a `StateChunk`.
@@ -305,7 +309,7 @@ impl<W: Write> Recorder<W> {
         self.write(kind, bytes)?;
         // A replay that begins here has read nothing before.
         (self.written_settings, self.written_awake) = (None, None);
-        self.has_begun = true;
+        self.run_has_state = true;
         Ok(())
     }
 
@@ -313,6 +317,7 @@ impl<W: Write> Recorder<W> {
     fn keyframe_is_due(&self) -> bool {
         let max = self.settings.max_keyframe_bytes;
         let free = max - self.keyframe_bytes;
+        // Without free bytes, no keyframe is due.
         let factor = max.checked_div(free).unwrap_or(u64::MAX);
         let distance = self.settings.keyframe_every.saturating_mul(factor);
         // With 0, keyframes are off.
@@ -328,7 +333,9 @@ impl<W: Write> Recorder<W> {
             requests: clock.requests(),
         };
         self.record(ChunkKind::Frame, &frame)?;
-        self.written_settings = frame.settings.or(self.written_settings.take());
+        if frame.settings.is_some() {
+            self.written_settings = frame.settings;
+        }
         Ok(())
     }
 
@@ -349,7 +356,7 @@ impl<W: Write> Recorder<W> {
     /// Writes a chunk with these contents, unless the run still waits for its first state, without which no replay can
     /// use them.
     fn record<T: Serialize>(&mut self, kind: ChunkKind, contents: &T) -> Result<(), RecordError> {
-        if !self.has_begun {
+        if !self.run_has_state {
             return Ok(());
         }
         let bytes = postcard::to_extend(contents, chunk::begin());

@@ -89,8 +89,8 @@ pub struct Replay<'r> {
 }
 
 impl<'r> Replay<'r> {
-    /// Creates a replay of these chunks, which begin with a state. `tick` is that of a difference before the first
-    /// step.
+    /// Creates a replay of these chunks, which begin with a state. A difference that is found before the first step is
+    /// reported at `tick`.
     pub(super) fn new(rest: &'r [u8], tick: u64) -> Self {
         Self {
             rest,
@@ -115,6 +115,7 @@ impl<'r> Replay<'r> {
     ) -> Result<Option<(Simulation, G)>, ReplayError> {
         while let Some(chunk) = self.take() {
             if chunk.kind.is_state() {
+                // The simulation continues from the recorded state, so a later difference is another one.
                 self.is_different = false;
                 let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                 let simulation = Simulation::load(state.simulation)?;
@@ -137,9 +138,11 @@ impl<'r> Replay<'r> {
         loop {
             match self.peek() {
                 None | Some(ChunkKind::Run | ChunkKind::End) => return Ok(None),
+                // The replay continues from its own state.
                 Some(ChunkKind::Keyframe) => {
                     self.take();
                 }
+                // The replay has ended its last frame before this step.
                 Some(ChunkKind::Input | ChunkKind::StepRan) => self.skip_part_of_step()?,
                 Some(ChunkKind::Frame) => return self.take_frame(simulation).map(Some),
             }
@@ -152,6 +155,7 @@ impl<'r> Replay<'r> {
     /// [`ReplayError::Input`] or [`ReplayError::Contents`].
     pub fn input<T: DeserializeOwned>(&mut self, step: Step) -> Result<Option<T>, ReplayError> {
         if self.peek() != Some(ChunkKind::Input) {
+            // The recorded frame has no more steps.
             return Ok(None);
         }
         let Some(chunk) = self.take() else {
@@ -188,6 +192,7 @@ impl<'r> Replay<'r> {
             // off.
             None | Some(ChunkKind::Run) => Ok(()),
             Some(ChunkKind::StepRan) => self.check_step(physics),
+            // The recorded run has no end of a step here.
             Some(_) => {
                 self.record_difference(Vec::new());
                 Ok(())
@@ -237,6 +242,7 @@ impl<'r> Replay<'r> {
     /// Reads the next frame, and sets the clock as it was when it was recorded. Returns its frame time.
     fn take_frame(&mut self, simulation: &mut Simulation) -> Result<FrameTime, ReplayError> {
         let frame: FrameChunk = self.take_contents()?;
+        // Settings that did not change are not recorded again.
         self.settings = frame.settings.or(self.settings.take());
         let settings = self.settings.clone().ok_or(ReplayError::Contents)?;
         *simulation.clock_settings_mut() = settings;

@@ -21,8 +21,8 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).recheck(index);
     }
 
-    /// Displays a body with a smoothing of another time at once, on the path of the last step, of length `dt`. Returns
-    /// the smoothing before, if this changes its displayed pose.
+    /// Displays a body with another smoothing at once, on the path of the last step, of length `dt`, if that displays
+    /// another time. Returns the previous smoothing if this changes the displayed pose.
     pub fn retime(
         &mut self,
         key: BodyKey,
@@ -51,7 +51,7 @@ impl Pairs {
             Place::Moving(index) => self.movers.current(index),
             Place::Resting { pose, .. } => pose,
         };
-        // Equal bits are the fastest test that almost all bodies pass.
+        // Almost all bodies pass the fastest test: equal bits. Zero and −0 are equal, too.
         let was_moved = !is_same(&position, &last) && position.is_finite() && position != last;
         if was_moved {
             let index = self.keep_pair(key, handle);
@@ -73,6 +73,7 @@ impl Pairs {
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.list(key, handle);
         let pair = self.movers.pair(index);
+        // Only before the first edit is this the path that the step has computed.
         self.edited.entry(key).or_insert(pair);
         index
     }
@@ -123,7 +124,8 @@ impl Pairs {
         if !current.is_finite() {
             return false;
         }
-        // If the previous pose is not finite, the body has no earlier pose to move from. A body at rest stays at rest.
+        // A body at rest stays at rest, with two equal poses. If the previous pose is not finite, the body has no
+        // earlier pose to move from.
         let has_moved = pair.previous != pair.current;
         let previous = has_moved.then(|| by * pair.previous);
         let previous = previous.filter(Pose::is_finite);
