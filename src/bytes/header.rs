@@ -203,6 +203,7 @@ pub(crate) fn write(
     layout: Layout,
     contents: &impl Serialize,
 ) -> Result<Vec<u8>, SaveError> {
+    // The header is filled in last, because it has the length and the checksum of the contents.
     let mut bytes = vec![0; HEADER_LEN];
     bytes = postcard::to_extend(contents, bytes).map_err(|_| SaveError::NotWritable)?;
     // The start and the fields of `Header`, in their order.

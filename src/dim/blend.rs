@@ -35,6 +35,7 @@ impl Blend {
         Self {
             alpha,
             end_weight,
+            // The first terms, 1 − α and α, add up to one, which the excess does not contain.
             excess: std::array::from_fn(|i| start_weight[i + 1] + end_weight[i + 1]),
         }
     }
@@ -51,13 +52,15 @@ impl Blend {
             lengths == [out.len(); 3],
             "slices of {lengths:?} poses: pass as many previous poses as current poses and outputs"
         );
+        // A block stays in the L1 cache while its poses are read twice.
         let blocks = previous.chunks(BLOCK).zip(current.chunks(BLOCK));
         for ((previous, current), out) in blocks.zip(out.chunks_mut(BLOCK)) {
             self.block(previous, current, out);
         }
     }
 
-    /// Interpolates up to [`BLOCK`] pairs, four at a time.
+    /// Interpolates up to [`BLOCK`] pairs, four at a time. The distances of all pairs come first, so that the processor
+    /// waits for memory once.
     fn block(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let (previous, last_previous) = previous.as_chunks::<LANES>();
         let (current, last_current) = current.as_chunks::<LANES>();
@@ -100,19 +103,20 @@ impl Blend {
         distances: Floats,
         out: &mut [Pose; N],
     ) {
+        // The result at 0 and 1 is exactly one of the poses, which the series would round.
         if self.alpha >= 1.0 || self.alpha <= 0.0 {
             *out = *if self.alpha > 0.0 { current } else { previous };
             return;
         }
         let end_weight = polynomial(&self.end_weight, distances);
-        // The series without its first term has one more factor.
+        // The excess has no constant term, so its polynomial begins with the term of the first power.
         let excess = distances * polynomial(&self.excess, distances);
         let weights = [end_weight, excess].map(Floats::to_array);
         for i in 0..N {
             let weights = weights.map(|weights| weights[i]);
             out[i] = blend(&previous[i], &current[i], weights, self.alpha);
         }
-        // The series is not exact for these pairs.
+        // The series is not exact for pairs that are farther apart.
         for i in chosen(distances.simd_gt(NEAR).to_bitmask()).filter(|i| *i < N) {
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
         }
@@ -128,12 +132,14 @@ pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
 /// variable of the series is the squared distance of the rotations, 2 y, and not y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
+    // `i` is `n` as a float.
     let mut i = 1.0;
     for n in 1..NEAR_TERMS {
         terms[n] = terms[n - 1] * 0.5 * coefficient_ratio(i, alpha);
         i += 1.0;
     }
-    // The last term also stands for the first omitted one, as if the variable were always `LEFT_OUT`.
+    // The last term also stands for the first omitted one, as if the variable were always `LEFT_OUT`. This removes most
+    // of the error.
     terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * coefficient_ratio(i, alpha) * LEFT_OUT;
     terms
 }

@@ -49,6 +49,7 @@ pub struct EntityMap<E> {
     /// Entities, indexed by the slot of their key. A later body can reuse the slot of an earlier one.
     by_slot: Vec<Option<(BodyKey, E)>>,
     len: usize,
+    /// Entities that have lost their record to another entity or a later body, until they are reported.
     replaced: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
     /// body may be too old to have it. One that is later than the state of its insertion, if that is known, is not.
@@ -90,6 +91,7 @@ impl<E> Unmatched<E> {
 }
 
 impl<E> Default for EntityMap<E> {
+    // A derived one would require `E: Default`.
     fn default() -> Self {
         Self {
             by_slot: Vec::new(),
@@ -123,6 +125,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if self.forget(key, entity) {
             bodies.remove_for_entities(key);
         }
+        // The caller knows that the entity has no body, so `take_removed` does not report it.
         self.replaced.retain(|replaced| *replaced != entity);
     }
 
@@ -136,12 +139,14 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         for (key, _) in self.take_if(|key, entity| body_of(entity) != Some(key)) {
             bodies.remove_for_entities(key);
         }
+        // The ECS knows that the other entities have no body, so `take_removed` does not report them.
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
     /// Forgets and returns the entities whose body was removed.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
         let removed_bodies = self.removed(host.picture_for_entities());
+        // An entity also loses its body if another entity gets it, or if a later body has its slot.
         let mut entities = self.take_replaced();
         entities.extend(removed_bodies.into_iter().filter_map(|key| self.take(key)));
         entities
@@ -152,9 +157,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let [new, moved] = self.take_moved(host.picture_for_entities());
         let new_keys: Vec<BodyKey> = new.iter().map(|(key, _)| *key).collect();
-        // An iterator over indices can own the list.
+        // An iterator over indices can own the list, and need not copy it if it is borrowed from the host.
         let moved = (0..moved.len()).map(move |i| moved[i]);
-        // A new body may be in both lists.
+        // A new body may be in both lists. The keys of new bodies are sorted.
         let moved = moved.filter(move |(key, _)| new_keys.binary_search(key).is_err());
         let all = new.into_owned().into_iter().chain(moved);
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
@@ -165,9 +170,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Call it right after an assignment, or after a [rollback](crate::Simulation::roll_back) before the first
     /// resimulated step. The next [`moved`](Self::moved) returns every body's pose.
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
+        // The lists of changed bodies do not cover a restore, so the next sync checks all bodies.
         self.synced = Synced::default();
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
+        // Another entity or a later body has replaced these.
         entities.append(&mut self.replaced);
         let bodies = physics.bodies().map(|(key, _)| key);
         let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
@@ -204,21 +211,25 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let slot = slot_of(key);
         // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
         let recorded = self.by_slot.get(slot).copied().flatten();
-        let is_older = recorded.is_some_and(|(recorded, _)| recorded > key);
-        if is_older || key.is_null() {
+        let has_later_body = recorded.is_some_and(|(recorded, _)| recorded > key);
+        if has_later_body || key.is_null() {
+            // The entity gets no body. It is reported like one that has lost its body.
             self.replaced.push(entity);
             return None;
         }
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
+        // If the same body gets another entity, what is known of its insertion stays known.
         let mut known_after = None;
         let replaced = self.by_slot[slot].replace((key, entity));
         match replaced {
             None => self.len += 1,
             Some((before, owner)) => {
                 known_after = self.unseen.remove(&before).filter(|_| before == key);
-                self.replaced.extend((owner != entity).then_some(owner));
+                if owner != entity {
+                    self.replaced.push(owner);
+                }
             }
         }
         self.unseen.insert(key, after.or(known_after.flatten()));
@@ -271,6 +282,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((recorded, _)) if recorded == key => {
                 let is_later = |after: &Option<StateNumber>| after.is_some() && *after < displayed;
+                // A picture has displayed every body that is not in `unseen`.
                 let view_had_it = self.unseen.get(&key).is_none_or(is_later);
                 !has_pose && view_had_it
             }
@@ -285,12 +297,14 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let screen = picture.screen_with_lists();
         let since_sync = last_sync.and_then(|frame| screen?.removed_since(frame));
         let is_complete = since_sync.is_some();
+        // The list of the last frame alone is incomplete, but a body in it was displayed and removed.
         let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         // Some bodies that the last frame has removed are alive again if steps were resimulated since.
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
         let mut removed: Vec<_> = listed.filter(|key| picture.pose(*key).is_none()).collect();
         // A body that no picture has displayed yet may be missing from the list.
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
+        // Without a complete list, any recorded body may have been removed.
         if is_complete {
             removed.extend(self.unseen.keys().copied().filter(is_removed));
         } else {
@@ -304,6 +318,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     pub(crate) fn take_moved<'a>(&mut self, picture: Picture<'a>) -> [Poses<'a>; 2] {
         let last_sync = self.last_frame_of(picture);
         let screen = picture.screen_with_lists();
+        // The next sync reads the changes since this frame, or checks all bodies if this one has no complete lists.
         self.synced = Synced(
             picture
                 .screen()
@@ -332,6 +347,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let last_sync = match &self.synced.0 {
             Some((last, frame)) if last.ptr_eq(&id) => *frame,
             last => {
+                // A screen without references left belongs to a simulation that was dropped.
                 debug_assert!(
                     last.as_ref()
                         .is_none_or(|(last, _)| last.strong_count() == 0),

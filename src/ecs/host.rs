@@ -130,8 +130,8 @@ impl<'a> Picture<'a> {
     /// frame, they lead to the present ones.
     pub(super) fn screen_with_lists(&self) -> Option<&'a Screen> {
         self.screen().filter(|screen| match self {
-            // While steps are resimulated, and after an assignment, the picture is of another state. On a thread, where
-            // a view displays the simulation, it has no picture.
+            // The lists lead to the bodies of the last picture. While steps are resimulated, and after an assignment,
+            // the bodies are in another state. On a thread, where a view displays the simulation, it has no picture.
             Self::Simulation(it) => {
                 it.steps_to_resimulate() == 0 && it.knows_physics() && screen.has_picture()
             }

@@ -41,6 +41,7 @@ impl EventChanges {
             .collect();
         for event in second_run {
             let identity = event.identity();
+            // The same events of the first run that are not confirmed yet.
             let mut same = retracted.range((identity, 0)..=(identity, usize::MAX));
             let list = match same.next().copied() {
                 Some(first) => {

@@ -66,12 +66,13 @@ impl StepEvents {
         for (step, events) in later.steps {
             self.set(step, events);
         }
-        // After an assignment ticks may be lower.
+        // The later value replaces a greater one too, because ticks may be lower after an assignment.
         self.oldest = later.oldest;
     }
 
-    /// Drops the events that a later list makes void, from its rewind on. If a step of this list ran again in a rollback,
-    /// its events are in the later list too, and move to this one, which is displayed first.
+    /// Drops the events that a later list makes void, from the step to which the simulation went back. If a step of
+    /// this list ran again in a rollback, its events are in the later list too, and move to this one, which is
+    /// displayed first.
     pub fn give_way_to(&mut self, later: &mut Self) {
         if let Some(step) = later.rewound {
             drop_from(&mut self.steps, step);
@@ -135,6 +136,7 @@ impl DisplayedEvents {
     pub fn show(&mut self, events: &mut StepEvents, origin: Origin) {
         clear_events(&mut self.events);
         let oldest = events.oldest;
+        // The simulation went back and stayed there. Later steps are new, so all their events are displayed.
         if let Some(step) = events.rewound.take() {
             drop_from(&mut self.earlier, step);
         }
@@ -145,6 +147,7 @@ impl DisplayedEvents {
                 events.spare.push(list);
             }
         }
+        // No rollback reaches these steps, so their events cannot come again.
         let old = self.earlier.partition_point(|(step, _)| *step < oldest);
         self.earlier.drain(..old);
         // After a renumbering, later steps may have lower ticks.

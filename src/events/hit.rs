@@ -150,11 +150,13 @@ impl Found {
             let body = body_of(self.colliders[i], colliders, bodies);
             body.is_some_and(RigidBody::is_dynamic)
         };
+        // Against a body that contacts do not move, the point moves with the dynamic one.
         let point = match [0, 1].map(is_dynamic) {
             [true, false] => moved(0),
             [false, true] => moved(1),
             _ => (moved(0) + moved(1)) * 0.5,
         };
+        // A contact force has the velocity after the step.
         let velocity = self.velocity.unwrap_or_else(|| {
             let velocities = self.colliders.map(|collider| {
                 let body = body_of(collider, colliders, bodies);

@@ -44,6 +44,7 @@ impl EventLog {
     /// Returns the handler to which Rapier reports the events of this step.
     pub fn handler<'a>(&'a mut self, step: Step, keys: &'a Keys) -> impl EventHandler + 'a {
         Handler {
+            // Rapier requires a `Sync` handler.
             log: Mutex::new(self),
             tick: step.tick,
             dt: step.dt,
@@ -64,11 +65,12 @@ impl EventLog {
         for body in quarantined {
             self.push(Event::Quarantined(Quarantined { step: tick, body }), None);
         }
-        for (.., event, found) in &mut self.found {
-            if let (Some(found), Some((first, hit))) = (found, event.first_and_hit_mut()) {
-                *hit = Some(found.hit_after_step(first, &world.colliders, &world.bodies, origin));
+        for (.., event, contact) in &mut self.found {
+            if let (Some(contact), Some((first, hit))) = (contact, event.first_and_hit_mut()) {
+                *hit = Some(contact.hit_after_step(first, &world.colliders, &world.bodies, origin));
             }
         }
+        // Events of equal order, such as a stop and a start of one pair, stay in the order in which they were found.
         (self.found).sort_unstable_by_key(|(order, number, ..)| (*order, *number));
         events.extend(self.found.drain(..).map(|(_, _, event, _)| event));
     }
@@ -78,7 +80,8 @@ impl EventLog {
         (self.found).push((event.order(), self.found.len(), event, contact));
     }
 
-    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate).
+    /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate): Rapier
+    /// omits some if the game turns events on or off during a contact.
     fn push_collision(&mut self, collision: Collision, contact: Option<Found>) {
         let was_touching = self.set_touching(collision.colliders, collision.started);
         match (was_touching, collision.started) {
@@ -104,6 +107,7 @@ impl EventLog {
         let [lower, higher] = pair;
         let known = self.known.get_mut(index_of(higher));
         let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
+        // A start makes a collider known, so no start of this pair was recorded.
         let Some(Known { touching, .. }) = known else {
             return false;
         };

@@ -297,6 +297,7 @@ mod tests {
     #[test]
     fn a_batch_equals_single_calls_of_interpolate() {
         let pose = |i: u8| Pose::new(Vector::new(i.into(), 1.0), f32::from(i));
+        // 79 poses are two full blocks, then three fours, then three single poses.
         let previous: Vec<Pose> = (0..79).map(pose).collect();
         let current: Vec<Pose> = (1..80).map(pose).collect();
         let mut out = vec![Pose::identity(); 79];

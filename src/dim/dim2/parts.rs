@@ -19,12 +19,13 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
 /// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
 /// of unit length, except for rounding, keeps its bits.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
-    // It uses `f64`, in which the square of an `f32` cannot overflow.
+    // In `f64`, the square of an `f32` cannot overflow.
     let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());
     let length_squared = rotation.length_squared();
     if !pose.is_finite() || length_squared == 0.0 {
         return None;
     }
+    // A pose that the game has read from a body does not change when it is set again.
     if (length_squared - 1.0).abs() < 1e-5 {
         return Some(pose);
     }
@@ -88,7 +89,7 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     }
 }
 
-/// Computes the turns of the lanes whose bit is set again, because their angles are too wide for the series.
+/// Replaces the turns of the lanes whose bits are set in `wide_lanes`: their angles are too wide for the series.
 #[cold]
 fn wide_turns(angles: Floats, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (angles, mut turns) = (angles.to_array(), turns.to_array());

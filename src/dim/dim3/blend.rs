@@ -252,6 +252,7 @@ mod tests {
         if a.dot(&b) < 0.0 {
             b = -b;
         }
+        // This is exact for small angles, unlike the arccosine of the dot product.
         let angle = 2.0 * (b - a).norm().atan2((b + a).norm());
         if angle == 0.0 {
             return a;
@@ -280,7 +281,8 @@ mod tests {
     fn angle() -> impl Strategy<Value = f64> {
         prop_oneof![
             0.0..std::f64::consts::PI,
-            (-7.0..0.5f64).prop_map(|e| 10f64.powf(e))
+            // Small angles of each order of magnitude are as frequent as large ones.
+            (-7.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
         ]
         .prop_map(|angle| angle.min(std::f64::consts::PI))
     }
@@ -295,6 +297,7 @@ mod tests {
         ) {
             let a = rotation(start, tilt);
             let (a, b) = (to_f32(a), to_f32(a * rotation(turn, angle)));
+            // The quaternion `-b` is the same rotation.
             let b = if flip { -b } else { b };
             let ours = to_f64(slerped(a, b, alpha));
             // At exactly half a turn both arcs are equally short, and rounding may choose either.
@@ -347,6 +350,7 @@ mod tests {
             let angle = f32::from(i);
             Pose::from_parts(Vec3::new(angle, 0.0, 1.0), Quat::from_rotation_x(angle))
         };
+        // 79 poses are two full blocks, then three fours, then three single poses.
         let previous: Vec<Pose> = (0..79).map(pose).collect();
         let current: Vec<Pose> = (1..80).map(pose).collect();
         let mut out = vec![Pose::identity(); 79];

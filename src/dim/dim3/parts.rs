@@ -9,6 +9,7 @@ use super::blend::{Rotations, Spins, Vectors};
 /// Returns whether two poses are equal bit for bit. −0 differs from 0.
 #[inline]
 pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
+    // Groups of 16, 8 and 4 bytes fit in registers, so each is compared at once.
     let bits = |pose: &Pose| {
         let (rotation, [x, y, z]) = (pose.rotation.to_array(), pose.translation.to_array());
         (
@@ -23,12 +24,13 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
 /// Returns a pose with its rotation normalised, or `None` if that is impossible or the pose is not finite. A rotation
 /// of unit length, except for rounding, keeps its bits.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
-    // It uses `f64`, in which the square of an `f32` cannot overflow.
+    // In `f64`, the square of an `f32` cannot overflow.
     let rotation = pose.rotation.as_dquat();
     let length_squared = rotation.length_squared();
     if !pose.is_finite() || length_squared == 0.0 {
         return None;
     }
+    // A pose that the game has read from a body does not change when it is set again.
     if (length_squared - 1.0).abs() < 1e-5 {
         return Some(pose);
     }
@@ -84,7 +86,7 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     }
 }
 
-/// Computes the turns of the lanes whose bit is set again, because their angles are too wide for the series.
+/// Replaces the turns of the lanes whose bits are set in `wide_lanes`: their angles are too wide for the series.
 #[cold]
 fn wide_turns(by: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (by, mut turns) = (by.to_array(), turns.to_array());
@@ -94,14 +96,15 @@ fn wide_turns(by: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
     Rotations::new(turns)
 }
 
-/// Returns a rotation by a wide angle, in `f64`, whose series yields all bits of an `f32` without tricks.
+/// Returns a rotation by a wide angle, computed in `f64`, because the series in `f32` loses digits at wide angles.
 fn wide_turn(by: AngVector) -> Rotation {
     use std::f64::consts::{PI, TAU};
     let by = by.as_dvec3();
     let angle = by.length();
-    // The remainder is exact.
+    // A quaternion has the sine and cosine of half the angle. The remainder is exact, whatever the number of turns.
     let half = 0.5 * angle % TAU;
     let (sin, cos) = sin_cos(if half > PI { half - TAU } else { half });
+    // The axis is `by`, divided by its length.
     let DVec3 { x, y, z } = by * (sin / angle);
     DQuat::from_xyzw(x, y, z, cos).as_quat()
 }
@@ -227,6 +230,7 @@ pub fn pose_floats(pose: &Pose) -> PoseFloats {
         translation.x,
         translation.y,
         translation.z,
+        // The struct in `BLEND_WGSL` has a translation of four components.
         0.0,
     ]
 }

@@ -94,7 +94,7 @@ impl Entities {
         bodies: &mut impl Bodies,
         entity: Entity,
     ) -> Result<(), EntityError> {
-        // The body is removed here, not after its component is dropped.
+        // A released component does not list its body for the next sync when it is dropped. The body is removed below.
         let key = self.release(world, entity);
         (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
         if let Some(key) = key {
@@ -117,7 +117,7 @@ impl Entities {
         entity: Entity,
         key: BodyKey,
     ) -> Result<(), EntityError> {
-        // The entity that has waited for this body is its previous entity.
+        // An entity may wait for this body, which was sent to a thread. It gets the body now, to lose it below.
         self.take_in_sent(world);
         let picture = bodies.bodies_for_entities();
         let pose = self.pose(world, picture, key);
@@ -125,7 +125,7 @@ impl Entities {
         if !world.contains(entity) {
             return Err(EntityError::NoSuchEntity(entity));
         }
-        // A view that is older than this state may not have the body yet.
+        // The map forgets this when the body is detached. A view of an older state lacks a body that was not removed.
         let inserted_after = self.map.inserted_after(key, picture);
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);
@@ -137,7 +137,7 @@ impl Entities {
         let _ = world.remove_one::<Waiting>(entity);
         let components = (Body::new(key, &self.dropped), RenderPose(pose));
         world.insert(entity, components).expect("it is there");
-        // Its component is on an entity again.
+        // A component of the body is on an entity again, so no sync has to look for one.
         self.held.remove(&key);
         self.record(world, key, entity, inserted_after);
         Ok(())
@@ -178,6 +178,7 @@ impl Entities {
         }
         self.reconcile_all(world, physics.bodies_for_entities());
         let entities = gone.into_iter().map(|(_, entity)| entity);
+        // The map has only bodies to add: it has no records of these entities any more.
         Unmatched {
             entities: entities.chain(lost).collect(),
             ..self.map.unmatched(physics)
@@ -205,7 +206,7 @@ impl Entities {
     }
 
     /// Records the new [`Body`] of an entity. Every state later than `inserted_after`, if that is known, has the body.
-    /// If the record replaces one whose entity has lost its [`Body`], that body is held from now on.
+    /// If the record replaces one whose entity has lost its [`Body`], syncs look for that component on other entities.
     pub(super) fn record(
         &mut self,
         world: &World,
@@ -216,7 +217,7 @@ impl Entities {
         if let Some((replaced, owner)) = self.map.insert_after(key, entity, inserted_after)
             && self.key_on(world, owner) != Some(replaced)
         {
-            // If another key has its slot, the body was removed.
+            // If another body has its slot, the body was removed.
             let is_removed = replaced != key;
             self.held.insert(replaced, is_removed);
         }
@@ -232,6 +233,7 @@ impl Entities {
         }
         world.get::<&mut Body>(entity).ok()?.release();
         self.map.forget(key, entity);
+        // The component was found, so no sync has to look for it.
         self.held.remove(&key);
         Some(key)
     }

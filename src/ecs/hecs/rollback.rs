@@ -114,6 +114,7 @@ impl RollbackWorld {
         let columns: Vec<_> = types.filter_map(|id| self.columns.get(&id)).collect();
         let unnamed = archetype.component_types().len() - columns.len();
         if unnamed > 0 {
+            // Without entities, there are no components to lose.
             let Some(id) = ids.first() else {
                 return;
             };
@@ -145,8 +146,8 @@ impl Clone for RollbackWorld {
         let owners = [&self.entities.dropped, &entities.dropped];
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
-        // Each id in use first gets an empty entity, which the copied one then replaces, because for an id that is not
-        // in use, hecs searches its list of unused ids.
+        // hecs searches its list of unused ids for the id of each copied entity. The list stays empty until the end:
+        // each id in use first gets an empty entity, which the copied one then replaces.
         let mut world = World::new();
         let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
         let mut unused: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
@@ -156,6 +157,7 @@ impl Clone for RollbackWorld {
         for entity in unused {
             let _ = world.despawn(entity);
         }
+        // The despawned ids are not needed in the list.
         world.set_freelist(&[]);
         let mut rest = &live[..];
         // Queries follow the order in which archetypes were created, so archetypes without entities are copied too.
@@ -165,7 +167,8 @@ impl Clone for RollbackWorld {
             (archetype, ids)
         });
         let mut archetypes: Vec<_> = archetypes.collect();
-        // The archetype without components comes last, because it has the ids that are not copied yet.
+        // The first archetype, without components, comes last: until then it has the empty entities of ids that are not
+        // copied yet.
         archetypes.rotate_left(1);
         for (archetype, ids) in archetypes {
             self.copy_archetype(archetype, ids, owners, &mut world);

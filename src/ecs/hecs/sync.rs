@@ -48,14 +48,15 @@ impl Entities {
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let dropped = self.update(world, host.picture_for_entities());
         if !host.remove_all_for_entities(&dropped) {
-            // The next hook that calls `remove_dropped` has the bodies.
+            // The bodies may be on a thread. The next hook that calls `remove_dropped` has them.
             lock(&self.dropped).extend(dropped);
         }
     }
 
     /// Brings entities in line with the picture. Returns the bodies to be removed.
     fn update(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
-        // This comes first: a body that was just inserted may have the key of a removed one.
+        // This comes first, because keys repeat in resimulated steps: a body that was just inserted may have the key of
+        // a removed one.
         let dropped = self.take_dropped(world, picture);
         let removed = self.map.removed(picture);
         // The component of a removed body may have been moved by hand. It is found first, so that its entity loses it
@@ -64,6 +65,7 @@ impl Entities {
             self.reconcile_all(world, picture);
         }
         for key in removed {
+            // If a sync finds the component of a held body later, its entity loses it.
             if let Some(is_removed) = self.held.get_mut(&key) {
                 *is_removed = true;
             }
@@ -91,6 +93,7 @@ impl Entities {
         // A body that was attached again has another component.
         let has_no_owner = |key: &&BodyKey| self.owner(world, **key).is_none();
         let without_owner: Vec<BodyKey> = dropped.iter().filter(has_no_owner).copied().collect();
+        // These entities have lost their `Body`. If they have no other one, they also lose a remaining `RenderPose`.
         let changed_entities = without_owner
             .iter()
             .filter_map(|key| self.map.take(*key))
@@ -188,6 +191,7 @@ impl Entities {
         if let Some(pose) = self.pose(world, picture, key) {
             (world.insert_one(entity, RenderPose(pose))).expect("it has a body");
         }
+        // Later syncs need this to tell a view that is too old for the body from one in which it was removed.
         let inserted_after = self.map.inserted_after(key, picture);
         self.map.insert_after(key, entity, inserted_after);
     }
@@ -200,6 +204,7 @@ impl Entities {
             // `&` writes the second list even if a body of the first was not found.
             write(&new) & write(&moved)
         });
+        // The count also detects a moved component whose body is at rest.
         are_found && self.count_unrecorded(world) == self.unrecorded_components
     }
 
