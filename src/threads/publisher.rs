@@ -118,7 +118,8 @@ impl Snapshot {
         (self.run, self.frame)
     }
 
-    /// Returns the present state. It shares the movers, which the next step copies before it changes them.
+    /// Returns the present state, for a view on another thread. It shares the movers, which are the moving bodies with
+    /// their last two poses. The next step copies them before it changes them.
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
@@ -135,13 +136,14 @@ impl Snapshot {
     }
 }
 
-/// Returns the expected length of the next step, in seconds.
+/// Returns the expected length of the next step, in seconds. Bodies are extrapolated by up to this time.
 fn next_dt(simulation: &Simulation) -> f32 {
     let clock = simulation.clock();
     if clock.used().leaves_a_fraction {
+        // Only fixed stepping leaves a fraction, and its steps have the rate's length.
         clock.settings().rate().dt()
     } else {
-        // The next step may have any length. It is close to this one if the frames are.
+        // The next step may have any length. It is probably like the last one, because frames have similar lengths.
         simulation.physics.dt()
     }
 }

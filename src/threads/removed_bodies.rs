@@ -15,12 +15,14 @@ impl RemovedBodies {
         self.0.extend(keys.iter().map(|key| (tick, *key)));
     }
 
-    /// Removes the bodies from a recovered state. They stay listed, because another recovery may go back to the same
-    /// state. A key that it lacks may become that of another body.
+    /// Removes the listed bodies from a recovered state that still has them. These stay listed, because another
+    /// recovery may go back to the same state. The others are forgotten, because a later body may get their key.
     pub fn remove_again(&mut self, physics: &mut Physics) {
         let recovered = physics.tick();
         self.0.retain_mut(|(tick, key)| {
+            // In a state after the removal, the key may already be that of another body.
             let stays = *tick >= recovered && physics.remove(*key).is_some();
+            // The body is now removed at this tick.
             *tick = recovered;
             stays
         });

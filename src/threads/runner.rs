@@ -125,7 +125,7 @@ where
         Self::start(simulation, hooks, settings, spawn)
     }
 
-    /// Creates a runner with the thread that `spawn` starts. In tests, `spawn` fails.
+    /// Creates a runner with the thread that `spawn` starts. It is an argument so that a test can let it fail.
     pub(super) fn start(
         simulation: Simulation,
         hooks: H,
@@ -164,6 +164,7 @@ where
         settings: RunnerSettings,
     ) -> (Self, Worker<H>) {
         let now = simulation.clock().real_time();
+        // The view takes over the displayed poses, so that its first frame continues from them.
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
         let (sender, receiver) = sync_channel(settings.messages());
@@ -195,6 +196,7 @@ where
     /// [without a thread](Self::without_thread).
     pub fn frame_at(&mut self, now: Duration) -> &View<H::Error> {
         if self.has_unsent_removals {
+            // The queue was full when they were to be sent.
             self.send_removals();
         }
         self.view.update(&self.mailbox, now);
@@ -248,6 +250,7 @@ where
     ) -> Result<Spawned, SendError<Call<H>>> {
         let body = body.into();
         let colliders: Vec<Collider> = colliders.into_colliders().collect();
+        // The inserter passes the body's key to `spawned` once the call has run.
         let spawned = Spawned::default();
         let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {
@@ -262,6 +265,7 @@ where
     pub(super) fn remove_body(&mut self, key: BodyKey) {
         let mut removals = lock(&self.removals);
         removals.push(key);
+        // The worker empties the list. If it was not empty, its message is on the way, or the next frame sends it.
         let is_first = removals.len() == 1;
         drop(removals);
         if is_first {
@@ -305,6 +309,7 @@ where
     pub fn recover(&self) -> Result<(), SendError<()>> {
         let sent = self.send(Message::Recover);
         sent.map_err(|error| error.map(drop))?;
+        // From now on, `send` accepts calls and questions, although the view still reports the panic.
         self.recoveries.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -317,6 +322,7 @@ where
         };
         let handled_recoveries = self.view.recoveries();
         let is_recovering = handled_recoveries != self.recoveries.load(Ordering::Relaxed);
+        // The worker handles removals and recoveries even after a panic.
         let would_run = matches!(message, Message::RemoveAll(_) | Message::Recover)
             || !self.view.is_stopped()
             || is_recovering;
@@ -375,6 +381,7 @@ where
     /// If the runner was created [without a thread](Self::without_thread), or on a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
+        // The thread ends when it has handled all messages and nobody can send any more.
         self.sender = None;
         let thread = self.thread.take();
         let thread =
@@ -389,14 +396,15 @@ where
         Arc::ptr_eq(&self.mailbox, mailbox)
     }
 
-    /// Ends the game's side: removes the bodies whose removal was not handled, and gives the screen back to the
-    /// simulation.
+    /// Ends the game's side: removes the bodies whose removal was not handled, and gives the screen, which has the
+    /// displayed poses, back to the simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
+        // The last mail may have changes that no frame has displayed, and failures.
         self.view.fetch(&self.mailbox);
         discard(self.failures());
         // After a panic in a step of Rapier, its world must not be edited.
         if !simulation.physics.is_poisoned {
-            // The queue may have been full.
+            // If the queue was full, the worker never got these removals.
             for key in lock(&self.removals).drain(..) {
                 simulation.physics.remove(key);
             }
@@ -412,6 +420,7 @@ where
     H::Error: Send,
 {
     fn drop(&mut self) {
+        // The thread ends once nobody can send to it any more.
         self.sender = None;
         if let Some(thread) = self.thread.take() {
             // A panic of the thread is lost, because the game did not call `stop`.

@@ -31,9 +31,12 @@ pub struct RunnerSettings {
 impl Default for RunnerSettings {
     fn default() -> Self {
         Self {
+            // In steps: frames get every state in time if a step takes less than half its length.
             slack: 0.5,
             call_capacity: 256,
+            // In steps: about 17 s at 60 Hz.
             events: 1_000,
+            // The same as the default maximum frame time of a clock, which it replaces.
             max_lag: Duration::from_millis(250),
         }
     }
@@ -50,17 +53,18 @@ impl RunnerSettings {
         1.0 + valid_slack(self.slack)
     }
 
-    /// Returns how many states are handed over: the states on both sides of the delay, and one more for a late reader.
-    /// With semi-fixed stepping, a step of the delay may be two states: a whole step and the rest of its frame.
+    /// Returns how many of the last states are kept for the view: those within the delay, the one before them, and one
+    /// more for a late reader.
     pub(super) fn states(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
         #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
         let delay = self.delay().ceil() as usize;
+        // With semi-fixed stepping, a step of the delay may be two states: a whole step and the rest of its frame.
         2 * delay + 2
     }
 }
 
-/// Returns the slack within its limits.
+/// Returns the slack within its limits, from 0 to 60 steps.
 fn valid_slack(slack: f32) -> f64 {
     // NaN becomes 0.
     if slack > 0.0 {

@@ -63,7 +63,8 @@ impl<E> View<E> {
         }
     }
 
-    /// Returns the screen, and the changes that it has not displayed.
+    /// Takes the screen, which has the displayed poses, and the changes that it has not displayed, so that the
+    /// simulation can continue with them.
     pub(super) fn take_screen(&mut self) -> (Screen, Changes) {
         let mut waiting = Changes::default();
         for state in self.mail.states.drain(..) {
@@ -86,7 +87,7 @@ impl<E> View<E> {
             return;
         };
         self.last_present = Some(self.mail.reading.time_at(self.now));
-        // Bodies that were never displayed have a pose before the first frame, because entities keep it.
+        // Gives bodies that were never displayed a pose until the first frame, because their entities need one.
         self.screen.prepare_for(&snapshot.movers);
     }
 
@@ -96,7 +97,8 @@ impl<E> View<E> {
         self.show(now);
     }
 
-    /// Receives a state, if there is a new one, and a reading of the clock, without a mailbox between threads.
+    /// Receives a state, if there is a new one, and a reading of the clock, from the same thread and so without a
+    /// mailbox.
     pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {
@@ -104,6 +106,7 @@ impl<E> View<E> {
             reading,
             ..Mail::default()
         };
+        // Earlier states that this delay still displays are kept.
         let delay = self.delay.unwrap_or_default();
         self.mail.append(&mut mail, &self.settings, delay);
     }
@@ -116,16 +119,16 @@ impl<E> View<E> {
     /// the newest state. The displayed time goes back only if the simulation does.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
-            // The changes that the screen has belong to the frame before this view.
+            // No state has arrived, so the poses stay. The listed changes belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
             return self.screen.clear_changes(frame, self.screen.time());
         };
-        let newest = (snapshot.run, snapshot.time);
+        let (run, end) = (snapshot.run, snapshot.time);
         let newest_time = snapshot.time.as_secs_f64();
         // The displayed time starts over if the newest state belongs to another simulation, or to one that went back in
         // time.
-        let continues = match self.newest.replace(newest) {
-            Some((run, time)) => run == newest.0 && time <= newest.1,
+        let continues = match self.newest.replace((run, end)) {
+            Some((last_run, last_end)) => last_run == run && last_end <= end,
             // The first state continues from the time that the simulation displayed last.
             None => self.screen.time() <= newest_time,
         };
@@ -138,11 +141,12 @@ impl<E> View<E> {
         let present = self.mail.reading.time_at(now);
         let passed = present - self.last_present.replace(present).unwrap_or(present);
         let due = present - self.delay(passed.max(0.0), continues);
+        let last_due = due - passed;
         self.is_starved = speed > 0.0 && due > newest_time;
         let min_advance = if speed == 0.0 {
             // No other step will follow, so the picture runs on to the newest state, and stays there.
             elapsed.as_secs_f64()
-        } else if last_shown > 0.0 && last_shown > due - passed {
+        } else if last_shown > 0.0 && last_shown > last_due {
             // A picture that is ahead of its time runs at half speed until it no longer is.
             passed.max(0.0) / 2.0
         } else {
@@ -158,6 +162,7 @@ impl<E> View<E> {
     /// at one and a half times its speed until it has caught up. `passed` is the simulated time since the last frame,
     /// and `continues` is whether that frame displayed the same simulation.
     fn delay(&mut self, passed: f64, continues: bool) -> f64 {
+        // The longest step of the last one to two seconds decides, so that uneven steps do not change the delay.
         let steps = self.mail.states.iter().map(|state| state.snapshot.dt);
         let longest = steps.fold(0.0, f64::max);
         self.passed_of_second += passed;
@@ -172,6 +177,7 @@ impl<E> View<E> {
         let [this_second, last_second] = self.longest_steps;
         let target = self.settings.delay() * this_second.max(last_second);
         let last = self.delay.filter(|_| continues).unwrap_or(target);
+        // The delay rises at once, and falls by at most half of the passed time.
         *self.delay.insert(target.max(last - passed / 2.0))
     }
 
@@ -190,6 +196,7 @@ impl<E> View<E> {
             let starts = self
                 .screen
                 .show_from_displayed(&snapshot.movers, &changes.resting);
+            // They come first, so that a teleport in the list still cancels them.
             changes.list.splice(0..0, starts);
         }
         let alpha = alpha(&snapshot, time);
@@ -197,6 +204,7 @@ impl<E> View<E> {
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
             Arc::ptr_eq(last, &snapshot) && last_alpha.to_bits() == alpha.to_bits()
         };
+        // The poses of an unchanged picture are not computed again, unless visual errors decay.
         if changes.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.displayed.as_ref().is_some_and(is_same)
@@ -221,8 +229,8 @@ impl<E> View<E> {
         self.displayed = Some((snapshot, alpha));
     }
 
-    /// Returns the first state at or after this time, or the newest if there is none, with the changes up to it. As in
-    /// one thread, a moment between two steps belongs to the later one.
+    /// Returns the state whose step contains this time, or the newest if there is none, with the changes up to it. As
+    /// in one thread, the moment at which a step ends belongs to the next step.
     fn take_state_at(&mut self, time: f64) -> (Arc<Snapshot>, Changes) {
         let states = &mut self.mail.states;
         let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
@@ -294,7 +302,8 @@ impl<E> View<E> {
         self.screen.render_data(&displayed.movers)
     }
 
-    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known.
+    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known: later ones have all
+    /// bodies that exist now, so a body that they lack was removed.
     pub(super) fn picture(&self, newest: Option<StateNumber>) -> Picture<'_> {
         let displayed = self.displayed.as_ref();
         Picture::View {
@@ -381,6 +390,7 @@ impl<E> View<E> {
 /// Returns where `time`, in seconds, lies in the step that ends at this state, from 0 to 1.
 fn alpha(state: &Snapshot, time: f64) -> f32 {
     let passed = state.dt - (state.time.as_secs_f64() - time);
+    // This includes the state before the first step, whose `dt` is 0.
     if passed < NANOSECOND {
         return 0.0;
     }

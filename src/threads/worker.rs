@@ -112,7 +112,7 @@ impl<H: Hooks> Worker<H> {
             panicked: None,
             removed: RemovedBodies::default(),
         };
-        // The runner needs a first state. It does not exist yet, so the mailbox is free.
+        // The runner needs a first state, with the game's edits. No runner exists yet, so the mailbox is free.
         worker.simulation.take_over();
         worker.publish();
         worker.hand_over();
@@ -145,8 +145,8 @@ impl<H: Hooks> Worker<H> {
             self.fail(self.simulation.physics.tick(), payload);
         }
         let retry_at = self.hand_over();
-        let next_step_at = self.deadline();
-        next_step_at.into_iter().chain(retry_at).min()
+        // Returns the earlier of the two times, or `None` if there is neither.
+        [self.deadline(), retry_at].into_iter().flatten().min()
     }
 
     /// Calls [`run_until`](Self::run_until) once more, and returns the simulation and the hooks like [`Runner::stop`].
@@ -221,6 +221,7 @@ impl<H: Hooks> Worker<H> {
     /// Records the cost of the steps that were run from `start` to `end`, for the game.
     pub(super) fn measure(&mut self, start: Duration, end: Duration) {
         let steps = std::mem::take(&mut self.unmeasured_steps);
+        // Handling messages without a step is no part of the cost of a step.
         let busy = if steps > 0 {
             end.saturating_sub(start)
         } else {
@@ -245,7 +246,7 @@ impl<H: Hooks> Worker<H> {
         self.simulation.clock().real_time()
     }
 
-    /// Handles the messages before each step, and runs the steps that are due, up to a limit.
+    /// Runs the steps that are due, each after the waiting messages. A limit lets the caller read the clock again.
     fn run_due_steps(&mut self) {
         for _ in 0..MOST_STEPS_AT_ONCE {
             self.handle_messages();
@@ -290,17 +291,16 @@ impl<H: Hooks> Worker<H> {
             // A pause begins now, and the steps that were due before do not run.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
-        if self.panicked.is_none() && !self.is_step_near() {
-            // The changes have to be displayed now, because no step that would display them is near.
-            if self.run_frame(Duration::ZERO) {
-                self.publish();
-                self.answer_between_steps();
-            }
+        // If no step is near, a frame without a step displays the changes now.
+        if self.panicked.is_none() && !self.is_step_near() && self.run_frame(Duration::ZERO) {
+            self.publish();
+            self.answer_between_steps();
         }
+        // The view needs the new speed even if no state was published.
         self.outgoing.reading = self.reading();
     }
 
-    /// Lets time pass until now, or until right before the next step.
+    /// Lets time pass without a step: until now, or until a nanosecond before the next step.
     fn pass_time(&mut self) {
         let passed = self.now.saturating_sub(self.real_time());
         let passed = match self.until_next_step() {
@@ -327,7 +327,7 @@ impl<H: Hooks> Worker<H> {
         while let Some(message) = self.arrived.pop_front() {
             match message {
                 Message::Call(call) => self.run_call(call),
-                // Nobody would answer it.
+                // After a panic, nobody would answer it.
                 Message::Query(query) if self.panicked.is_some() => discard([query]),
                 Message::Query(query) => self.unanswered.push(query),
                 Message::RemoveAll(keys) => self.remove_all(std::mem::take(&mut *lock(&keys))),
@@ -366,7 +366,7 @@ impl<H: Hooks> Worker<H> {
                 answer(query, &self.simulation, own(&mut self.outgoing.failures));
             }
         } else if frame.dropped.aborted > 0 || !self.is_step_near() {
-            // A hook has failed, or has stopped or slowed down the clock. If not, the step comes soon.
+            // A hook failed, or stopped or slowed down the clock, so the questions do not wait for the next step.
             self.answer_between_steps();
         }
     }
@@ -421,12 +421,12 @@ impl<H: Hooks> Worker<H> {
         let Some(panicked) = self.panicked else {
             return;
         };
-        // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
+        // A panic in a hook leaves the frame open, and `rewind` needs a closed one.
         self.simulation.close_frame();
         // If a call panicked before the step, only the state before the previous step is kept.
-        let newest_kept = self.simulation.newest_kept(panicked);
         let present = self.simulation.physics.tick();
-        let target = newest_kept.unwrap_or(present);
+        let target = self.simulation.newest_kept(panicked).unwrap_or(present);
+        // This fails if Rapier panicked, which leaves its world broken, and no earlier state is kept.
         if self.simulation.rewind(target).is_ok() {
             self.panicked = None;
             self.removed.remove_again(&mut self.simulation.physics);

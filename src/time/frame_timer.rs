@@ -53,6 +53,7 @@ impl FrameTimer {
         Self {
             latest: start,
             now: real_time,
+            // There is no gap yet.
             gap: (start, start),
         }
     }
@@ -70,6 +71,7 @@ impl FrameTimer {
     pub fn resume(&mut self, host: Duration) {
         let last_frame = self.latest;
         if self.go_to(host).is_zero() {
+            // There is no time to leave out.
             return;
         }
         let (gap_start, gap_end) = &mut self.gap;
@@ -91,6 +93,7 @@ impl FrameTimer {
         // The part of the gap after `host` is no real time.
         let gap = gap_end.saturating_sub(host.max(gap_start));
         let before_latest = before_latest.saturating_sub(gap);
+        // `now` is the real time at `latest`.
         self.now
             .saturating_add(after_latest)
             .saturating_sub(before_latest)
@@ -101,7 +104,7 @@ impl FrameTimer {
     fn go_to(&mut self, host: Duration) -> Duration {
         let back = self.latest.saturating_sub(host);
         if back > SET_BACK {
-            // The clock was set back, and the next frame continues from there.
+            // The clock was set back, and the next frame continues from there. A gap by the old clock means nothing.
             self.latest = host;
             self.gap = (host, host);
         }

@@ -40,6 +40,7 @@ impl Stepping {
         let remainder = time % step;
         match self {
             Self::Fixed | Self::FrameLocked | Self::DisplayCounted => (whole, None, remainder),
+            // Stacks collapse if much shorter steps mix with whole ones, so a short rest waits.
             Self::SemiFixed if remainder < step / SHORTEST => (whole, None, remainder),
             Self::SemiFixed => (whole, Some(remainder), 0),
             Self::Variable => (0, Some(time), 0),
@@ -69,6 +70,7 @@ fn display_count(frame_nanos: u128, rate: Rate) -> u128 {
     // Both lengths are in nanoseconds / `rate.steps()`, so that they are whole.
     let frame = frame_nanos * u128::from(rate.steps());
     let step = NANOS_PER_SECOND * u128::from(rate.seconds());
+    // This is frame / step - 1/2, rounded up.
     let nearest = (2 * frame).saturating_sub(step).div_ceil(2 * step);
     let most = u128::from(rate.steps()).div_ceil(SLOWEST_DISPLAY * u128::from(rate.seconds()));
     nearest.clamp(1, most.max(1))

@@ -27,6 +27,7 @@ impl Clock {
         if self.displays_state() {
             return 1.0;
         }
+        // A fraction just below 1 must not be rounded up to 1.
         fraction(self.overstep, units_per_step(self.used.rate)).min(LARGEST_ALPHA)
     }
 
@@ -129,6 +130,7 @@ impl Clock {
             None => in_units_of(rate, self.postponed, self.used.rate),
         };
         let gathered = overstep.saturating_add(postponed);
+        // Postponed steps run even in a frame of no time.
         if postponed > 0 && gathered >= units_per_step(rate) {
             return Some(Duration::ZERO);
         }

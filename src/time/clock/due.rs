@@ -61,6 +61,7 @@ impl Clock {
         self.step_start = step.real_end;
         self.now = end;
         self.tick += 1;
+        // The overstep is a fraction of this step, so it tells the displayed moment again.
         self.shows_last_state = false;
         self.planned = (self.tick < due.end).then(|| Due {
             units: due.units.saturating_sub(end.last_step()),
@@ -107,11 +108,12 @@ impl Clock {
         }
     }
 
-    /// Drops the step that the game has received, if there is one.
+    /// Drops the step that the game has received, if there is one, because the game has assigned another state since.
     pub(crate) fn abort_handed_out(&mut self) -> Dropped {
         let Some(due) = self.planned.filter(|due| due.is_handed_out) else {
             return Dropped::default();
         };
+        // A dropped step uses no tick, so the steps after it end one tick earlier.
         let end = due.end - 1;
         let units = due.units.saturating_sub(self.next_length(due));
         self.planned = (end > self.tick).then_some(Due {
@@ -164,7 +166,7 @@ impl Clock {
     }
 
     /// Begins to use the settings and requests of a new frame, and converts the time in the accumulator to the units of
-    /// its rate. While time is stopped, rate and stepping stay as they were.
+    /// its rate. While time is stopped, rate and stepping stay as they were, so that the picture of a pause stays, too.
     fn use_settings(&mut self, settings: &ClockSettings, requests: Requests) {
         let before = self.used;
         let stands_still = settings.stands_still();
@@ -200,6 +202,7 @@ impl Clock {
         let Some(overstep) = requested else {
             return in_units_of(rate, self.overstep, self.used.rate);
         };
+        // An overstep is simulated time, to which the speed does not apply.
         let units = (overstep.as_nanos()).saturating_mul(units_per_nano(rate, Speed::ONE));
         units.min(units_per_step(rate) - 1)
     }
@@ -218,6 +221,7 @@ impl Clock {
         }
         let (covered, gained) = settings.gain(elapsed.duration(), dropped);
         let postponed = std::mem::take(&mut self.postponed);
+        // Without time no step is due, even if a faster rate turns the overstep into a whole step.
         if gained == 0 && postponed == 0 {
             return None;
         }
@@ -235,6 +239,7 @@ impl Clock {
             self.postponed = step.saturating_mul((whole - 1).into());
             whole = 1;
         }
+        // What each nanosecond of the frame adds, rounded up, so that rounding ends no step before the frame.
         let units_per_nano = NonZeroU128::new(gained.div_ceil(covered.as_nanos().max(1)));
         self.plan_steps(whole, last, units_per_nano)
     }
@@ -250,6 +255,7 @@ impl Clock {
         // Only a frame of decades at gigahertz rates has more steps than a `u64` can count.
         let steps = whole.saturating_add(last.is_some().into());
         let steps = steps.min(u64::MAX - self.tick);
+        // Without steps this returns `None`.
         let before_last = u128::from(steps.checked_sub(1)?);
         let step = units_per_step(self.used.rate);
         Some(Due {
@@ -275,15 +281,16 @@ impl Clock {
         self.planned.map_or(0, |due| due.units)
     }
 
-    /// Returns the real time at which the next step ends. Time that was cut belongs to the frame's first step. The
-    /// result is rounded up, so a whole nanosecond is before the exact end if and only if it is before the result.
+    /// Returns the real time at which the next step ends. Dropped time belongs to the frame's first step. The result is
+    /// rounded up, so a whole nanosecond is before the exact end if and only if it is before the result.
     fn real_end(&self, due: Due) -> Duration {
         let later_steps = due.units.saturating_sub(self.next_length(due));
         let until_frame_end = self.overstep.saturating_add(later_steps);
-        let age = due
+        // Single steps take no real time, so they end with the frame.
+        let nanos = due
             .units_per_nano
             .map_or(0, |units| until_frame_end / units);
-        let end = self.real_time.saturating_sub(duration_from_nanos(age));
+        let end = self.real_time.saturating_sub(duration_from_nanos(nanos));
         // Real time never goes back.
         end.max(self.step_start)
     }

@@ -116,14 +116,15 @@ impl serde::Serialize for Clock {
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Clock {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // This calls the derived function, with `serde(remote = "Self")`, not itself.
         let mut clock = Self::deserialize(deserializer)?;
         if clock.planned.is_some_and(|due| due.end <= clock.tick) {
             return Err(serde::de::Error::custom(
                 "the due steps of the clock have run",
             ));
         }
-        // With a faster rate, the overstep may be several steps until time passes. A forged number must not hang the
-        // game. Postponed time may be any number of steps.
+        // A forged overstep must not make so many steps due that the game hangs. It may be more than one step, because
+        // a faster rate shortens the steps. Postponed time is not limited, because it may be any number of steps.
         let most = u128::from(u16::MAX) * units::units_per_step(clock.used.rate);
         clock.overstep = clock.overstep.min(most);
         Ok(clock)
@@ -182,6 +183,7 @@ impl Clock {
     /// Moves the clock to another state's tick and time. The same number of steps stays due in this frame.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if (tick, time) == (self.tick, self.now) {
+            // The displayed moment stays as it is.
             return;
         }
         if let Some(due) = &mut self.planned {

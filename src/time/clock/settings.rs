@@ -37,6 +37,7 @@ impl ClockSettings {
             speed: Speed::ONE,
             is_paused: false,
             stepping: Stepping::default(),
+            // In nanoseconds: 0.25 s, as in 'Fix Your Timestep!'.
             max_frame_time: 250_000_000,
             max_steps_per_frame: None,
             budget: None,
@@ -139,7 +140,8 @@ impl ClockSettings {
 }
 
 impl ClockSettings {
-    /// Returns the settings for a frame of this driver. A thread's frame has one fixed step, to which no limit applies.
+    /// Returns the settings for a frame of this driver. A thread's frame has one fixed step, to which no limit applies,
+    /// because the thread limits its lag instead.
     pub(super) fn of_driver(&self, driver: Driver) -> Self {
         let settings = self.clone();
         match driver {
@@ -167,8 +169,8 @@ impl ClockSettings {
     /// most the maximum.
     pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
-            // At speed 1 this adds `count` whole steps, however long the frame took. Their length is in nanoseconds
-            // divided by the rate's numerator.
+            // At speed 1 this adds `count` whole steps, however long the frame took. Their length is in units of
+            // 1 ns / `rate.steps()`, in which it is a whole number.
             let length = count * NANOS_PER_SECOND * u128::from(self.rate.seconds());
             let counted = duration_from_nanos(length / u128::from(self.rate.steps()));
             dropped.uncounted = elapsed.saturating_sub(counted);
@@ -185,6 +187,7 @@ impl ClockSettings {
     pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
         let most_whole = |most: u64| most.max(1) - u64::from(has_shorter);
         let [by_count, by_budget] = self.most_by_limit().map(|most| whole.min(most_whole(most)));
+        // Steps over both limits are counted once.
         dropped.steps = whole - by_count;
         dropped.over_budget = by_count.saturating_sub(by_budget);
         by_count.min(by_budget)
@@ -212,6 +215,7 @@ impl Budget {
     /// Returns how many steps fit into the budget, at least one.
     pub(super) fn steps(self) -> u64 {
         let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
+        // Any number of steps that take no time fits.
         fit.map_or(u64::MAX, |fit| {
             u64::try_from(fit).unwrap_or(u64::MAX).max(1)
         })

@@ -47,6 +47,7 @@ impl Step {
             real_start: Duration::ZERO,
             real_end: Duration::ZERO,
             real_frame_end: Duration::ZERO,
+            // It is like the only step of a frame.
             is_first: true,
             is_last: true,
             is_resimulated: false,

@@ -87,7 +87,7 @@ impl ExactTime {
 }
 
 /// Converts `units` of the rate `old` to units of the rate `new`, rounded down to one of these, which is less than a
-/// femtosecond. The result is `units` · `new.steps()` / `old.steps()`.
+/// femtosecond. A unit is 1 ns / (rate · speed units), so the result is `units` · `new.steps()` / `old.steps()`.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     if new == old {
         return units;
@@ -113,6 +113,7 @@ pub(super) fn units_per_step(rate: Rate) -> u128 {
 )]
 pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
     if units == units_per_step(rate) {
+        // A whole step gets the exact `dt` of its rate.
         return rate.dt();
     }
     let seconds = (ratio(units, units_per_step(rate)) * rate.dt_f64()) as f32;
@@ -128,6 +129,7 @@ pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
     reason = "the result is positive and at most `units`"
 )]
 pub(super) fn scaled(units: u128, part: u128, whole: u128) -> u128 {
+    // The usual cases are exact. The others are rounded by `f64`.
     if part == whole {
         return if whole == 0 { 0 } else { units };
     }
@@ -145,6 +147,7 @@ pub(super) fn scaled(units: u128, part: u128, whole: u128) -> u128 {
 )]
 pub(super) fn fraction(part: u128, whole: u128) -> f32 {
     if whole == 0 {
+        // 0 / 0 would be NaN, which is no position.
         return 1.0;
     }
     ratio(part, whole) as f32

@@ -53,8 +53,8 @@ impl Automatic {
         match &mut self.fit {
             Fit::Nothing if waiting == elapsed => elapsed,
             Fit::Nothing => {
-                // An earlier fit was ahead or behind. Each frame makes up for a part of that, within bounds, because a
-                // rest of longer frames may be longer than this one.
+                // An earlier fit returned too much or too little. Each frame makes up for a part of that, within
+                // bounds, because the difference may be longer than this frame if the earlier frames were longer.
                 let corrected = elapsed + (waiting - elapsed) / CORRECTED_PARTS;
                 bounded(corrected, waiting, self.typical())
             }
@@ -66,6 +66,7 @@ impl Automatic {
     /// Chooses the filter that fits the last frames. One that still fits keeps its state.
     fn choose_fit(&mut self) {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
+        // If many frames took no time, the timer is coarser than the display, so only an average is even.
         if zeros * ZEROS > self.last.len() {
             if !matches!(self.fit, Fit::CoarseTimer(_)) {
                 // `filter` passes the newest frame to the average after this.
@@ -103,9 +104,10 @@ impl Automatic {
             .iter()
             .filter(|time| (**time - median).abs() * 2 < median);
         let (count, sum) = of_one_period.fold((0, 0), |(count, sum), time| (count + 1, sum + time));
-        // `None` if the median is zero.
+        // If the median is zero, no frame is counted, and there is no period.
         let period = i128::checked_div(sum, count).filter(|period| *period > 0)?;
         let misfits = self.last.iter().filter(|time| {
+            // The time, rounded to a whole number of periods, at least one.
             let whole = ((*time + period / 2) / period).max(1) * period;
             (*time - whole).abs() > tolerance(period)
         });

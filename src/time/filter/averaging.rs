@@ -57,6 +57,7 @@ impl Averaging {
             self.sorted.remove(index);
         }
         self.last.push_back(time);
+        // Frames that took no time are left out of the median, because a coarse timer has many of them.
         if time > 0 {
             let index = self.sorted.partition_point(|it| *it < time);
             self.sorted.insert(index, time);
@@ -117,11 +118,13 @@ impl Snapping {
     /// Returns the filtered time of this frame out of `waiting`, which includes `elapsed`: whole periods and a small
     /// correction if that fits, and otherwise all of it. The carry is between minus the tolerance and a period.
     pub(super) fn snap(&mut self, elapsed: i128, waiting: i128) -> i128 {
+        // A frame may be this much shorter than a number of periods, and still counts as that many.
         let early = (self.period / EARLY_PARTS).min(self.tolerance);
         let periods = ((waiting + early) / self.period).max(1);
         let whole = periods * self.period;
         let carry = waiting - whole;
         let fits = carry.abs() <= self.tolerance;
+        // A frame of one period fits, even if time of earlier frames waits.
         let is_regular = periods == 1 && (elapsed - self.period).abs() <= self.tolerance;
         if fits || is_regular {
             let correction = self.correction(carry);
@@ -132,6 +135,7 @@ impl Snapping {
             self.fits_needed = 1;
             whole
         } else {
+            // The frame fits no number of periods. Until several frames fit, a late one is not taken as one period.
             self.fits_needed = FITS;
             waiting.max(0)
         }
@@ -148,11 +152,13 @@ impl Snapping {
         } else if carry.abs() > self.period / QUIET_PARTS {
             carry / CORRECTED_PARTS
         } else {
+            // Correcting a small carry would pass the timer's jitter on.
             0
         }
     }
 
-    /// Counts a frame that fits, as this number of periods.
+    /// Counts a frame of so many periods that fits towards `fits_needed`, after which a late frame is taken as one
+    /// period again.
     fn count_fit(&mut self, periods: i128) {
         if periods == 1 {
             self.fits_needed = self.fits_needed.saturating_sub(1);

@@ -122,6 +122,7 @@ impl FrameFilter {
     /// Returns the filtered time of a frame that took `elapsed` according to the timer.
     pub fn filter(&mut self, elapsed: Duration) -> Duration {
         let elapsed = nanos(elapsed);
+        // The carry has all time that was measured and not returned, so no time is lost.
         self.carry += elapsed;
         let out = match &mut self.method {
             Method::Snapping(snapping) => snapping.snap(elapsed, self.carry),
