@@ -292,9 +292,10 @@ impl<'r> Replay<'r> {
         all.into_iter().collect()
     }
 
-    /// Records that the last step differs, in these bodies if they are known. Extends the last difference if the step
-    /// before differed, too.
+    /// Records that the last step differs from the recorded run. `bodies` is empty if the recording cannot tell which
+    /// bodies differ. Extends the last difference if the step before differed, too.
     fn record_difference(&mut self, bodies: Vec<BodyKey>) {
+        // Until it is set below, `is_different` describes the step before.
         match self.differences.last_mut().filter(|_| self.is_different) {
             Some(difference) => {
                 difference.last_tick = self.tick;

@@ -35,14 +35,15 @@ impl Screen {
 
     /// Ends all errors. Bodies are displayed without them from this frame on.
     pub(super) fn end_errors(&mut self) {
+        // The entries stay until `decay`, which reports the new poses of bodies at rest.
         let keys: Vec<_> = self.errors.keys().copied().collect();
         for key in keys {
             self.set_error(key, VisualError::default());
         }
     }
 
-    /// Applies these changes to the visual errors. Returns the errors that [`start_errors`](Self::start_errors)
-    /// measures, once the picture has its movers.
+    /// Applies these changes to the visual errors. Returns the errors that depend on the paths of bodies in this
+    /// picture: [`start_errors`](Self::start_errors) measures these once the picture has its movers.
     pub(super) fn change_errors(
         &mut self,
         changes: &mut Vec<Change>,
@@ -52,7 +53,7 @@ impl Screen {
         for change in changes.drain(..) {
             match change {
                 Change::Offset(key, [start, end], tick) => {
-                    // A later state begins where the path of this one ends.
+                    // A picture of a later step begins where the path of this one ends.
                     let is_displayed = tick == context.tick;
                     let alpha = if is_displayed { context.alpha } else { 1.0 };
                     self.add_error(key, &interpolate(&start, &end, alpha), context.smoothing);
@@ -61,17 +62,23 @@ impl Screen {
                     starts.insert(key, ErrorStart::ShowFrom(pose, origin));
                 }
                 Change::Retimed(key, before) => {
+                    // The first change has the smoothing that was displayed. A start at a pose counts more.
                     let retimed = ErrorStart::Retimed(before);
                     starts.entry(key).or_insert(retimed);
                 }
                 Change::TakenBack(key) => {
-                    let begins = matches!(starts.get(&key), Some(ErrorStart::ShowFrom(..)));
-                    if !begins && let (Some(pose), Some(origin)) = (self.pose(key), self.origin) {
+                    // A pose from which the game wants to show the body counts more.
+                    let is_requested = matches!(starts.get(&key), Some(ErrorStart::ShowFrom(..)));
+                    if !is_requested
+                        && let (Some(pose), Some(origin)) = (self.pose(key), self.origin)
+                    {
+                        // The pose of the last picture moves to the coordinates of this one.
                         let pose = pose.append_translation(-self.origin_shift);
                         starts.insert(key, ErrorStart::Stay(pose, origin));
                     }
                 }
                 Change::Turned(key, by, origin, _) => {
+                    // The body went through a portal, and its error turns with it.
                     self.jumped.push(key);
                     if let Some(
                         ErrorStart::ShowFrom(pose, pose_origin)
@@ -98,7 +105,7 @@ impl Screen {
         starts
     }
 
-    /// Adds an offset to the error of a body. It jumps if the offset is too large.
+    /// Adds an offset to the error of a body. The body jumps if the offset is too large.
     fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
         let before = self.errors.get(&key).map(|it| it.error);
         let correction = settings.correction_of(key);
@@ -124,16 +131,18 @@ impl Screen {
                     (movers.pair(*index), self.marks[*index].is_unreported)
                 }
                 Some(Displayed::Resting { pose, .. }) => (Pair::at_rest(*pose), false),
+                // The state of this picture lacks the body.
                 None => continue,
             };
             let on_path = pair.displayed(weights);
+            // The game has asked for the other two kinds, so they may have any size.
             let is_limited = matches!(start, ErrorStart::Stay(..));
             let error = match start {
                 ErrorStart::ShowFrom(pose, origin) | ErrorStart::Stay(pose, origin) => {
                     let pose = pose.append_translation(-context.origin.offset_from(&origin));
                     difference(&pose, &on_path)
                 }
-                // No frame has displayed a new body at another time.
+                // No frame has displayed a new body with the smoothing before.
                 ErrorStart::Retimed(_) if is_new => continue,
                 ErrorStart::Retimed(before) => {
                     let before = pair.displayed_as(before, weights);
@@ -168,12 +177,14 @@ impl Screen {
         }
     }
 
-    /// Sets the visual error of a displayed body. A body at rest keeps its displayed pose until the error decays.
+    /// Sets the visual error of a displayed body. A body at rest keeps its displayed pose until [`decay`](Self::decay)
+    /// or [`show_error_at_rest`](Self::show_error_at_rest) updates it.
     pub(super) fn set_error(&mut self, key: BodyKey, error: VisualError) {
         let shown = match self.pose(key) {
             Some(shown) => shown,
-            // The game that was saved has displayed the body.
+            // The saved game has displayed the body, which this screen lists only later. The pose is a placeholder.
             None if self.is_loaded() => Pose::default(),
+            // No frame has displayed the body, so it has no error.
             None => return,
         };
         if let Some(Displayed::Moving(index)) = self.bodies.get(key) {
@@ -206,7 +217,7 @@ impl Screen {
             *error = correction.decayed(error, context.elapsed);
             let has_error = error.pose != Pose::IDENTITY;
             let Some(body) = self.bodies.get(*key) else {
-                // The first frame of a loaded game lists bodies at rest after this.
+                // The first frame of a loaded game lists bodies at rest only after this call, so their errors stay.
                 return has_error && self.is_loaded();
             };
             let now = match body {

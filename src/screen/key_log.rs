@@ -15,7 +15,7 @@ pub(crate) struct KeyLog {
 }
 
 impl KeyLog {
-    /// Keeps at least as many entries as there are bodies. The number never falls.
+    /// Sets the capacity to at least the number of bodies, so that one change of each body fits. It never falls.
     pub fn grow(&mut self, bodies: usize) {
         if bodies > self.max_len {
             self.max_len = bodies;

@@ -153,7 +153,9 @@ impl Screen {
     #[cfg(feature = "serde")]
     pub(crate) fn loaded(number: u64, time: f64, alpha: f32, origin: Option<Origin>) -> Self {
         Self {
+            // Without the version of the movers, the first picture compares all bodies.
             displayed: origin.map(|_| (None, alpha)),
+            // The changes of earlier frames were not saved.
             complete_from: number.saturating_add(1),
             time,
             origin,
@@ -237,6 +239,7 @@ impl Screen {
         self.first_poses.clear();
     }
 
+    /// Returns the bodies that moved or appeared in the last frame, with their displayed poses.
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         match &self.moved {
             MovedList::AllMoving(_) => &self.moving,
@@ -248,7 +251,8 @@ impl Screen {
         &self.removed
     }
 
-    /// Returns the bodies whose pose may have changed since an earlier frame, or `None` if that frame is too long ago.
+    /// Returns the bodies whose pose may have changed since an earlier frame, perhaps some of them twice, or `None` if
+    /// that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
         if frame < self.complete_from {
             return None;
@@ -258,6 +262,7 @@ impl Screen {
             1 => return Some(Cow::Borrowed(self.moved())),
             _ => (),
         }
+        // The log has only the changes of bodies at rest. Each moving body may have changed in a skipped frame.
         let moving = self.moving.iter().map(|(key, _)| *key);
         let keys = self.changed_at_rest.since(frame)?.chain(moving);
         let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
@@ -283,8 +288,8 @@ impl Screen {
         )
     }
 
-    /// Lists moved bodies one by one from now on. If `moved` was all of `moving` so far, lists the bodies before the
-    /// index `end`.
+    /// Lists moved bodies one by one from now on, because `moved` is no longer exactly `moving`. If it was so far,
+    /// lists the moving bodies before the index `end`.
     fn list_moved(&mut self, end: usize) {
         if let MovedList::AllMoving(list) = &mut self.moved {
             list.extend_from_slice(&self.moving[..end]);
@@ -308,7 +313,7 @@ impl Screen {
         }
         self.errors.remove(&key);
         self.removed.push(key);
-        // The log also has bodies that were never displayed.
+        // The log also has bodies that were never displayed, so it needs room for more than `bodies`.
         self.removals.grow(self.bodies.len().max(MOST_UNSEEN));
         self.removals.push(self.number, key);
     }
@@ -323,6 +328,7 @@ impl Screen {
         let marks = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => {
                 let marks = self.marks[*index];
+                // From now on, `moved_since` does not find the body in `moving`.
                 self.changed_at_rest.push(self.number, key);
                 self.unlist(*index);
                 marks
@@ -330,6 +336,7 @@ impl Screen {
             Some(Displayed::Resting { moved_index, .. }) => Marks::reported_at(*moved_index),
             None => {
                 self.jumped.push(key);
+                // It is not in the list of moved bodies. `report` compares the key at this index.
                 Marks::reported_at(0)
             }
         };
@@ -354,6 +361,7 @@ impl Screen {
     /// Reports a body in `moved`, with its displayed pose. `moved_index` is where it was listed last, perhaps in
     /// this frame. Returns its index now.
     fn report(&mut self, key: BodyKey, shown: Pose, moved_index: u32) -> u32 {
+        // The added body is not one of `moving`.
         self.list_moved(self.moving.len());
         let moved = self.moved.list();
         match moved.get_mut(moved_index as usize) {

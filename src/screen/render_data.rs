@@ -75,6 +75,7 @@ impl<'a> RenderData<'a> {
         // `moving` and `marks` are in the order of the movers.
         let moving = screen.moving.iter().zip(&screen.marks);
         let moving = moving.zip(movers.all_poses()).enumerate();
+        // The blend on the GPU is exact enough only for turns that are not wide.
         let moving = moving.filter(move |(index, ((_, marks), [previous, current]))| {
             marks.has_error || movers.may_be_curved(*index) || !is_near(previous, current)
         });

@@ -36,6 +36,7 @@ impl Screen {
                 self.end_errors();
             }
             errors_to_start = self.change_errors(&mut changes.list, context);
+            // After a rollback or an assigned state, the changes do not list each removed body.
             if std::mem::take(&mut changes.scope) != Scope::Listed {
                 self.find_gone(movers, changes);
             }
@@ -75,7 +76,8 @@ impl Screen {
         self.displayed = Some((Some(movers.version()), context.alpha));
     }
 
-    /// Prepares for the next frame, which displays these movers. New bodies have their current pose until then.
+    /// Prepares for the first frame of a view, which displays these movers. Until then, those that no frame has
+    /// displayed have their current pose.
     pub(crate) fn prepare_for(&mut self, movers: &Movers) {
         for (index, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
@@ -84,8 +86,8 @@ impl Screen {
         }
     }
 
-    /// Returns the changes with which the next picture, of these movers and bodies at rest, displays each body at first
-    /// where it is displayed now.
+    /// Returns changes for the next picture, of these movers and bodies at rest. With them, it displays each body where
+    /// it is displayed now, and the difference decays as a visual error.
     pub(crate) fn show_from_displayed<'a>(
         &'a self,
         movers: &'a Movers,
@@ -96,6 +98,7 @@ impl Screen {
             .iter()
             .filter(|(key, pose)| self.pose(*key) != Some(*pose));
         let keys = moving.chain(resting.map(|(key, _)| *key));
+        // `pose` also knows bodies that no frame has displayed.
         let displayed = keys.filter(|key| self.bodies.contains_key(*key));
         displayed.filter_map(|key| Some(Change::ShowFrom(key, self.pose(key)?, self.origin?)))
     }
@@ -120,9 +123,10 @@ impl Screen {
             before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
     }
 
-    /// Compares all bodies: adds every displayed body that the state lacks to the removed ones, of which those remain
-    /// that the state lacks.
+    /// Compares all bodies: leaves in `changes.removed` exactly the bodies that the state lacks, of those that are
+    /// listed there or displayed.
     fn find_gone(&mut self, movers: &Movers, changes: &mut Changes) {
+        // `align` then compares all movers, too.
         self.order = None;
         let resting = changes.resting.iter().map(|(key, _)| *key);
         let alive = movers.keys().iter().copied().chain(resting);
@@ -143,7 +147,8 @@ impl Screen {
                 self.put_to_rest(key, pose);
             }
         }
-        // The others rest where they are displayed. `resting` may not list a teleported body yet.
+        // Bodies that `resting` does not list rest where they are displayed. The loop runs backwards, because
+        // `put_to_rest` fills the gap in `moving` with the last body.
         for index in (len..self.moving.len()).rev() {
             let (key, pose) = self.moving[index];
             self.put_to_rest(key, pose);
@@ -171,10 +176,11 @@ impl Screen {
         let shown = &mut self.moving[indices];
         let has_moved =
             |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
-        let mut unmoved = Some(0);
+        // The index in `poses` from which on moved bodies are listed one by one, or `None` if `moved` is still all.
+        let mut list_from = Some(0);
         if matches!(self.moved, MovedList::AllMoving(_)) {
             let mut bodies = shown.iter_mut().zip(marks).zip(poses);
-            unmoved = bodies.position(|(((_, shown), marks), pose)| {
+            list_from = bodies.position(|(((_, shown), marks), pose)| {
                 let has_moved = has_moved(shown, marks, pose);
                 if has_moved {
                     *shown = *pose;
@@ -183,12 +189,12 @@ impl Screen {
                 !has_moved
             });
         }
-        let Some(first_unmoved) = unmoved else {
+        let Some(list_from) = list_from else {
             return;
         };
-        self.list_moved(start + first_unmoved);
+        self.list_moved(start + list_from);
         let moved = self.moved.list();
-        for (index, pose) in (start..).zip(poses).skip(first_unmoved) {
+        for (index, pose) in (start..).zip(poses).skip(list_from) {
             let (shown, marks) = (&mut self.moving[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
                 shown.1 = *pose;

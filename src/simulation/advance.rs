@@ -55,7 +55,8 @@ impl Simulation {
         result.map(|()| frame)
     }
 
-    /// Calls the hook while no frame is open, and begins the frame, even if the hook fails.
+    /// Calls the hook while no frame is open, so that it may rewind. Begins the frame even if the hook fails, because
+    /// the caller ends one.
     pub(crate) fn begin_frame_with<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,

@@ -25,9 +25,11 @@ impl Simulation {
         let alpha = clamp_alpha(alpha);
         let pair = match self.known_past() {
             Some(past) => past.pair(&self.physics, key, tick)?,
+            // Without a usable past, the state itself still has the poses of its last step.
             None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
             None => return None,
         };
+        // A large shift of the origin may have made a pose infinite.
         Some(pair)
             .filter(Pair::is_finite)
             .map(|pair| pair.at(alpha))
@@ -81,6 +83,7 @@ impl Simulation {
             return Err(RewindError::NotKept { tick, kept });
         }
         let alpha = clamp_alpha(alpha);
+        // In the tuples, `false` says that queries need not find new bodies: that tick's queries did not either.
         let paths = state.pairs.step_paths();
         let poses = paths
             .iter()

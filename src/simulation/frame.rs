@@ -44,24 +44,26 @@ impl Simulation {
         if self.steps.clock.requests().tick.is_some() {
             self.abandon_rollback();
         }
-        let tick = self.steps.clock.tick();
+        let tick_before = self.steps.clock.tick();
         // A frame that a panic left open continues.
         let mut report = self.run.interrupted.take().unwrap_or(Frame {
             number: self.frame.number,
             ..Frame::default()
         });
+        // Steps that were resimulated between frames count in this one.
         let resimulated = std::mem::take(&mut self.run.resimulated);
         report.resimulated = report.resimulated.saturating_add(resimulated);
         report.dropped += self.steps.clock.begin_frame(frame_time);
         report.tick = self.steps.clock.tick();
         // The game has requested another tick with `set_tick`.
-        if report.tick != tick {
+        if report.tick != tick_before {
             self.renumber();
         }
         if report.steps == 0 {
             report.new_ticks = [report.tick; 2];
         }
         self.open_report = Some(report);
+        // Visual errors do not decay while time is stopped.
         if !self.steps.clock.used().stands_still {
             self.since_picture = self.since_picture.saturating_add(frame_time.duration());
         }
@@ -95,6 +97,7 @@ impl Simulation {
             self.keep_state(step);
         }
         self.physics.begin_step(step, end);
+        // If the game now assigns another state, the clock drops this step.
         self.steps.hand_out();
         self.missing_calls.run_step = 0;
         Some(step)
@@ -113,8 +116,10 @@ impl Simulation {
     /// # Panics
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+        // The settings wait for the end of the step.
         self.take_over_state();
         self.pass_edits_to_past();
+        // There is no step if `next_step` has returned none, or if the game has assigned another state since.
         let Some(record) = self.physics.run_step(hooks) else {
             return false;
         };
@@ -128,6 +133,7 @@ impl Simulation {
             span!("show_poses");
             self.show();
         } else if !self.physics.is_poisoned {
+            // After a panic of Rapier no frame is open either, but then the loop has left out no call.
             self.missing_calls.begin_frame = self.missing_calls.begin_frame.saturating_add(1);
             debug_assert!(
                 self.missing_calls.begin_frame < PATIENCE,
@@ -158,6 +164,7 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             self.finish_rollback();
         }
+        // The game may have asked to pause right after that step.
         if self.physics.end_reaction() {
             let dropped = self.steps.clock.pause_and_postpone();
             if let Some(open) = &mut self.open_report {
@@ -179,8 +186,10 @@ impl Simulation {
     fn keep_state(&mut self, step: Step) {
         span!("keep_state");
         if self.run.past.keeps_snapshots() {
+            // The snapshot would lack the resource of a scope.
             self.physics.resources.assert_no_scope();
         }
+        // The kept poses of bodies are those before the game's edits, which must be known for that.
         self.physics.detect_edits();
         let requested = self.steps.rollback.as_ref().map(|it| it.requested);
         (self.run.past).begin_step(step.tick, &self.physics, requested);
@@ -192,6 +201,7 @@ impl Simulation {
         // runs.
         self.take_past_edits();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
+            // The past lacks the poses of bodies that were at rest when the step began.
             self.physics.detect_edits();
             self.run.past.keep_edited_poses(&self.physics.pairs);
         }
@@ -202,6 +212,7 @@ impl Simulation {
     fn record_step(&mut self, record: StepRecord) {
         #[cfg(feature = "parallel")]
         {
+            // A state that replaces this one continues with its thread pool.
             self.pool = self.physics.pool();
         }
         if self.run.past.is_on() {
@@ -210,7 +221,7 @@ impl Simulation {
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);
             if rollback.remaining() == 0 {
-                // The hook after the last step may read them.
+                // The hook after the last resimulated step may read them, before the rollback ends.
                 self.run.event_changes = rollback.event_changes();
             }
             let resimulated = match &mut self.open_report {
@@ -262,15 +273,17 @@ impl Simulation {
             report.tick = clock.tick();
             report.alpha = clock.alpha();
             report.time = clock.displayed_time();
+            // In a pause, forces that the game adds in each frame would pile up.
             if report.steps == 0 && clock.stood_still() {
                 report.forgotten_forces = self.physics.forces.discard_since_frame();
             }
+            // The others wait for the next step, even if a pause begins before it.
             self.physics.forces.keep_pending();
             report.movers = self.physics.pairs.movers().len();
             self.physics.unlist_resting();
         }
         self.frame = report;
-        // This sets the rate of previews between two frames: that of the next one.
+        // Until the next frame, a preview has the rate of that frame.
         self.pass_settings();
         true
     }
@@ -285,7 +298,7 @@ impl Simulation {
         let report = self.drop_due_and_take_report();
         let has_passed_time = !self.steps.clock.stood_still();
         if report.is_some_and(|report| report.steps > 0 || has_passed_time) {
-            // Forces that were added after its last step wait for the next one, as after a frame that has ended.
+            // As after a frame that has ended, forces wait for the next step even if a pause begins before it.
             self.physics.forces.keep_pending();
         }
         self.run.interrupted = report;
@@ -309,9 +322,11 @@ impl Simulation {
 
     /// Drops the current step, which the game has received and which has not run. Its changes of the world stay.
     pub(super) fn abort_step(&mut self) {
+        // A shift of the origin in the step stays, so the past has to know it.
         self.take_past_edits();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
+            // The game has no step any more that an assigned state would drop.
             self.steps.clock.set_handed_out(false);
         }
     }
@@ -321,6 +336,7 @@ impl Simulation {
         let reports = self.open_report.iter_mut().chain(&mut self.run.interrupted);
         for report in reports {
             (report.steps, report.tick) = (0, self.physics.tick());
+            // An empty range of ticks.
             report.new_ticks = [self.physics.tick(); 2];
         }
     }
@@ -334,7 +350,8 @@ impl Simulation {
         std::mem::swap(&mut self.physics, spare);
     }
 
-    /// Takes the state back, with the result of the step, or `None` if Rapier panicked.
+    /// Takes the lent state back from the other thread, in exchange for the spare one. `record` is the result of the
+    /// step, or `None` if Rapier panicked.
     pub(crate) fn return_physics(&mut self, physics: &mut Physics, record: Option<StepRecord>) {
         std::mem::swap(&mut self.physics, physics);
         if let Some(record) = record {

@@ -44,7 +44,7 @@ impl Simulation {
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key).or_else(|| {
-            // The game may have moved it since.
+            // No frame has displayed the body. The game may have moved it since the last step, so Rapier's pose counts.
             let world = &self.physics.world;
             let position = world.position(world.handle(key)?);
             let last = || Some(self.physics.pairs.get(key)?.current);
@@ -83,7 +83,7 @@ impl Simulation {
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
         let world = &self.physics.world;
         let bodies = world.keys.iter();
-        // Rapier's queries find the colliders of new bodies from their first step on.
+        // Rapier's queries find the colliders of new bodies only from their first step on, so these are added.
         let new: BTreeSet<BodyKey> = self.physics.new_since_step().collect();
         let poses = bodies.filter_map(|(key, handle)| {
             let pose = self.screen.pose(key)?;
@@ -124,7 +124,7 @@ impl Simulation {
     /// Displays the frame on the screen. In the middle of a rollback, the last picture stays.
     pub(super) fn show(&mut self) {
         let screen = &mut self.screen;
-        // Visual errors do not decay while the picture stays.
+        // If the picture stays, this time is dropped, because visual errors do not decay meanwhile.
         let elapsed = std::mem::take(&mut self.since_picture);
         if self.steps.rollback.is_some() {
             return screen.clear_changes(self.frame.number, screen.time());
@@ -163,8 +163,8 @@ pub struct DisplayedWorld<'s> {
 }
 
 impl<'s> DisplayedWorld<'s> {
-    /// Returns the world with these bodies at these poses, and whether queries may not know their colliders. It copies
-    /// the colliders only if one of them is moved.
+    /// Returns the world with these bodies at these poses. The `bool` tells whether the body may be so new that queries
+    /// do not find its colliders yet. The colliders are copied only if one of them is moved.
     pub(super) fn new(
         world: &'s World,
         poses: impl Iterator<Item = (RigidBodyHandle, Pose, bool)>,
@@ -224,8 +224,8 @@ impl DisplayedWorld<'_> {
         bodies
     }
 
-    /// Moves the colliders of a body to where they are if the body is at `pose`. `may_be_new` lets queries find them even
-    /// if they are there.
+    /// Moves the colliders of a body to where they are if the body is at `pose`, and lets queries find them there. With
+    /// `may_be_new`, queries may not find colliders that are there already, so these are added, too.
     fn move_colliders(&mut self, body: &RigidBody, pose: Pose, may_be_new: bool) {
         for handle in body.colliders() {
             let Some(collider) = self.colliders.get(*handle) else {

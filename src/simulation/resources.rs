@@ -19,6 +19,7 @@ impl Simulation {
         &mut self,
         f: impl FnOnce(&mut Self, &mut T) -> R,
     ) -> Option<R> {
+        // `scope` borrows the resources before `f` and again after it, to put the value back.
         fn resources(simulation: &mut Simulation) -> &mut Resources {
             simulation.physics.resources_mut()
         }

@@ -101,6 +101,7 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.settle();
+        // A panic may have left a frame open.
         (self.open_report, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
@@ -108,7 +109,7 @@ impl Simulation {
         let changes = if let Some(old_present) = self.take_rollback(tick) {
             old_present.changes
         } else {
-            // Keeps the present, so that the game can go forwards to it again.
+            // Keeps the present, so that the game can go forwards to it again, unless states after it are kept already.
             if !has_panicked && self.run.past.rewindable().end <= here.saturating_add(1) {
                 self.run.past.push_end(&self.physics);
             }

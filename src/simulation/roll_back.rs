@@ -221,7 +221,9 @@ impl Simulation {
         }
         self.settle();
         self.abort_step();
+        // The state may come from the middle of another simulation's loop.
         state.leave_loop();
+        // Its edits came with it, so they count as part of its last step.
         state.detect_edits();
         state.pairs.forget_paths_before_edits();
         let smoothing = match &self.steps.rollback {
@@ -242,8 +244,10 @@ impl Simulation {
             rollback.requested = tick;
             return Ok(());
         }
+        // A state that is ahead ends a rollback. Without one, no steps were resimulated that could have inserted other
+        // bodies, which `NEVER` says.
         let old_present = match self.take_rollback(tick) {
-            Some(before) => before,
+            Some(old_present) => old_present,
             None => OldPresent::new(old, NEVER),
         };
         self.follow_tick();

@@ -76,6 +76,7 @@ impl Default for Kept {
             ticks: 0,
             interval: 1,
             bytes: usize::MAX,
+            // The two that a state has of each body anyway.
             poses: 2,
         }
     }
@@ -103,7 +104,7 @@ impl Snapshot {
 }
 
 impl Clone for Past {
-    /// Returns an empty past with the same limits.
+    /// Returns an empty past with the same limits, so that a copied simulation does not copy every snapshot.
     fn clone(&self) -> Self {
         Self {
             limits: self.limits,
@@ -118,6 +119,7 @@ impl Past {
     pub fn set_limits(&mut self, limits: Kept, here: u64) {
         self.limits = limits;
         if !self.keeps_poses() {
+            // The call below keeps poses of the present tick and, after a rewind, of later ones.
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
             motions.for_each(|motion| *motion = StepPoses::default());
         }
@@ -136,18 +138,20 @@ impl Past {
         self.keeps_snapshots() || self.keeps_poses()
     }
 
-    /// Returns whether a snapshot is due at this tick. `requested` is the tick to which the game wants to go back, in a
-    /// rollback. There one is also due at the requested or the confirmed tick, where the next rollback may begin.
+    /// Returns whether a snapshot is due at this tick. In a rollback, `requested` is the tick to which the game wants
+    /// to go back. A snapshot is also due at that tick or, if it is later, at the confirmed tick, because the next
+    /// rollback may begin there.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
         let is_due = match requested {
+            // No later rollback goes back to before the confirmed tick.
             Some(requested) if requested < self.confirmed_tick => tick == self.confirmed_tick,
             _ => {
                 let has_none = self.first_snapshot(0).is_none();
                 has_none || tick.is_multiple_of(interval) || requested == Some(tick)
             }
         };
-        // A step that begins again replaces its entry, and so its snapshot.
+        // A step that begins again replaces its entry, so the new entry needs a snapshot if the old one had one.
         self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
     }
 
@@ -159,6 +163,7 @@ impl Past {
             let next = next.unwrap_or(self.entries.len());
             // How many entries before `end` would remain without the oldest snapshot.
             let len_without = self.index_of(end).saturating_sub(next);
+            // Without a limit, the size is not estimated, which takes time.
             let is_too_large =
                 || self.limits.bytes < usize::MAX && self.bytes() > self.limits.bytes;
             if (len_without as u64) < self.limits.ticks && !is_too_large() {
@@ -241,6 +246,7 @@ impl Past {
     /// Begins the step of this tick, from this state, perhaps not for the first time. `requested` is the tick to which
     /// the game wants to go back, if the step is resimulated.
     pub fn begin_step(&mut self, tick: u64, state: &Physics, requested: Option<u64>) {
+        // This step has not shifted the origin.
         self.shifted_from = None;
         let snapshot = self.has_snapshot_due(tick, requested).then(|| {
             let mut state = state.clone();
@@ -249,6 +255,7 @@ impl Past {
             state
         });
         self.push(state, snapshot);
+        // A rollback keeps older states until it ends, because the game may go back further before then.
         if requested.is_none() && self.confirmed_tick > 0 {
             self.drop_confirmed(tick);
         }
@@ -304,6 +311,7 @@ impl Past {
     /// Records that another state replaces the state of this tick, whose poses were `pairs`. No earlier state leads to
     /// the new one, so no rollback goes back further.
     pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
+        // The steps of the old state from here on are discarded.
         self.split_off(tick);
         self.drop_snapshots_before(tick);
         self.confirm(tick);

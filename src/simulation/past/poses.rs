@@ -24,6 +24,7 @@ impl Past {
             here.saturating_add(1)
                 .saturating_sub(self.ticks_with_poses()),
         );
+        // Entries before one without poses have lost theirs in earlier calls.
         let entries = self.entries.range_mut(..old).rev();
         for entry in entries.take_while(|entry| entry.motion.paths.is_some()) {
             entry.motion = StepPoses::default();
@@ -47,9 +48,11 @@ impl Past {
 
     /// Applies edits of the game to the poses before `tick`, the first tick that they affect.
     pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
+        // The origin was shifted outside of a step, which no resimulated step would repeat.
         if edits.is_cut {
             self.clear();
         }
+        // The origin was shifted in a step. Earlier ticks keep their coordinates.
         if let Some(replaced) = edits.replaced {
             self.shifted_from = Some(tick);
             self.keep_replaced(replaced, tick);
@@ -63,15 +66,18 @@ impl Past {
         }
     }
 
-    /// Keeps the poses of this tick to which earlier ticks lead. If they are replaced again, the first ones stay.
+    /// Keeps the poses that this tick had before they were replaced, because the paths of earlier ticks lead to these.
+    /// If they are replaced again, the first ones stay.
     fn keep_replaced(&mut self, pairs: Box<Pairs>, tick: u64) {
         self.keep_edited_poses(&pairs);
+        // The tick before is the last one that leads to them.
         if let Some(before) = self.motion_before(tick) {
             before.replaced.get_or_insert(pairs);
         }
     }
 
-    /// Keeps the poses of bodies at rest that were edited since the step began. Called right before the step runs.
+    /// Keeps the poses before the edit of bodies that were edited since the step began. Those that moved have a path
+    /// already, so this adds those that were at rest. Called right before the step runs.
     pub fn keep_edited_poses(&mut self, pairs: &Pairs) {
         if let Some(paths) = self
             .motion_mut(pairs.tick())
@@ -81,9 +87,10 @@ impl Past {
         }
     }
 
-    /// Aborts the step of this tick, so that the game's changes in it belong to the time before it. No step would
-    /// repeat a shift of the origin, so it clears the past.
+    /// Aborts the step of this tick. The game's changes in it stay, and belong to the time before the step. So no step
+    /// would repeat a shift of the origin, which clears the past.
     pub fn abort_step(&mut self, tick: u64) {
+        // The aborted step has shifted the origin.
         if self.shifted_from == tick.checked_add(1) {
             return self.clear();
         }
@@ -92,7 +99,8 @@ impl Past {
             && let Some(before) = self.motion_before(tick)
         {
             if let Some(paths_before) = before.continued_paths() {
-                // The game may have changed the previous poses of bodies that rested until then.
+                // Bodies without a path in the step before were at rest where their aborted path begins. The game may
+                // have changed that pose in the state itself.
                 let at_rest = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
                 paths_before.add_missing(paths.iter().flat_map(StepPaths::iter).map(at_rest));
             }
@@ -125,6 +133,7 @@ impl Past {
         let mut end = present.saturating_add(1);
         pairs = edits.replaced.as_deref().unwrap_or(pairs);
         for entry in entries(tick, end) {
+            // After a rewind, entries may lie ahead of the present.
             if let Some(replaced) = &entry.motion.replaced
                 && replaced.tick() <= present
             {
@@ -133,6 +142,7 @@ impl Past {
             }
         }
         let last = pairs.of_step(key)?;
+        // After a shift of the origin in this step, these are the poses before the shift.
         if tick == present {
             return Some(last);
         }
@@ -140,7 +150,7 @@ impl Past {
         if let Some((pose, _)) = pairs.resting_since(key).filter(|(_, since)| *since <= tick) {
             return Some(Pair::at_rest(pose));
         }
-        // A body that keeps moving mostly keeps its index.
+        // A body that keeps moving mostly keeps its index, which saves a search.
         let likely = pairs.moving_index(key);
         paths.get(key, likely).or_else(|| {
             // The body was at rest until it moved again.
