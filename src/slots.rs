@@ -19,7 +19,7 @@ pub(crate) struct Slots<V> {
 }
 
 impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
-    /// Reads the slots of a map. `any` is a placeholder value.
+    /// Reads the slots of a map. `any` is a value to insert into a copy of it.
     pub fn of<K: Key>(map: &SlotMap<K, V>, any: &V) -> Self {
         let mut versions = Vec::new();
         let mut set_version = |index: u32, version: u32| {
@@ -43,6 +43,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
             if version == 1 {
                 break;
             }
+            // The insertion has increased the version of the slot.
             set_version(index, version - 1);
             vacant.push(index);
         }
@@ -53,14 +54,14 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         }
     }
 
-    /// Rebuilds the map, or returns `None` if the data are contradictory. `any` is a placeholder value.
+    /// Rebuilds the map, or returns `None` if the data are contradictory. `any` is a value that fills slots at first.
     pub fn into_map<K: Key>(self, any: &V) -> Option<SlotMap<K, V>> {
         if !self.is_consistent() {
             return None;
         }
-        // Builds a map with all slots as they were two changes ago. Then repeats these changes in the order that puts
-        // each slot back where it was, in the list of vacant slots and in the map.
-        // The version that a slot had when it was occupied before: one change ago if it is vacant, else two.
+        // Slotmap has no function that sets versions or the order of vacant slots. So this fills all slots, with
+        // earlier versions. Removals and insertions, each of which adds 1 to a version, then lead to the map that was
+        // read. Every slot is removed, and those that were occupied are filled again, so they begin two versions ago.
         let before = |version: u32| match version % 2 {
             0 => version - 1,
             _ => version.wrapping_sub(2),
@@ -71,6 +72,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         // Slotmap reads a list of slots, each an optional value and a version, and index 0 is unused. In this format, a
         // pair has the same bytes as slotmap's type.
         let bytes = postcard::to_stdvec(&slots).ok()?;
+        // A saved map may be large, so each copy of its slots is dropped at once.
         drop(slots);
         let mut map: SlotMap<K, V> = postcard::from_bytes(&bytes).ok()?;
         drop(bytes);
@@ -136,6 +138,7 @@ pub mod map_as_list {
     {
         let pairs = Vec::<(K, V)>::deserialize(deserializer)?;
         let length = pairs.len();
+        // Of pairs with equal keys, the map keeps only the last.
         let map: BTreeMap<K, V> = pairs.into_iter().collect();
         if map.len() < length {
             return Err(D::Error::custom("a key occurs twice"));

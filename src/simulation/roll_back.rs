@@ -271,8 +271,9 @@ impl Simulation {
     /// Goes back to `snapshot_tick`, of which the past has a snapshot: the steps from there on are due again.
     /// `requested` is the tick to which the game wants to go back, which may be later.
     fn make_due_again(&mut self, snapshot_tick: u64, requested: u64) {
+        // A value in `resource_scope` could not return to the state that is replaced here.
         self.physics.resources.assert_no_scope();
-        // `take_steps` empties the past.
+        // The oldest tick is read first, because `take_steps` may empty the past.
         let oldest = self.run.past.rewindable().start;
         let present = self.steps.clock.tick();
         let taken = self.run.past.take_steps(snapshot_tick, present);
@@ -280,16 +281,17 @@ impl Simulation {
         let smoothing = Arc::clone(&snapshot.smoothing);
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
-        // A rollback in a rollback keeps the first old present.
+        // A rollback in a rollback keeps the first old present, from which the displayed poses then continue.
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
+        // A correction finds with these which settings the resimulated steps have changed.
         rollback.smoothing = smoothing;
         rollback.go_back(snapshot_tick, later);
-        // The game has not received the first of these steps. If only the current step is begun again, no recorded step
-        // is due.
+        // The game has not received the first of these steps.
         self.steps.clock.set_handed_out(false);
-        // The rate of the next step may be another one now.
+        // A resimulated step has the rate of its first run.
         self.pass_settings();
+        // If only the current step begins again, no recorded step is due, and the rollback ends at once.
         self.finish_rollback();
     }
 
@@ -299,7 +301,7 @@ impl Simulation {
         let Some(rollback) = rollback.filter(|it| it.remaining() == 0) else {
             return;
         };
-        // If only the current step begins again, no step is recorded.
+        // A rollback that only begins the current step again has no recorded steps.
         let first = rollback.first_tick();
         let first = first.unwrap_or_else(|| self.steps.clock.tick());
         if let Some(old_present) = self.leave_rollback() {
@@ -319,13 +321,13 @@ impl Simulation {
     fn leave_rollback(&mut self) -> Option<OldPresent> {
         let old_present = self.take_rollback(NEVER)?;
         self.abort_step();
-        // A resimulated step does not pause.
+        // The clock does not stop here, because a resimulated step does not pause.
         self.physics.end_reaction();
-        // Forces that the game added after the last of these steps wait for the next one.
+        // Forces that the game added after the last of these steps wait for the next one, even in a pause.
         self.physics.forces.keep_pending();
-        // A correction may have brought another time.
+        // The clock takes over the tick and the time of this state. A correction may have brought another time.
         self.follow_tick();
-        // The rate of the next step may be another one now.
+        // The next step comes from the clock again, which may have another rate.
         self.pass_settings();
         Some(old_present)
     }
@@ -334,7 +336,7 @@ impl Simulation {
     /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        // The last step of a finished rollback has compared the events, if one ran.
+        // `record_step` has compared the events after the last step of a finished rollback, unless there was no step.
         if rollback.remaining() > 0 || rollback.first_tick().is_none() {
             rollback.forget_reruns_from(end);
             self.run.event_changes = rollback.event_changes();
@@ -360,11 +362,13 @@ impl Simulation {
         };
         let shift = self.physics.origin.offset_from(&old_present.origin);
         let world = &self.physics.world;
+        // The new run lacks these bodies. Their keys may belong to other bodies now.
         let lost = old_present.lost_insertions(world, first);
         let mut without_error: BTreeSet<_> = lost.keys().copied().collect();
-        let own_changes = &self.physics.running.changes.list;
-        let teleported = own_changes.iter().filter_map(Change::teleport);
-        let teleported: BTreeSet<_> = teleported.map(|(key, _)| key).collect();
+        let new_changes = &self.physics.running.changes.list;
+        let teleported = new_changes.iter().filter_map(Change::teleport);
+        let teleported_again: BTreeSet<_> = teleported.map(|(key, _)| key).collect();
+        // The rollback has taken back the removal of a body that the old present lacks.
         let mut taken_back: BTreeSet<_> = (self.physics.world.keys.iter())
             .map(|(key, _)| key)
             .filter(|key| old_present.pairs.get(*key).is_none())
@@ -378,8 +382,11 @@ impl Simulation {
                 false
             }
             Change::Cut(key, tick) | Change::Turned(key, _, _, tick)
-                if tick > first && !teleported.contains(&key) && !without_error.contains(&key) =>
+                if tick > first
+                    && !teleported_again.contains(&key)
+                    && !without_error.contains(&key) =>
             {
+                // Only the first run of a resimulated step has teleported the body.
                 taken_back.insert(key);
                 false
             }
@@ -397,7 +404,7 @@ impl Simulation {
             alphas,
             shift,
         );
-        // No picture has displayed a state from which the next one jumps.
+        // If the next picture would have jumped to the old present, no picture has displayed a state to continue from.
         let jumps = old_present.changes.scope == Scope::Unrelated;
         let has_error = |key: &BodyKey| !jumps && !without_error.contains(key);
         let differences =

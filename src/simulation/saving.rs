@@ -32,7 +32,8 @@ impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
         if self.steps.rollback.is_some() || !self.knows_physics() {
-            // Write the state with which the next call of the loop would continue.
+            // The next call of the loop would end a finished rollback, or take over an assigned state. The bytes hold
+            // the state with which it would continue.
             let mut copy = self.clone();
             copy.settle();
             return copy.serialize(serializer);
@@ -73,9 +74,12 @@ impl<'de> Deserialize<'de> for Simulation {
             screen: Screen::loaded(written.frame.number, time, alpha, written.origin),
             ..Self::default()
         };
+        // The loop then knows the state, and does not take it for one that the game has assigned.
         simulation.replace_physics(written.physics.into_owned());
+        // If no picture was displayed, the first one reports shifts of the origin since this state.
         simulation.screen.begin_at(simulation.physics.origin);
         simulation.run.resimulated = written.resimulated;
+        // Invalid bytes may hold a clock whose tick or time is not that of the state.
         simulation.follow_tick();
         Ok(simulation)
     }

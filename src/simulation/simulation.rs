@@ -93,10 +93,12 @@ pub struct Simulation {
 
 impl Clone for Simulation {
     fn clone(&self) -> Self {
+        // A plain clone of the physics would not be in the current step, and would lack the undisplayed changes.
         let mut physics = self.physics.clone_in_step();
+        // A copied world has no thread pool.
         #[cfg(feature = "parallel")]
         physics.set_pool_if_none(self.physics.pool());
-        // The copy is another run, which knows its state if this one does.
+        // The copy is another run. It knows its state if this one does, and takes over a state that it does not know.
         let run = self.run.copy();
         physics.running.known_by = self.knows_physics().then(|| run.number());
         Self {
@@ -137,6 +139,7 @@ impl Simulation {
             correction: Correction::default(),
             screen: Screen::default(),
         };
+        // The loop then knows the state, and does not take it for one that the game has assigned.
         simulation.take_over();
         simulation
     }
@@ -171,14 +174,17 @@ impl Simulation {
     /// than the changes of this state.
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
         screen.return_from_view();
+        // In a rollback, the next picture continues from the old present.
         let changes = match &mut self.steps.rollback {
             Some(rollback) => &mut rollback.old_present.changes,
             None => &mut self.physics.running.changes,
         };
         waiting.append(std::mem::take(changes));
         *changes = waiting;
+        // The view has counted frames, too, and their numbers never go back.
         self.frame.number = self.frame.number.max(screen.number());
         self.screen = screen;
+        // The last picture is that of the view, which has just been displayed.
         self.since_picture = Duration::ZERO;
     }
 }

@@ -28,6 +28,7 @@ impl Steps {
     /// Returns the next step of this state, and its end: a step of the rollback, or one of the clock if a frame is
     /// open.
     pub fn next(&self, physics: &Physics, is_open: bool) -> Option<(Step, ExactTime)> {
+        // After a panic of Rapier, no step can run.
         if physics.is_poisoned {
             return None;
         }
@@ -46,6 +47,7 @@ impl Steps {
             None if is_open => self.clock.due_rate(),
             None => None,
         };
+        // If no step is due, the next one is planned with the settings.
         next.unwrap_or(self.clock.settings().rate())
     }
 
@@ -117,6 +119,7 @@ impl OldPresent {
 }
 
 impl Rollback {
+    /// Creates a rollback without steps. [`go_back`](Self::go_back) adds them, and its caller sets `smoothing`.
     pub fn new(old_present: OldPresent, requested: u64) -> Self {
         Self {
             records: VecDeque::new(),
@@ -137,8 +140,8 @@ impl Rollback {
         self.records.len() - self.rerun_count
     }
 
-    /// Returns the next step and its end. The step begins at the time of the state, which a correction may have
-    /// changed.
+    /// Returns the next step and its end. The step is as long as in its first run, and begins at the time of the state,
+    /// which a correction may have changed.
     fn next_rerun(&self, physics: &Physics) -> Option<(Step, ExactTime)> {
         let StepRecord { step, end, .. } = self.records.get(self.rerun_count)?;
         let end = physics.exact_time().after_step_of(*end);
@@ -151,15 +154,16 @@ impl Rollback {
         Some((step, end))
     }
 
-    /// Returns the smoothing settings of single bodies that this machine has made, in `physics` or in the old present.
-    /// A setting that the rollback has taken back is again as in the old present. A setting that a resimulated step has
-    /// made stays, and so does that of a body that the old present lacked.
+    /// Returns the smoothing settings of single bodies that this machine has made. A correction keeps them, because the
+    /// state of another machine lacks them. They are those of `physics`, except that a setting that the rollback has
+    /// taken back is as in the old present. A setting that a resimulated step has made stays, and so does that of a
+    /// body that the old present lacked.
     pub fn own_smoothing(&self, physics: &Physics) -> Arc<SmoothingSettings> {
         let (old, now) = (&self.old_present, &physics.smoothing);
         let keys: BTreeSet<_> = now.keys().chain(old.smoothing.keys()).collect();
         let mut own = Arc::clone(now);
         for key in keys {
-            // No resimulated step has changed it since the rollback went back.
+            // The setting is still that of the state to which the rollback went back.
             let is_taken_back = now.body(key) == self.smoothing.body(key);
             if is_taken_back && old.has(key, &physics.world) {
                 *Arc::make_mut(&mut own).body_mut(key) = old.smoothing.body(key);

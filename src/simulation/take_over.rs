@@ -28,10 +28,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns a new run with the limits of this one's past, and without its states. Frames report what ran before it.
+    /// Returns a new run with the limits of this one's past, and without its states.
     fn another(&self) -> Self {
         Self {
+            // A clone of the past has no states.
             past: self.past.clone(),
+            // The next frame reports the steps that ran before it, also those of the earlier run.
             resimulated: self.resimulated,
             interrupted: self.interrupted,
             ..Self::default()
@@ -41,6 +43,7 @@ impl Run {
     /// Returns the run of a copy, which has no past.
     pub fn copy(&self) -> Self {
         Self {
+            // The events that the copied state has not displayed yet have step ids of this numbering.
             numbering: self.numbering,
             event_changes: self.event_changes.clone(),
             ..self.another()
@@ -76,18 +79,19 @@ impl Simulation {
         self.pass_settings();
     }
 
-    /// Takes over without the settings, which wait in the middle of a step.
+    /// Takes over the state and earlier poses. In the middle of a step, changed settings wait for its end.
     pub(super) fn take_over_state(&mut self) {
         if !self.knows_physics() {
             self.begin_run();
         }
-        // Until a step has run, its shift of the origin does not change the poses before it.
+        // An edit in the current step waits until the step runs or is aborted, because a shift of the origin counts
+        // from the end of its step on.
         if self.physics.current_step().is_none() {
             self.take_past_edits();
         }
     }
 
-    /// Passes the game's edits of earlier poses to the past.
+    /// Passes the game's edits of earlier poses, which come from shifts of the origin, to the past.
     pub(super) fn take_past_edits(&mut self) {
         if !self.physics.running.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.running.past_edits);
@@ -99,13 +103,14 @@ impl Simulation {
     /// Takes over a state that the game has assigned. The next picture jumps to it, and a step that the game has
     /// received is dropped.
     fn begin_run(&mut self) {
+        // A hook may have requested a pause on the state that it has assigned. `leave_loop` forgets the request.
         let pauses = self.physics.running.pauses;
         self.run = self.run.another();
         self.steps.rollback = None;
         self.physics.leave_loop();
         self.adopt();
         self.screen.begin_at(self.physics.origin);
-        // This comes first: the picture jumps, even if the state has been displayed with another smoothing.
+        // The settings come before the jump, which then also ends the visual errors of a changed smoothing.
         self.pass_settings();
         self.jump_from(Changes::default(), 0);
         // Pending forces of the new state wait for its next step, even during a pause.
@@ -119,16 +124,17 @@ impl Simulation {
             }
         }
         self.restart_report();
-        // The rate of the next step may be another one now.
+        // Dropping a step or pausing may have changed the rate of the next step.
         self.pass_settings();
     }
 
-    /// Makes the state the one that the loop knows. A recorder detects another one, and the next picture compares all
-    /// bodies.
+    /// Makes the state the one that the loop knows. The next picture compares all bodies, because any may have changed.
     pub(super) fn adopt(&mut self) {
+        // Each default id is unique. A recorder detects another state by its id.
         self.run.state_id = Id::default();
         self.physics.running.known_by = Some(self.run.number());
         self.physics.running.changes.widen(Scope::All);
+        // A copied or loaded state has no thread pool.
         #[cfg(feature = "parallel")]
         self.physics.set_pool_if_none(self.pool.clone());
     }
@@ -137,9 +143,9 @@ impl Simulation {
     pub(super) fn replace_physics(&mut self, physics: Physics) -> Physics {
         let mut old = std::mem::replace(&mut self.physics, physics);
         if self.steps.rollback.is_some() {
-            // The game goes back again within a rollback, which has the changes of the old present. Of the later ones
-            // only the teleports before this state and the game's requests remain. A teleport that is undone neither
-            // cancels nor moves a request.
+            // The state is replaced again within a rollback. The changes up to the old present are in the rollback, and
+            // `old` has those of the resimulated steps. Of these, only the teleports up to the new state and the game's
+            // `show_from` requests remain. Undone teleports are removed first, so that they cancel or move no request.
             let mut changes = std::mem::take(&mut old.running.changes).list;
             let tick = self.physics.tick();
             changes.retain(|it| it.teleport().is_none_or(|(_, at)| at <= tick));
@@ -156,6 +162,7 @@ impl Simulation {
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.steps.clock.tick());
         self.run.past.clear();
+        // An earlier step may have the same tick. The numbering tells their events apart.
         self.run.numbering += 1;
         self.adopt();
     }

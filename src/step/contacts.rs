@@ -26,7 +26,8 @@ pub(crate) struct ContactParts {
 }
 
 impl World {
-    /// Returns the parts of a collider on which its contacts depend, or `None` if it was removed.
+    /// Returns the parts of a collider on which its contacts depend and whose changes Rapier does not see, or `None` if
+    /// it was removed.
     pub fn contact_parts(&self, handle: ColliderHandle) -> Option<ContactParts> {
         let collider = self.rapier.colliders.get(handle)?;
         Some(ContactParts {
@@ -34,6 +35,7 @@ impl World {
             skin: collider.contact_skin(),
             collision_types: collider.active_collision_types(),
             hooks: collider.active_hooks(),
+            // The position of any other collider follows from its body.
             position: collider.parent().is_none().then(|| *collider.position()),
         })
     }
@@ -53,8 +55,8 @@ impl World {
     }
 }
 
-/// Sets other collision groups and then the same again, which marks them as changed. Rapier then recycles none of the
-/// collider's contacts.
+/// Marks the collision groups of a collider as changed, after which Rapier recycles none of its contacts. Setting equal
+/// groups would mark nothing, so it sets others first.
 fn renew(colliders: &mut ColliderSet, handle: ColliderHandle) {
     if let Some(collider) = colliders.get_mut(handle) {
         let groups = collider.collision_groups();

@@ -22,6 +22,7 @@ impl World {
     /// Returns the same as [`position`](Self::position), for a body that the caller has looked up.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
+        // Rapier moves the frame of a soft body only in the step after a translation of the world.
         if let Some(by) = self.translated_by
             && body.body_type() == RigidBodyType::SoftFrame
         {
@@ -32,9 +33,9 @@ impl World {
         position.unwrap_or(*body.position())
     }
 
-    /// Returns the pose that follows from the root for a link, or `None` if the link is the root, if the game has not
-    /// moved the root since the last step, or if Rapier has not placed the links yet. It places them again in the next
-    /// step.
+    /// Returns the pose of a link that follows from its root, where Rapier places it in the next step. Returns `None`
+    /// if the pose of its body holds: the link is the root, the game has not moved the root since the last step, or
+    /// Rapier has not placed the links yet.
     #[inline(never)]
     fn link_position(&self, link: &MultibodyLinkId) -> Option<Pose> {
         let PhysicsWorld {
@@ -47,16 +48,20 @@ impl World {
         let root = bodies.get(root_handle)?.position();
         let placed =
             [multibody.root(), multibody.link(link.id)?].map(MultibodyLink::local_to_world);
+        // A root that the last step has stopped is not where its joint placed it, and yet the game has not moved it.
         let is_as_stepped = root == placed[0] || self.stopped_roots.contains(&(root_handle, *root));
+        // Both poses are the identity until Rapier places the links.
         if link.id == 0 || is_as_stepped || placed == [&Pose::IDENTITY; 2] {
             return None;
         }
         let [root_by_joints, link_by_joints] =
             [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
+        // The joints give the pose of the link relative to the root.
         Some(root * root_by_joints.inverse() * link_by_joints)
     }
 
-    /// Notes the roots that continuous collision detection has stopped in the last step, but not their links.
+    /// Notes the roots that continuous collision detection has stopped in the last step. It does not stop their links,
+    /// so such a root is not where its joint placed it, although the game has not moved it.
     pub(super) fn note_stopped_roots(&mut self) {
         let PhysicsWorld {
             bodies,
@@ -139,6 +144,7 @@ impl World {
 
     /// Returns whether the body's pose follows from that of others, so that Rapier would undo a change of it.
     pub fn is_dependent(&self, handle: RigidBodyHandle) -> bool {
+        // Link 0 is the root, which the other links follow. The frame of a soft body follows its particles.
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
         let body = self.rapier.bodies.get(handle);
         link.is_some_and(|link| link.id != 0)
@@ -155,6 +161,7 @@ impl World {
             ..
         } = &mut self.rapier;
         if let Some(multibody) = multibody_with_root(multibody_joints, root) {
+            // The flags read the pose of the root from its body, and update the mass properties of the links.
             multibody.forward_kinematics(bodies, true);
             multibody.update_rigid_bodies(bodies, true);
         }
@@ -185,6 +192,7 @@ impl World {
         }
         for handle in all() {
             let body = &mut bodies[*handle];
+            // The next position is read first, because `set_position` also sets it.
             let next = by * body.next_position();
             body.set_position(by * body.position(), true);
             body.set_next_kinematic_position(next);
@@ -209,12 +217,11 @@ fn multibody_with_root(
     joints.get_multibody_mut(link.multibody)
 }
 
-/// Turns the velocity of a multibody's root, which is the first of its coordinates, in world axes, while Rapier lets
-/// the root move freely. The other coordinates do not depend on the root's pose.
-///
-/// The type of the root's body does not tell whether it moves freely, because until the next step, Rapier leaves the
-/// root of a part that was cut off, or of one whose type was changed, as it was.
+/// Turns the velocity of a multibody's root, if the root moves freely. The first coordinates of the multibody are then
+/// this velocity, in world axes. The other coordinates do not depend on the root's pose.
 fn turn_root(multibody: &mut Multibody, by: Rotation) {
+    // A root that moves freely has all degrees of freedom. The type of its body does not tell: if that was changed, or
+    // if the multibody was cut off from another one, Rapier updates the root's joint only in the next step.
     if multibody.root().joint().ndofs() != SPATIAL_DIM {
         return;
     }

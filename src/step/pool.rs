@@ -43,7 +43,8 @@ impl Drop for Taken {
 }
 
 /// Calls `step` on the threads of the world's pool, or on one thread if that pool is busy or this thread belongs to a
-/// pool.
+/// pool. Rapier's step waits until each thread of its pool has taken a part, and a thread that waits or runs another
+/// step takes none.
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
     if rayon::current_thread_index().is_none() {
@@ -78,7 +79,8 @@ fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
         let (caller, ends) = (thread::current(), Arc::clone(&has_ended));
         scope.spawn(|_| {
             result = Some(run());
-            // The thread runs this job after the current one, when the scope has nothing left to wait for.
+            // The thread runs this job after the current one. The scope has then nothing left to wait for, so its end
+            // does not make the caller wait as rayon's threads do.
             rayon::spawn(move || {
                 ends.store(true, Ordering::Release);
                 caller.unpark();

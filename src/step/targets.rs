@@ -59,7 +59,8 @@ impl Targets {
         self.entry(key, pose, time);
     }
 
-    /// Sets a target after those of the step have been applied. One that is reached in the step is not kept.
+    /// Sets a target in the middle of a step, and applies it at once, because `apply` has run for this step. A target
+    /// that is reached in the step needs no entry in the map.
     pub fn set_in_step(
         &mut self,
         key: BodyKey,
@@ -73,12 +74,13 @@ impl Targets {
             self.arriving.push((key, Some((pose, time))));
             body.set_next_kinematic_position(pose);
         } else {
+            // This target replaces one that the body would have reached in the step.
             self.forget_arriving(key);
             self.entry(key, pose, time).apply_to(body, step);
         }
     }
 
-    /// Sets a target in the map and returns it. The same target keeps the start of its motion.
+    /// Sets a target in the map and returns it. If the game sets the same target again, its motion keeps its start.
     fn entry(&mut self, key: BodyKey, pose: Pose, time: Duration) -> &mut Target {
         let new = Target {
             pose,
@@ -100,16 +102,18 @@ impl Targets {
             return;
         };
         let (position, next) = (*body.position(), *body.next_position());
+        // The last entry of a body counts.
         let mut arriving = self.arriving.iter().rev();
         let target = if let Some(target) = self.map.get_mut(&key) {
             Some(target.next_pose(position, step))
         } else {
             let last = arriving.find(|(it, _)| *it == key);
-            last.and_then(|(_, target)| Some(target.as_ref()?.0))
+            last.and_then(|(_, target)| target.map(|(pose, _time)| pose))
         };
         let Some(target) = target else {
             return;
         };
+        // Setting the position makes both poses equal. A part in which they differ was set after that.
         let [is_translation_set, is_rotation_set] = [
             next.translation != position.translation,
             next.rotation != position.rotation,
@@ -118,7 +122,8 @@ impl Targets {
             if is_translation_set { next } else { target }.translation,
             if is_rotation_set { next } else { target }.rotation,
         );
-        // Mutable access makes Rapier prepare the joints of the body again, whose order may then be another one.
+        // Mutable access makes Rapier prepare the joints of the body again, which may change their order. So it is only
+        // used if the target differs.
         if target != next
             && let Some(body) = world.get_mut(key)
         {
@@ -224,21 +229,23 @@ impl Target {
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let elapsed = time.saturating_sub(start.time).as_secs_f64();
+        // If the target's time is not after the start, this is not finite. The result then equals no pose of a body.
         let fraction = elapsed / whole;
         let translation = lerp_in_f64(start.pose.translation, self.pose.translation, fraction);
         Pose::from_parts(translation, self.rotation_at(fraction, start))
     }
 
-    /// Returns the rotation at a fraction of the motion. It is normalised, because the rounding of targets that are
-    /// replaced again and again would add up.
+    /// Returns the rotation at a fraction of the motion.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "finer than any rotation in f32"
     )]
     fn rotation_at(&self, fraction: f64, start: TargetStart) -> Rotation {
+        // A rotation that stays is not rounded.
         if start.pose.rotation == self.pose.rotation {
             return self.pose.rotation;
         }
+        // The rotation is normalised, because the rounding of targets that are replaced again and again would add up.
         interpolate(&start.pose, &self.pose, fraction as f32)
             .rotation
             .normalize()
@@ -248,6 +255,7 @@ impl Target {
 /// Stops a body that was disabled in the step. Rapier has not moved it, and would do so in the first step after it is
 /// enabled.
 fn stop_if_disabled(world: &mut World, key: BodyKey) {
+    // Mutable access marks a body as changed, so other bodies are only read.
     if world.get(key).is_some_and(|body| !body.is_enabled())
         && let Some(body) = world.get_mut(key)
     {

@@ -52,7 +52,7 @@ impl Clone for World {
 
 impl World {
     pub fn new(rapier: PhysicsWorld) -> Self {
-        // An existing world may have changes that no step has seen.
+        // An existing world may have changes that no step has seen, which Rapier does not write when it is saved.
         let has_unwritten_changes = !rapier.bodies.is_empty();
         Self {
             rapier,
@@ -76,6 +76,7 @@ impl World {
     ) {
         span!("rapier", tick = step.tick);
         self.rapier.integration_parameters.dt = step.dt;
+        // A copy and a loaded world have no cached joint data. So this world, too, drops data that may be out of date.
         if std::mem::take(&mut self.has_unwritten_changes) || self.may_joints_be_stale {
             self.prepare_joints_again();
         }
@@ -107,12 +108,12 @@ impl World {
         (self.rapier.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
 
-    /// Returns whether the joint data cached by Rapier's pipeline may be out of date.
+    /// Returns whether the joint data cached by Rapier's pipeline may be out of date. The joints would then continue
+    /// differently than in a copy, which has no such data.
     ///
     /// While the pipeline knows of no change, it keeps its selection of joints to solve, and the world positions of
-    /// joint ends that do not move. It does not learn that a contact wakes a body that was put to sleep by hand, or
-    /// that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both with
-    /// the others. Their joints would continue differently than in a copy.
+    /// joint ends that do not move. Bodies that were put to sleep by hand or became fixed may still be in Rapier's list
+    /// of active bodies. The pipeline does not learn that a step rounds their poses, or that a contact wakes them.
     fn may_joints_be_stale(&self) -> bool {
         let PhysicsWorld {
             bodies,
@@ -196,6 +197,7 @@ impl World {
     /// that belongs to no body. Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
         *self.translated_by.get_or_insert(Vector::ZERO) += by;
+        // The world positions of joint ends and the particles of soft bodies change.
         self.has_unwritten_changes = true;
         let PhysicsWorld {
             bodies,
@@ -322,6 +324,7 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
         .filter(|(_, body)| body.is_sleeping())
         .map(|(handle, _)| handle)
         .collect();
+    // Without recycling, Rapier finds all contacts again.
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
     step_rapier(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;

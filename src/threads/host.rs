@@ -76,9 +76,10 @@ where
 
     fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool {
         for key in keys {
+            // The physics thread receives a message to remove the body.
             self.remove_body(*key);
         }
-        // No hook has to remove them.
+        // No hook of the game has to remove the bodies.
         true
     }
 }

@@ -103,14 +103,15 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail, as far as the settings have room, and all states that a reader with this `delay`, in seconds,
-    /// displays later. Lists and counts are added, and measurements are replaced.
+    /// Appends later mail: lists and counts are added, and measurements are replaced. Of the states beyond the number
+    /// in the settings, those remain that a reader with this `delay`, in seconds, still needs for its display.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings, delay: f64) {
         for state in later.states.drain(..) {
             self.add(state);
         }
         let time_of = |state: &Update| state.snapshot.time.as_secs_f64();
         let displayed = self.states.back().map_or(0.0, time_of) - delay;
+        // The reader interpolates between two states, so the oldest one is needed until the second one is displayed.
         while self.states.len() > settings.states() && time_of(&self.states[1]) <= displayed {
             self.merge_oldest_into_next();
         }
@@ -157,10 +158,11 @@ impl<E> Mail<E> {
             waiting.run == run
                 && !is_abandoned
                 && is_earlier
+                // A state that stays is not in the middle of this state's step.
                 && waiting.time.as_secs_f64() < step_start + ROUNDING
         };
         // The replaced states belong to a pause, to another simulation, or to steps before a return to an earlier tick.
-        // The last one may be in the middle of this step.
+        // The last one may be in the middle of this state's step.
         let first_replaced = self
             .states
             .iter()
@@ -174,6 +176,7 @@ impl<E> Mail<E> {
         // Waiting states no longer remove a body that a rollback has brought back.
         let waiting = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
         changes.cancel_revived_removals(&state.snapshot.movers, waiting);
+        // Waiting states take over the events of their steps that a rollback has resimulated.
         self.replace_events(&mut changes.events);
         changes.events.drop_empty();
         state.changes = changes;
@@ -233,8 +236,8 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts mail into the mailbox. If the other side is using it, returns when to try again, because no signal will
-    /// come.
+    /// Puts mail into the mailbox. If the other side is using it, returns the time at which to try again, because
+    /// nothing signals that the mailbox is free.
     pub fn put(
         &self,
         mail: &mut Mail<E>,

@@ -93,7 +93,7 @@ impl Publisher {
             // Events of the earlier timeline that were not displayed yet are void.
             changes.events.go_back(StepId::default());
         }
-        // The game may have ended a frame itself, which the view has not displayed.
+        // If the game has ended a frame itself, that picture took changes that the view lacks, so the view starts over.
         let has_picture = simulation.take_screen().has_picture();
         let starts_over = std::mem::take(&mut self.starts_over) || has_picture;
         if starts_over {

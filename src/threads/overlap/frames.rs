@@ -21,6 +21,7 @@ impl Overlap {
         self.publish_if_replaced();
         loop {
             let Lent::Away(under_way) = &mut self.lent else {
+                // No step is under way, so the next frame runs.
                 let Some(frame_time) = self.pending.pop_front() else {
                     return Ok(());
                 };
@@ -28,6 +29,7 @@ impl Overlap {
                 continue;
             };
             let slack = self.view.slack();
+            // The first `waiting` frames wait for the step already. The clock has counted them, and not the next one.
             let next_frame = self.pending.get(under_way.waiting);
             let mut next_clock = under_way.clock.clone();
             if let Some(frame_time) = next_frame {
@@ -63,7 +65,7 @@ impl Overlap {
                 result = result.and_then(|()| self.finish_step(hooks));
             }
         }
-        // A hook may have failed or panicked.
+        // A hook that has failed or panicked, now or in an earlier call, has left its frame open.
         self.end_frame();
         result
     }
@@ -79,9 +81,11 @@ impl Overlap {
         let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
         let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
         self.receive(None);
+        // The hook before the frame may have replaced the state, even if it failed.
         self.publish_if_replaced();
         result?;
         while let Some(step) = self.simulation.next_step() {
+            // Only the last new step of the frame runs on the thread.
             if step.is_resimulated || !step.is_last {
                 self.simulation.run_step_with_hooks(hooks, step)?;
                 // While later steps run, frames display this one.
@@ -115,7 +119,7 @@ impl Overlap {
         // This swaps the two: the simulation gets the empty state, and `physics` is the state to send.
         self.simulation.lend_physics(&mut physics);
         if let Some(jobs) = &self.jobs {
-            // The thread is waiting for just this job.
+            // Sending cannot fail, because the thread waits for a job.
             let _ = jobs.send((physics, hooks));
         }
     }

@@ -87,6 +87,7 @@ impl Lent {
     fn into_spare(self) -> Box<Physics> {
         match self {
             Self::Here(spare) => spare,
+            // No step starts while another one is under way, so this is not needed.
             Self::Away(_) => Box::default(),
         }
     }
@@ -123,7 +124,7 @@ impl Overlap {
         Self::start(simulation, spawn)
     }
 
-    /// Creates an overlap with the thread that `spawn` starts, or an error if it fails, as a test lets it do.
+    /// Creates an overlap with the thread that `spawn` starts. A test passes a `spawn` that fails.
     pub(super) fn start(
         mut simulation: Simulation,
         spawn: impl FnOnce(Work<()>) -> io::Result<JoinHandle<()>>,
@@ -170,12 +171,14 @@ impl Overlap {
         frame_time: impl Into<FrameTime>,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
+        // If a step is under way, the simulation has no state to check.
         if matches!(self.lent, Lent::Here(_)) {
             self.simulation.check_world();
         }
         self.pending.push_back(frame_time.into());
         let result = self.run_pending(hooks);
         if result.is_err() {
+            // The hook has failed in an open frame.
             self.end_frame();
         }
         let now = self.now();
@@ -200,6 +203,7 @@ impl Overlap {
     /// [`InputQueue`](crate::input::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
+        // The clock of a step under way has counted the frames that wait for it.
         let (clock, counted_frames) = match &self.lent {
             Lent::Here(_) => (self.simulation.clock(), 0),
             Lent::Away(under_way) => (&under_way.clock, under_way.waiting),
@@ -229,13 +233,13 @@ impl Overlap {
     /// Ends the thread after the step under way, as [`simulation`](Self::simulation) does, and returns the simulation
     /// and the first error of the hooks. All frames run, even if a hook fails in one.
     ///
-    /// In one thread the first frame then skips ahead by the [slack](Self::set_slack).
+    /// The simulation's next frame has no [slack](Self::set_slack), so its picture skips ahead by it.
     ///
     /// # Panics
     /// If a step or a hook panics, or Rapier panicked earlier.
     pub fn stop<H: Hooks + ?Sized>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
         let mut result = self.finish(hooks);
-        // If a hook has failed, the later frames run as in one thread.
+        // If a hook has failed, later frames are still pending. They run as in one thread.
         while !self.pending.is_empty() {
             let later = self.run_pending(hooks).and_then(|()| self.finish(hooks));
             result = result.and(later);
@@ -248,6 +252,7 @@ impl Overlap {
 
 impl Drop for Overlap {
     fn drop(&mut self) {
+        // Without a sender, the thread ends after its last job.
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             // The thread catches its own panics.
