@@ -138,7 +138,7 @@ pub mod map_as_list {
     {
         let pairs = Vec::<(K, V)>::deserialize(deserializer)?;
         let length = pairs.len();
-        // Of pairs with equal keys, the map keeps only the last.
+        // The map keeps only the last of several pairs with equal keys.
         let map: BTreeMap<K, V> = pairs.into_iter().collect();
         if map.len() < length {
             return Err(D::Error::custom("a key occurs twice"));

@@ -53,7 +53,7 @@ pub struct EntityMap<E> {
     replaced: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
     /// body may be too old to have it. One that is later than the state of its insertion, if that is known, is not.
-    unseen: BTreeMap<BodyKey, Option<StateNumber>>,
+    not_displayed: BTreeMap<BodyKey, Option<StateNumber>>,
     synced: Synced,
 }
 
@@ -97,7 +97,7 @@ impl<E> Default for EntityMap<E> {
             by_slot: Vec::new(),
             len: 0,
             replaced: Vec::new(),
-            unseen: BTreeMap::new(),
+            not_displayed: BTreeMap::new(),
             synced: Synced::default(),
         }
     }
@@ -196,7 +196,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     #[cfg(feature = "hecs")]
     pub(crate) fn inserted_after(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
         let displayed = picture.displays(key).then(StateNumber::default);
-        displayed.or_else(|| self.unseen.get(&key).copied().flatten())
+        displayed.or_else(|| self.not_displayed.get(&key).copied().flatten())
     }
 
     /// Records that the entity has this body. Every state that is later than `after`, if that is known, has the body
@@ -220,19 +220,20 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
-        // If the same body gets another entity, what is known of its insertion stays known.
+        // The same body may get another entity. Its insertion stays known.
         let mut known_after = None;
         let replaced = self.by_slot[slot].replace((key, entity));
         match replaced {
             None => self.len += 1,
             Some((before, owner)) => {
-                known_after = self.unseen.remove(&before).filter(|_| before == key);
+                known_after = self.not_displayed.remove(&before).filter(|_| before == key);
                 if owner != entity {
                     self.replaced.push(owner);
                 }
             }
         }
-        self.unseen.insert(key, after.or(known_after.flatten()));
+        self.not_displayed
+            .insert(key, after.or(known_after.flatten()));
         replaced
     }
 
@@ -242,7 +243,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if is_recorded {
             self.by_slot[slot_of(key)] = None;
             self.len -= 1;
-            self.unseen.remove(&key);
+            self.not_displayed.remove(&key);
         }
         is_recorded
     }
@@ -282,8 +283,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((recorded, _)) if recorded == key => {
                 let is_later = |after: &Option<StateNumber>| after.is_some() && *after < displayed;
-                // A picture has displayed every body that is not in `unseen`.
-                let view_had_it = self.unseen.get(&key).is_none_or(is_later);
+                // A picture has displayed every body that is not in `not_displayed`.
+                let view_had_it = self.not_displayed.get(&key).is_none_or(is_later);
                 !has_pose && view_had_it
             }
             // The body has no entity now. If a later body has its slot, it was removed, even if it is still displayed.
@@ -306,7 +307,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
         // Without a complete list, any recorded body may have been removed.
         if is_complete {
-            removed.extend(self.unseen.keys().copied().filter(is_removed));
+            removed.extend(self.not_displayed.keys().copied().filter(is_removed));
         } else {
             removed.extend(self.keys().filter(is_removed));
         }
@@ -326,7 +327,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         );
         let mut new = Vec::new();
         // A body is new in each call until a picture displays it.
-        self.unseen.retain(|key, _| {
+        self.not_displayed.retain(|key, _| {
             new.extend(picture.pose(*key).map(|pose| (*key, pose)));
             !picture.displays(*key)
         });
@@ -354,14 +355,14 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                self.unseen = self.keys().map(|key| (key, None)).collect();
+                self.not_displayed = self.keys().map(|key| (key, None)).collect();
                 self.synced = Synced(Some((id, None)));
                 None
             }
         };
         if let Picture::View { newest, .. } = picture {
             // All of these bodies exist by now, so later states than the newest one have them.
-            self.unseen
+            self.not_displayed
                 .values_mut()
                 .for_each(|after| *after = after.or(newest));
         }

@@ -55,7 +55,7 @@ impl Hit {
 
 /// A contact that Rapier has found in a step, before it moves the bodies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundContact {
     colliders: [ColliderHandle; 2],
     /// The points on the two colliders.
     points: [Vector; 2],
@@ -66,10 +66,10 @@ pub(super) struct Found {
     velocity: Option<Vector>,
 }
 
-impl Found {
+impl FoundContact {
     /// Returns the deepest contact of a pair that has just started to touch, with the relative velocity before the step
     /// of length `dt`, or `None` for soft bodies.
-    pub fn start(
+    pub fn at_start(
         pair: &ContactPair,
         colliders: &ColliderSet,
         bodies: &RigidBodySet,

@@ -11,7 +11,7 @@ use rapier::geometry::{
 };
 use rapier::pipeline::{EventHandler, PhysicsWorld};
 
-use super::hit::Found;
+use super::hit::FoundContact;
 use super::{Collision, ContactForce, Event, EventOrder, Quarantined, SoftBodyTear};
 use crate::pose::Origin;
 
@@ -21,7 +21,7 @@ pub(crate) struct EventLog {
     /// The events found in the current step, each with its order, the number of events found before it, and its
     /// contact.
     #[cfg_attr(feature = "serde", serde(skip))]
-    found: Vec<(EventOrder, usize, Event, Option<Found>)>,
+    found: Vec<(EventOrder, usize, Event, Option<FoundContact>)>,
     /// The colliders that have touched something, by their index.
     known: Vec<Option<Known>>,
 }
@@ -76,13 +76,13 @@ impl EventLog {
     }
 
     /// Adds an event, with its contact before the step's end.
-    fn push(&mut self, event: Event, contact: Option<Found>) {
+    fn push(&mut self, event: Event, contact: Option<FoundContact>) {
         (self.found).push((event.order(), self.found.len(), event, contact));
     }
 
     /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate): Rapier
     /// omits some if the game turns events on or off during a contact.
-    fn push_collision(&mut self, collision: Collision, contact: Option<Found>) {
+    fn push_collision(&mut self, collision: Collision, contact: Option<FoundContact>) {
         let was_touching = self.set_touching(collision.colliders, collision.started);
         match (was_touching, collision.started) {
             // The pair has no start to which this stop belongs.
@@ -206,7 +206,8 @@ impl EventHandler for Handler<'_> {
         let pair = [event.collider1(), event.collider2()];
         // Only the start of a contact between solid colliders has a hit.
         let contacts = contacts.filter(|_| event.started() && !event.sensor());
-        let contact = contacts.and_then(|it| Found::start(it, colliders, bodies, self.dt));
+        let contact =
+            contacts.and_then(|it| FoundContact::at_start(it, colliders, bodies, self.dt));
         self.with_log(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
@@ -238,7 +239,7 @@ impl EventHandler for Handler<'_> {
         pair: &ContactPair,
         total_force_magnitude: f32,
     ) {
-        let contact = Found::strongest(pair, colliders, bodies);
+        let contact = FoundContact::strongest(pair, colliders, bodies);
         self.with_log(|log| {
             let handles = [pair.collider1, pair.collider2];
             let force = ContactForce {

@@ -72,7 +72,7 @@ pub(crate) struct Pushed {
     pub key: BodyKey,
     pub push: Push,
     /// The centre of mass at the call, in local axes, if the push acts at a point.
-    pub about: Option<Vector>,
+    pub center_at_call: Option<Vector>,
 }
 
 impl Pushed {
@@ -81,13 +81,13 @@ impl Pushed {
         Self {
             key,
             push,
-            about: None,
+            center_at_call: None,
         }
     }
 
     /// Returns whether it acts in another way if the body's mass or its centre of mass changes.
     fn depends_on_mass(&self) -> bool {
-        self.about.is_some() || matches!(self.push, Push::Impulse(_))
+        self.center_at_call.is_some() || matches!(self.push, Push::Impulse(_))
     }
 
     /// Returns the push about the centre of mass that the body has in the step. A push at a point was computed about
@@ -96,11 +96,11 @@ impl Pushed {
         let Self { mut push, .. } = *self;
         let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
         let center = body.local_center_of_mass();
-        if let Some(about) = self.about.filter(|about| *about != center) {
+        if let Some(before) = self.center_at_call.filter(|it| *it != center) {
             // The force acts at the old centre, so it has a torque about the new one.
             let torque = body
                 .position()
-                .transform_vector(about - center)
+                .transform_vector(before - center)
                 .gcross(wrench.force);
             // Rapier would disable a body with an infinite torque.
             if torque.is_finite() {

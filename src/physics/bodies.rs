@@ -46,7 +46,7 @@ impl Physics {
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
         self.forget_body(key);
-        self.expect_motion_of_neighbours(handle);
+        self.list_sleeping_neighbours(handle);
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
         self.world.has_unwritten_changes |= self.world.has_joints(handle);
         self.world.rapier.remove_body(handle)
@@ -102,7 +102,7 @@ impl Physics {
         let key = self.key_of_collider(handle);
         let body = key.and_then(|key| self.handle(key));
         if let Some(body) = body {
-            self.expect_motion_of_neighbours(body);
+            self.list_sleeping_neighbours(body);
             // Rapier would recycle contacts that are relative to the previous centre of mass.
             self.renew_contacts_if_dynamic(body);
         }
@@ -202,7 +202,7 @@ impl Physics {
     /// Gives a key to a body that has none, and lists it among the bodies that may move.
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
         // A body that is inserted in the hook before a step exists first in the state after that step.
-        let inserted_at = self.first_known_tick();
+        let inserted_at = self.first_tick_after_edit();
         let (key, dead) = self.world.keys.insert(handle, inserted_at);
         // Rapier has reused the slot of a body that was removed without this crate.
         if let Some(dead) = dead {

@@ -219,13 +219,14 @@ impl Physics {
     }
 
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
-        let tick = self.first_known_tick();
-        self.running.changes.list.push(Change::Cut(key, tick));
+        let tick = self.first_tick_after_edit();
+        let changes = &mut self.running.changes;
+        changes.list.push(Change::Teleported(key, tick));
     }
 
     /// Lists the sleeping bodies that touch this one, before one of its colliders is removed: Rapier then wakes them in
     /// the next step.
-    pub(super) fn expect_motion_of_neighbours(&mut self, body: RigidBodyHandle) {
+    pub(super) fn list_sleeping_neighbours(&mut self, body: RigidBodyHandle) {
         let Self { world, edits, .. } = self;
         let neighbours = world.sleeping_neighbours(body).into_iter();
         let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));

@@ -106,9 +106,9 @@ impl Physics {
             wrench = Wrench::of_force(force);
         }
         // If the centre of mass moves until the step, the step corrects the torque.
-        let about = Some(body.local_center_of_mass());
+        let center_at_call = Some(body.local_center_of_mass());
         self.push(Pushed {
-            about,
+            center_at_call,
             ..Pushed::new(key, push_of(wrench))
         })
     }

@@ -184,7 +184,7 @@ impl Physics {
     }
 
     /// Returns the first tick whose poses change with an edit at this moment.
-    pub(crate) fn first_known_tick(&self) -> u64 {
+    pub(crate) fn first_tick_after_edit(&self) -> u64 {
         (self.tick).saturating_add(self.current_step().is_some().into())
     }
 

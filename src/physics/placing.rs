@@ -99,7 +99,7 @@ impl Physics {
         let links = links.into_iter();
         let links = links.filter_map(|link| Some((self.world.keys.key(link)?, link)));
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
-        let (tick, first_tick_after) = (self.tick, self.first_known_tick());
+        let (tick, first_tick_after) = (self.tick, self.first_tick_after_edit());
         for (key, handle) in all {
             let pushes = (self.forces.pending_mut()).chain(&mut self.running.step_pushes);
             for pushed in pushes.filter(|it| it.key == key) {
@@ -107,7 +107,7 @@ impl Physics {
             }
             // A displayed pose that would not be finite stays as it is.
             if (self.pairs).transport(key, handle, &self.world, &by, tick) {
-                let change = Change::Turned(key, by, self.origin, first_tick_after);
+                let change = Change::Transformed(key, by, self.origin, first_tick_after);
                 self.running.changes.list.push(change);
             }
         }
@@ -149,7 +149,7 @@ impl Physics {
             past_edits.replaced.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift, so earlier ticks do not lead to this state.
-            past_edits.is_cut = true;
+            past_edits.was_shifted_between_steps = true;
         }
         let by = Pose::from_translation(-origin);
         self.origin.shift(origin);

@@ -44,14 +44,14 @@ pub(crate) struct StepAtHand {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
-    pub is_cut: bool,
+    pub was_shifted_between_steps: bool,
     /// The poses before the origin was shifted in a step.
     pub replaced: Option<Box<Pairs>>,
 }
 
 impl PastEdits {
     pub fn is_empty(&self) -> bool {
-        !self.is_cut && self.replaced.is_none()
+        !self.was_shifted_between_steps && self.replaced.is_none()
     }
 }
 

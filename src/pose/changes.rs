@@ -50,11 +50,11 @@ pub(crate) enum Change {
     ShowFrom(BodyKey, Pose, Origin),
     /// The body was moved by an isometry of the world with its motion, in the coordinates of this origin. The tick is
     /// that of the first state in which it was.
-    Turned(BodyKey, Pose, Origin, u64),
+    Transformed(BodyKey, Pose, Origin, u64),
     /// The body was displayed with this smoothing, which displays another time. The first of several counts.
     Retimed(BodyKey, Smoothing),
     /// The body was teleported, so it has no error any more. The tick is that of the first state in which it was.
-    Cut(BodyKey, u64),
+    Teleported(BodyKey, u64),
     /// A rollback has taken back a teleport or a removal. If no picture has displayed it, the error of the body begins
     /// where it is displayed.
     TakenBack(BodyKey),
@@ -68,7 +68,7 @@ impl Change {
     /// that, or `None` for another change.
     pub fn teleport(&self) -> Option<(BodyKey, u64)> {
         match *self {
-            Self::Cut(key, tick) | Self::Turned(key, _, _, tick) => Some((key, tick)),
+            Self::Teleported(key, tick) | Self::Transformed(key, _, _, tick) => Some((key, tick)),
             _ => None,
         }
     }
@@ -163,7 +163,7 @@ impl Changes {
     /// Forgets when bodies were teleported, because ticks are renumbered and no rollback goes back to before.
     pub fn forget_ticks(&mut self) {
         for change in &mut self.list {
-            if let Change::Cut(_, tick) | Change::Turned(_, _, _, tick) = change {
+            if let Change::Teleported(_, tick) | Change::Transformed(_, _, _, tick) = change {
                 // A rollback takes back only teleports with a later tick than its own.
                 *tick = 0;
             }
@@ -196,12 +196,12 @@ pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Chang
     for change in list {
         match change {
             Change::ShowFrom(key, pose, origin) => drop(starts.insert(key, (pose, origin))),
-            Change::Turned(key, by, origin, _) => {
+            Change::Transformed(key, by, origin, _) => {
                 if let Some(start) = starts.get_mut(&key) {
                     *start = turned_show_from(*start, &by, origin);
                 }
             }
-            Change::Cut(key, _) | Change::KeyReused(key, _) => drop(starts.remove(&key)),
+            Change::Teleported(key, _) | Change::KeyReused(key, _) => drop(starts.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) | Change::TakenBack(_) => {}
         }
     }

@@ -250,8 +250,8 @@ impl Trajectory {
 
     /// Returns the centre of the path that another smoothing displays.
     fn center_as(&self, smoothing: Smoothing) -> Vector {
-        // A target moves the origin of such a body in a straight line. The other smoothings use velocities, which are
-        // those of the centre of mass.
+        // A target moves the origin of such a body in a straight line. All other motion is that of the centre of
+        // mass.
         if smoothing == Smoothing::Interpolate && self.is_position_based {
             Vector::ZERO
         } else {

@@ -77,7 +77,7 @@ impl Screen {
                         starts.insert(key, ErrorStart::Stay(pose, origin));
                     }
                 }
-                Change::Turned(key, by, origin, _) => {
+                Change::Transformed(key, by, origin, _) => {
                     // The body went through a portal, and its error turns with it.
                     self.jumped.push(key);
                     if let Some(
@@ -93,7 +93,7 @@ impl Screen {
                         self.set_error(key, error);
                     }
                 }
-                Change::Cut(key, _) | Change::KeyReused(key, _) => {
+                Change::Teleported(key, _) | Change::KeyReused(key, _) => {
                     self.jumped.push(key);
                     starts.remove(&key);
                     if self.errors.contains_key(&key) {

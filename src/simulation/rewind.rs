@@ -125,7 +125,8 @@ impl Simulation {
     /// Returns the past, or `None` if the game has assigned another state or moved the origin outside of a step since
     /// the last call of the loop.
     pub(super) fn known_past(&self) -> Option<&Past> {
-        let is_known = self.knows_physics() && !self.physics.running.past_edits.is_cut;
+        let is_known =
+            self.knows_physics() && !self.physics.running.past_edits.was_shifted_between_steps;
         is_known.then_some(&self.run.past)
     }
 

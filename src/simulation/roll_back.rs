@@ -381,7 +381,7 @@ impl Simulation {
                 displayed_smoothing.entry(key).or_insert(before);
                 false
             }
-            Change::Cut(key, tick) | Change::Turned(key, _, _, tick)
+            Change::Teleported(key, tick) | Change::Transformed(key, _, _, tick)
                 if tick > first
                     && !teleported_again.contains(&key)
                     && !without_error.contains(&key) =>
@@ -392,7 +392,7 @@ impl Simulation {
             }
             // An earlier rollback has taken this body back, and this one has brought it back.
             Change::KeyReused(key, Some(it)) if world.insertion(key) == Some(it) => false,
-            Change::Cut(key, _) | Change::KeyReused(key, _) => {
+            Change::Teleported(key, _) | Change::KeyReused(key, _) => {
                 without_error.insert(key);
                 true
             }

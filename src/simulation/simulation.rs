@@ -93,7 +93,8 @@ pub struct Simulation {
 
 impl Clone for Simulation {
     fn clone(&self) -> Self {
-        // A plain clone of the physics would not be in the current step, and would lack the undisplayed changes.
+        // A plain clone of the physics would not be in the current step, and would lack the changes that no picture has
+        // displayed.
         let mut physics = self.physics.clone_in_step();
         // A copied world has no thread pool.
         #[cfg(feature = "parallel")]

@@ -95,7 +95,7 @@ impl Simulation {
     pub(super) fn take_past_edits(&mut self) {
         if !self.physics.running.past_edits.is_empty() {
             let edits = std::mem::take(&mut self.physics.running.past_edits);
-            let tick = self.physics.first_known_tick();
+            let tick = self.physics.first_tick_after_edit();
             self.run.past.apply_edits(edits, tick);
         }
     }
@@ -108,7 +108,7 @@ impl Simulation {
         self.run = self.run.another();
         self.steps.rollback = None;
         self.physics.leave_loop();
-        self.adopt();
+        self.mark_as_known();
         self.screen.begin_at(self.physics.origin);
         // The settings come before the jump, which then also ends the visual errors of a changed smoothing.
         self.pass_settings();
@@ -129,7 +129,7 @@ impl Simulation {
     }
 
     /// Makes the state the one that the loop knows. The next picture compares all bodies, because any may have changed.
-    pub(super) fn adopt(&mut self) {
+    pub(super) fn mark_as_known(&mut self) {
         // Each default id is unique. A recorder detects another state by its id.
         self.run.state_id = Id::default();
         self.physics.running.known_by = Some(self.run.number());
@@ -153,7 +153,7 @@ impl Simulation {
             list.extend(changes.iter().filter(|it| it.teleport().is_some()));
             list.extend(show_from_changes(changes));
         }
-        self.adopt();
+        self.mark_as_known();
         self.pass_settings();
         old
     }
@@ -164,7 +164,7 @@ impl Simulation {
         self.run.past.clear();
         // An earlier step may have the same tick. The numbering tells their events apart.
         self.run.numbering += 1;
-        self.adopt();
+        self.mark_as_known();
     }
 
     pub(super) fn follow_tick(&mut self) {

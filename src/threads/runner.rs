@@ -250,7 +250,7 @@ where
     ) -> Result<Spawned, SendError<Call<H>>> {
         let body = body.into();
         let colliders: Vec<Collider> = colliders.into_colliders().collect();
-        // The inserter passes the body's key to `spawned` once the call has run.
+        // When the call has run, `spawned` has the key of the body.
         let spawned = Spawned::default();
         let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {

@@ -252,7 +252,7 @@ mod tests {
         if a.dot(&b) < 0.0 {
             b = -b;
         }
-        // This is exact for small angles, unlike the arccosine of the dot product.
+        // This is exact for small angles, unlike `acos` of the dot product.
         let angle = 2.0 * (b - a).norm().atan2((b + a).norm());
         if angle == 0.0 {
             return a;

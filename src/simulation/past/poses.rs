@@ -49,7 +49,7 @@ impl Past {
     /// Applies edits of the game to the poses before `tick`, the first tick that they affect.
     pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
         // The origin was shifted outside of a step, which no resimulated step would repeat.
-        if edits.is_cut {
+        if edits.was_shifted_between_steps {
             self.clear();
         }
         // The origin was shifted in a step. Earlier ticks keep their coordinates.
@@ -76,8 +76,8 @@ impl Past {
         }
     }
 
-    /// Keeps the poses before the edit of bodies that were edited since the step began. Those that moved have a path
-    /// already, so this adds those that were at rest. Called right before the step runs.
+    /// Keeps the poses before the edit of bodies that were edited since the step began. Bodies that moved have a path
+    /// already, so this adds bodies that were at rest. Called right before the step runs.
     pub fn keep_edited_poses(&mut self, pairs: &Pairs) {
         if let Some(paths) = self
             .motion_mut(pairs.tick())
@@ -125,7 +125,10 @@ impl Past {
             return pairs.of_step(key);
         }
         let is_kept = tick <= present && tick.saturating_add(self.ticks_with_poses()) > present;
-        if !is_kept || edits.is_cut || !physics.world.keys.was_inserted_by(key, tick) {
+        if !is_kept
+            || edits.was_shifted_between_steps
+            || !physics.world.keys.was_inserted_by(key, tick)
+        {
             return None;
         }
         let entries = |from, to| self.entries.range(self.index_of(from)..self.index_of(to));

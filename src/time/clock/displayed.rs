@@ -47,7 +47,7 @@ impl Clock {
 
     /// Returns whether the frame displays the last state itself, not a moment before it.
     fn displays_state(&self) -> bool {
-        self.shows_last_state || !self.used.leaves_a_fraction
+        self.displays_last_state || !self.used.leaves_a_fraction
     }
 }
 

@@ -62,7 +62,7 @@ impl Clock {
         self.now = end;
         self.tick += 1;
         // The overstep is a fraction of this step, so it tells the displayed moment again.
-        self.shows_last_state = false;
+        self.displays_last_state = false;
         self.planned = (self.tick < due.end).then(|| Due {
             units: due.units.saturating_sub(end.last_step()),
             is_untouched: false,
@@ -122,7 +122,7 @@ impl Clock {
             is_handed_out: false,
             ..due
         });
-        self.shows_last_state = true;
+        self.displays_last_state = true;
         self.count_aborted(1)
     }
 
@@ -138,7 +138,7 @@ impl Clock {
     pub fn abort_frame(&mut self) -> Dropped {
         let aborted = self.due();
         self.planned = None;
-        self.shows_last_state |= aborted > 0;
+        self.displays_last_state |= aborted > 0;
         self.count_aborted(aborted)
     }
 
@@ -161,7 +161,7 @@ impl Clock {
             self.postponed = self.postponed.saturating_add(due.units);
         }
         let dropped = self.abort_frame();
-        self.shows_last_state = true;
+        self.displays_last_state = true;
         dropped
     }
 
@@ -190,10 +190,10 @@ impl Clock {
             leaves_a_fraction,
         };
         // The overstep may be a smaller part of the new step than of the old one, so the picture would go back.
-        self.shows_last_state |=
+        self.displays_last_state |=
             (rate, leaves_a_fraction) != (before.rate, before.leaves_a_fraction);
         // A requested overstep chooses the displayed moment.
-        self.shows_last_state &= requests.overstep.is_none();
+        self.displays_last_state &= requests.overstep.is_none();
     }
 
     /// Returns the overstep with which the next frame begins, in units of `rate`: the `requested` one, limited to less

@@ -69,7 +69,7 @@ pub struct Clock {
     tick: u64,
     /// Whether the last state is displayed until the next step, because the overstep does not tell how far the picture
     /// is behind it.
-    shows_last_state: bool,
+    displays_last_state: bool,
     real_time: Duration,
     step_start: Duration,
     planned: Option<Due>,
@@ -148,7 +148,7 @@ impl Clock {
             overstep: 0,
             postponed: 0,
             tick: 0,
-            shows_last_state: false,
+            displays_last_state: false,
             real_time: Duration::ZERO,
             step_start: Duration::ZERO,
             planned: None,
@@ -194,7 +194,7 @@ impl Clock {
             }
         }
         (self.tick, self.now) = (tick, time);
-        self.shows_last_state = false;
+        self.displays_last_state = false;
     }
 
     /// Adds real time that is part of no frame, and counts it as dropped.

@@ -163,8 +163,8 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
         (&format!("\"units\":{step}"), format!("\"units\":{most}")),
         (&format!("\"units\":{step}"), "\"units\":0".to_owned()),
         (
-            "\"shows_last_state\":false",
-            "\"shows_last_state\":true".to_owned(),
+            "\"displays_last_state\":false",
+            "\"displays_last_state\":true".to_owned(),
         ),
     ] {
         for stepping in [Stepping::Fixed, Stepping::Variable, Stepping::SemiFixed] {
