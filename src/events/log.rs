@@ -107,7 +107,7 @@ impl EventLog {
         let [lower, higher] = pair;
         let known = self.known.get_mut(index_of(higher));
         let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
-        // A start makes a collider known, so no start of this pair was recorded.
+        // A handler makes both colliders known before it records a start. So no start of this pair was recorded.
         let Some(Known { touching, .. }) = known else {
             return false;
         };

@@ -48,7 +48,7 @@ impl Physics {
         self.forget_body(key);
         self.list_sleeping_neighbours(handle);
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
-        self.world.has_unwritten_changes |= self.world.has_joints(handle);
+        self.world.has_unstepped_changes |= self.world.has_joints(handle);
         self.world.rapier.remove_body(handle)
     }
 
@@ -214,13 +214,13 @@ impl Physics {
             // visual error must not pass to the new one.
             changes.list.push(Change::KeyReused(key, None));
         }
-        self.list_new(key, handle);
+        self.insert_pair(key, handle);
         key
     }
 
     /// Lists a new body among those that may move, at its position. If that is not finite, its pose is the origin,
     /// because displayed poses are finite.
-    fn list_new(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+    fn insert_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
         let position = Some(*body.position()).filter(Pose::is_finite);
         // Only dynamic bodies report that they fall asleep or wake up.
@@ -269,7 +269,7 @@ impl Physics {
     ///
     /// Rapier wakes no body when a parameter changes: see [`wake_up_all`](Self::wake_up_all).
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
-        self.world.has_unwritten_changes = true;
+        self.world.has_unstepped_changes = true;
         &mut self.world.rapier
     }
 

@@ -46,7 +46,7 @@ impl Physics {
                 if pairs.detect_edit(key, handle, position) {
                     teleported.push(key);
                 }
-                pairs.list_if_awake(key, handle, body);
+                pairs.add_mover_if_awake(key, handle, body);
                 note_edited(key, body);
             }
             // A changed mass can make the path of any body curved.
@@ -134,7 +134,7 @@ impl Physics {
     /// may move, and renews their contacts.
     pub(super) fn prepare_edited(&mut self) {
         self.renew_contacts();
-        self.list_woken();
+        self.add_woken_movers();
     }
 
     /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not
@@ -188,7 +188,7 @@ impl Physics {
 
     /// Lists bodies at rest that may move in this step, so that it reads their poses even if they fall asleep again in
     /// it.
-    fn list_woken(&mut self) {
+    fn add_woken_movers(&mut self) {
         let Self {
             world,
             pairs,
@@ -197,14 +197,14 @@ impl Physics {
         } = self;
         for key in edits.woken.drain(..) {
             if let Some(handle) = world.handle(key) {
-                pairs.list(key, handle);
+                pairs.add_mover(key, handle);
             }
         }
         // Which bodies Rapier will wake is not known here, so all that can move are listed.
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
-                    pairs.list(key, handle);
+                    pairs.add_mover(key, handle);
                 }
             }
         }

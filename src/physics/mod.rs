@@ -48,7 +48,7 @@ use rapier::math::Vector;
 pub use colliders::Colliders;
 pub use forces::VectorError;
 pub use resources::Resources;
-pub(crate) use running::{PastEdits, Running, Stage, StepAtHand};
+pub(crate) use running::{OriginShifts, Running, Stage, StepAtHand};
 pub(crate) use steps::StepRecord;
 
 /// The state of a simulation: Rapier's world, and everything else that one step passes to the next.

@@ -142,14 +142,14 @@ impl Physics {
         // Positions that the game has set are compared with the last ones before both are shifted.
         self.detect_edits();
         let is_in_step = self.running.step_at_hand().is_some();
-        let past_edits = &mut self.running.past_edits;
+        let origin_shifts = &mut self.running.origin_shifts;
         if is_in_step {
             // The ticks before this step lead to the poses before its first shift.
             let before = || Box::new(self.pairs.clone());
-            past_edits.replaced.get_or_insert_with(before);
+            origin_shifts.replaced.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift, so earlier ticks do not lead to this state.
-            past_edits.was_shifted_between_steps = true;
+            origin_shifts.any_between_steps = true;
         }
         let by = Pose::from_translation(-origin);
         self.origin.shift(origin);

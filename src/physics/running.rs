@@ -21,7 +21,7 @@ pub(crate) struct Running {
     pub step_pushes: Vec<Pushed>,
     /// The changes that no picture has displayed yet.
     pub changes: Changes,
-    pub past_edits: PastEdits,
+    pub origin_shifts: OriginShifts,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,18 +40,19 @@ pub(crate) struct StepAtHand {
     pub end: ExactTime,
 }
 
-/// Edits of earlier poses since the last call of the loop.
+/// Shifts of the origin since the last call of the loop. The past has to know them, because they change the
+/// coordinates of earlier poses.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PastEdits {
+pub(crate) struct OriginShifts {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
-    pub was_shifted_between_steps: bool,
+    pub any_between_steps: bool,
     /// The poses before the origin was shifted in a step.
     pub replaced: Option<Box<Pairs>>,
 }
 
-impl PastEdits {
+impl OriginShifts {
     pub fn is_empty(&self) -> bool {
-        !self.was_shifted_between_steps && self.replaced.is_none()
+        !self.any_between_steps && self.replaced.is_none()
     }
 }
 
@@ -72,7 +73,7 @@ impl Running {
             is_in_hook: self.is_in_hook,
             step_pushes: self.step_pushes.clone(),
             changes: self.changes.clone(),
-            past_edits: self.past_edits.clone(),
+            origin_shifts: self.origin_shifts.clone(),
         }
     }
 
@@ -142,9 +143,9 @@ impl Physics {
         }
     }
 
-    pub(crate) fn unlist_resting(&mut self) {
+    pub(crate) fn remove_resting_movers(&mut self) {
         self.pairs
-            .unlist_resting(&self.world, &mut self.running.changes);
+            .remove_resting_movers(&self.world, &mut self.running.changes);
     }
 
     /// Appends to `earlier`, the changes of the replaced state that no picture has displayed: at least this scope, the

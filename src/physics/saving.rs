@@ -129,7 +129,7 @@ impl Physics {
             return Err(SaveError::Panicked);
         }
         // Rapier does not write changes of joints and soft bodies that no step has seen.
-        if self.world.has_unwritten_changes {
+        if self.world.has_unstepped_changes {
             return Err(SaveError::ChangedSinceStep);
         }
         Ok(())

@@ -139,7 +139,7 @@ impl Physics {
         }
         copy.assert_sound();
         // As at the end of a frame: bodies at rest cost nothing in later steps of the copy.
-        copy.unlist_resting();
+        copy.remove_resting_movers();
         // If no step has run, the copy is still in the step of the hook.
         copy.abort_step();
         copy.running = Running::default();

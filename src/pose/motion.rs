@@ -296,14 +296,15 @@ impl Trajectory {
         self.smoothing == Smoothing::Interpolate && self.center() == Vector::ZERO
     }
 
-    /// Returns whether the path of a step that ends now is [plain](Self::is_plain), and needs no trajectory.
+    /// Returns whether the path of a step that ends now is [plain](Self::is_plain), and needs no trajectory. The whole
+    /// path is drawn about the centre of mass that the body has at its end.
     pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
-        let mut end = Self {
+        let mut at_end = Self {
             smoothing,
             ..Self::default()
         };
-        end.read_center(body);
-        end.is_plain()
+        at_end.read_center(body);
+        at_end.is_plain()
     }
 
     /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.

@@ -26,7 +26,7 @@ use super::paths::Weights;
 ///
 /// Bodies at rest cost nothing: they have one pose each, which no step reads. Bodies that move, or may have moved, are
 /// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
-/// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
+/// when the game may have changed it. It is removed at the end of a frame in which it is no longer awake and has not
 /// moved.
 ///
 /// ```text
@@ -83,7 +83,7 @@ impl Pairs {
         self.edited.remove(&key);
         self.unreported_sleep.remove(&key);
         if let Some(Place::Moving(index)) = self.places.remove(key) {
-            self.unlist(index);
+            self.remove_mover(index);
         }
     }
 
@@ -231,7 +231,7 @@ impl Pairs {
 /// # Indices in the lists
 impl Pairs {
     /// Adds a body to the movers, unless it is one of them. Returns its index there.
-    pub fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+    pub fn add_mover(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = &mut self.places[key];
         match *place {
             Place::Moving(index) => index,
@@ -245,7 +245,7 @@ impl Pairs {
     }
 
     /// Removes the body at this index from the movers. At most two other bodies change their indices.
-    fn unlist(&mut self, mut index: usize) {
+    fn remove_mover(&mut self, mut index: usize) {
         // The awake bodies stay at the front, without a gap.
         if index < self.movers.awake_count() {
             let movers = Arc::make_mut(&mut self.movers);
@@ -310,7 +310,7 @@ impl Pairs {
         }
         let unreported_sleep = std::mem::take(&mut self.unreported_sleep).into_iter();
         let is_asleep = |body: &RigidBody| can_sleep(body) && body.is_sleeping();
-        // These were unlisted while their sleep was not reported, and the step has not woken them.
+        // These were removed while their sleep was not reported, and the step has not woken them.
         let asleep = unreported_sleep.filter(|key| world.get(*key).is_some_and(is_asleep));
         changes.extend(asleep.map(|key| (key, true)));
         // The order of the events must not depend on that of the lists.
@@ -333,11 +333,11 @@ impl Pairs {
                     // A body without a key is only in Rapier's world, so no list here has it.
                     continue;
                 };
-                let listed = self.list(key, handle);
+                let listed = self.add_mover(key, handle);
                 self.swap(index, listed);
                 if listed >= awake_before {
                     // It has just woken, and moves the disabled links of its multibody.
-                    self.list_disabled_links(world, handle);
+                    self.add_disabled_links(world, handle);
                 }
             }
             index += 1;
@@ -347,17 +347,17 @@ impl Pairs {
 
     /// Lists the disabled links that move with a link that has woken. Rapier does not list them as awake.
     #[inline(never)]
-    fn list_disabled_links(&mut self, world: &World, link: RigidBodyHandle) {
+    fn add_disabled_links(&mut self, world: &World, link: RigidBodyHandle) {
         for handle in world.disabled_links(link) {
             if let Some(key) = world.keys.key(handle) {
-                self.list(key, handle);
+                self.add_mover(key, handle);
             }
         }
     }
 
     /// Removes the bodies at rest from the movers, and adds them to `changes`.
-    pub fn unlist_resting(&mut self, world: &World, changes: &mut Changes) {
-        // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
+    pub fn remove_resting_movers(&mut self, world: &World, changes: &mut Changes) {
+        // The loop runs backwards, so that the body swapped into the gap never has to be removed.
         for index in (self.movers.awake_count()..self.movers.len()).rev() {
             if self.movers.is_at_rest(index, world) {
                 let (key, pose) = (self.movers.keys()[index], self.movers.current(index));
@@ -370,7 +370,7 @@ impl Pairs {
                 if self.movers.was_awake(index) {
                     self.unreported_sleep.insert(key);
                 }
-                self.unlist(index);
+                self.remove_mover(index);
             }
         }
     }

@@ -309,7 +309,7 @@ impl Screen {
     /// Forgets a removed body, and reports it in `removed` and in the log for skipped frames.
     fn remove(&mut self, key: BodyKey) {
         if let Some(Displayed::Moving(index)) = self.bodies.remove(key) {
-            self.unlist(index);
+            self.remove_moving(index);
         }
         self.errors.remove(&key);
         self.removed.push(key);
@@ -330,7 +330,7 @@ impl Screen {
                 let marks = self.marks[*index];
                 // From now on, `moved_since` does not find the body in `moving`.
                 self.changed_at_rest.push(self.number, key);
-                self.unlist(*index);
+                self.remove_moving(*index);
                 marks
             }
             Some(Displayed::Resting { moved_index, .. }) => Marks::reported_at(*moved_index),

@@ -76,33 +76,6 @@ impl Screen {
         self.displayed = Some((Some(movers.version()), context.alpha));
     }
 
-    /// Prepares for the first frame of a view, which displays these movers. Until then, those that no frame has
-    /// displayed have their current pose.
-    pub(crate) fn prepare_for(&mut self, movers: &Movers) {
-        for (index, key) in movers.keys().iter().enumerate() {
-            if !self.bodies.contains_key(*key) {
-                self.first_poses.insert(*key, movers.current(index));
-            }
-        }
-    }
-
-    /// Returns changes for the next picture, of these movers and bodies at rest. With them, it displays each body where
-    /// it is displayed now, and the difference decays as a visual error.
-    pub(crate) fn show_from_displayed<'a>(
-        &'a self,
-        movers: &'a Movers,
-        resting: &'a [(BodyKey, Pose)],
-    ) -> impl Iterator<Item = Change> + 'a {
-        let moving = movers.keys().iter().copied();
-        let resting = resting
-            .iter()
-            .filter(|(key, pose)| self.pose(*key) != Some(*pose));
-        let keys = moving.chain(resting.map(|(key, _)| *key));
-        // `pose` also knows bodies that no frame has displayed.
-        let displayed = keys.filter(|key| self.bodies.contains_key(*key));
-        displayed.filter_map(|key| Some(Change::ShowFrom(key, self.pose(key)?, self.origin?)))
-    }
-
     /// Numbers the frame, and reports no changes in it. The displayed poses stay.
     pub fn clear_changes(&mut self, frame: u64, time: f64) {
         self.number = frame;
@@ -162,14 +135,15 @@ impl Screen {
         }
         for (index, key) in movers.keys().iter().enumerate() {
             if self.moving.get(index).is_none_or(|(shown, _)| shown != key) {
-                let listed = self.list(*key);
+                let listed = self.add_moving(*key);
                 self.swap(index, listed);
             }
         }
     }
 
     /// Displays the moving bodies from index `start` on at these poses, and reports those whose pose has changed by any
-    /// bit. As long as every body has changed, `moved` is all of `moving`, and nothing is listed.
+    /// bit. In most frames every moving body has moved. As long as that is so, `moved` is `AllMoving` and lists nothing,
+    /// and the first loop below only writes the poses. The second loop lists moved bodies one by one.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
         let indices = start..start + poses.len();
         let marks = &mut self.marks[indices.clone()];
@@ -206,10 +180,41 @@ impl Screen {
     }
 }
 
+/// # The first frame of a view
+impl Screen {
+    /// Prepares for the first frame of a view, which displays these movers. Until then, those that no frame has
+    /// displayed have their current pose.
+    pub(crate) fn prepare_for(&mut self, movers: &Movers) {
+        for (index, key) in movers.keys().iter().enumerate() {
+            if !self.bodies.contains_key(*key) {
+                self.first_poses.insert(*key, movers.current(index));
+            }
+        }
+    }
+
+    /// Returns changes for the next picture, of these movers and bodies at rest. With them, it displays each body where
+    /// it is displayed now, and the difference decays as a visual error.
+    pub(crate) fn show_from_displayed<'a>(
+        &'a self,
+        movers: &'a Movers,
+        resting: &'a [(BodyKey, Pose)],
+    ) -> impl Iterator<Item = Change> + 'a {
+        let moving = movers.keys().iter().copied();
+        let resting = resting
+            .iter()
+            .filter(|(key, pose)| self.pose(*key) != Some(*pose));
+        let keys = moving.chain(resting.map(|(key, _)| *key));
+        // `pose` also knows bodies that no frame has displayed.
+        let displayed = keys.filter(|key| self.bodies.contains_key(*key));
+        displayed.filter_map(|key| Some(Change::ShowFrom(key, self.pose(key)?, self.origin?)))
+    }
+}
+
+/// # The moving bodies
 impl Screen {
     /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped, and
     /// is reported as moved whatever its pose is.
-    pub(super) fn list(&mut self, key: BodyKey) -> usize {
+    pub(super) fn add_moving(&mut self, key: BodyKey) -> usize {
         let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
             Some(Displayed::Resting { moved_index, .. }) => (self.pose(key), *moved_index),
@@ -232,7 +237,7 @@ impl Screen {
         index
     }
 
-    pub(super) fn unlist(&mut self, index: usize) {
+    pub(super) fn remove_moving(&mut self, index: usize) {
         self.moving.swap_remove(index);
         self.marks.swap_remove(index);
         self.update_index(index);

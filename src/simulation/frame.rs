@@ -199,7 +199,7 @@ impl Simulation {
     fn pass_edits_to_past(&mut self) {
         // `take_over_state` leaves a shift of the origin in this step to this call, because it counts once the step
         // runs.
-        self.take_past_edits();
+        self.pass_shifts_to_past();
         if self.run.past.is_on() && self.physics.current_step().is_some() {
             // The past lacks the poses of bodies that were at rest when the step began.
             self.physics.detect_edits();
@@ -207,8 +207,8 @@ impl Simulation {
         }
     }
 
-    /// Enters a step that has run into the past, the rollback or the clock, and the report.
-    /// In a rollback, the clock has counted the step in its first run.
+    /// Records a step that has run: in the past, in the rollback or else the clock, and in the report. The clock has
+    /// counted a resimulated step in its first run.
     fn record_step(&mut self, record: StepRecord) {
         #[cfg(feature = "parallel")]
         {
@@ -280,10 +280,11 @@ impl Simulation {
             // The others wait for the next step, even if a pause begins before it.
             self.physics.forces.keep_pending();
             report.movers = self.physics.pairs.movers().len();
-            self.physics.unlist_resting();
+            // Within a rollback, the next steps may still need their paths.
+            self.physics.remove_resting_movers();
         }
         self.frame = report;
-        // Until the next frame, a preview has the rate of that frame.
+        // `Physics::preview` steps at the rate that is passed here: from now on, that of the next frame's steps.
         self.pass_settings();
         true
     }
@@ -323,7 +324,7 @@ impl Simulation {
     /// Drops the current step, which the game has received and which has not run. Its changes of the world stay.
     pub(super) fn abort_step(&mut self) {
         // A shift of the origin in the step stays, so the past has to know it.
-        self.take_past_edits();
+        self.pass_shifts_to_past();
         if self.physics.abort_step() {
             self.run.past.abort_step(self.physics.tick());
             // The game has no step any more that an assigned state would drop.

@@ -27,6 +27,8 @@ mod take_over;
 mod past;
 // Going back in time to stay there.
 mod rewind;
+// The state that a rollback or a correction has replaced, and the picture after it.
+mod old_present;
 // Going back in time to resimulate the steps since then.
 mod roll_back;
 // Poses and worlds of earlier ticks.

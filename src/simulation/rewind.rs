@@ -126,7 +126,7 @@ impl Simulation {
     /// the last call of the loop.
     pub(super) fn known_past(&self) -> Option<&Past> {
         let is_known =
-            self.knows_physics() && !self.physics.running.past_edits.was_shifted_between_steps;
+            self.knows_physics() && !self.physics.running.origin_shifts.any_between_steps;
         is_known.then_some(&self.run.past)
     }
 

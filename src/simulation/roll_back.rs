@@ -1,18 +1,16 @@
 //! Rollback: going back in time to resimulate the steps since then.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::events::EventChanges;
-use crate::key::BodyKey;
 use crate::physics::Physics;
-use crate::pose::{Change, Scope};
 use crate::time::Step;
 
 use super::hooks::{BeforeStep, Hooks};
+use super::old_present::OldPresent;
 use super::past::RewindError;
 use super::simulation::Simulation;
-use super::steps::{OldPresent, Rollback};
+use super::steps::Rollback;
 
 /// A tick that no step reaches.
 const NEVER: u64 = u64::MAX;
@@ -74,7 +72,7 @@ impl Simulation {
         self.take_over();
         self.check_world();
         let here = self.physics.tick();
-        // The steps from there on are due already, or later.
+        // No step from that tick on has run.
         if tick > here || (tick == here && self.physics.current_step().is_none()) {
             return Ok(());
         }
@@ -128,7 +126,8 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
-    /// Runs the steps that are still to be resimulated. If a hook fails, drops only the step of that hook.
+    /// Runs the steps that are still to be resimulated. If a hook fails, its step does not run and is due again, with
+    /// those after it.
     pub(crate) fn resimulate_due<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -244,8 +243,7 @@ impl Simulation {
             rollback.requested = tick;
             return Ok(());
         }
-        // A state that is ahead ends a rollback. Without one, no steps were resimulated that could have inserted other
-        // bodies, which `NEVER` says.
+        // A state that is ahead ends a rollback.
         let old_present = match self.take_rollback(tick) {
             Some(old_present) => old_present,
             None => OldPresent::new(old, NEVER),
@@ -256,6 +254,7 @@ impl Simulation {
         if is_ahead {
             self.restart_report();
         }
+        // The new state has the same bodies under the same keys: no resimulated step has inserted others.
         self.correct_picture(old_present, NEVER);
         Ok(())
     }
@@ -275,10 +274,12 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         // The oldest tick is read first, because `take_steps` may empty the past.
         let oldest = self.run.past.rewindable().start;
+        // Within a rollback, the present of the clock is later than the state.
         let present = self.steps.clock.tick();
         let taken = self.run.past.take_steps(snapshot_tick, present);
         let (snapshot, later) = taken.expect("the past has a snapshot of this tick");
         let smoothing = Arc::clone(&snapshot.smoothing);
+        // Within a rollback, this keeps changes of the resimulated steps. So a new rollback begins only below.
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
         // A rollback in a rollback keeps the first old present, from which the displayed poses then continue.
@@ -336,85 +337,11 @@ impl Simulation {
     /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        // `record_step` has compared the events after the last step of a finished rollback, unless there was no step.
+        // If all steps have run again, `record_step` has compared the events after the last one.
         if rollback.remaining() > 0 || rollback.first_tick().is_none() {
             rollback.forget_reruns_from(end);
             self.run.event_changes = rollback.event_changes();
         }
         Some(rollback.end(|tick| self.run.step_id(tick)))
-    }
-
-    /// Lets the next picture display the present state, which has replaced `old_present`. Bodies are displayed at first
-    /// where the old present had them: the difference becomes their visual error, and decays.
-    ///
-    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That can
-    /// happen to keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If
-    /// these steps have taken back a teleport or a removal, the error begins where the body is displayed.
-    pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
-        self.physics.detect_edits();
-        // The two states are compared at the displayed moment or, if the last picture displayed another step, at the end
-        // of this one. A view chooses the moment itself, between the beginning and the end of the step.
-        let has_same_tick = self.frame.tick == self.physics.tick();
-        let alphas = match self.screen.alpha() {
-            Some(alpha) if has_same_tick => [alpha; 2],
-            Some(_) => [1.0; 2],
-            None => [0.0, 1.0],
-        };
-        let shift = self.physics.origin.offset_from(&old_present.origin);
-        let world = &self.physics.world;
-        // The new run lacks these bodies. Their keys may belong to other bodies now.
-        let lost = old_present.lost_insertions(world, first);
-        let mut without_error: BTreeSet<_> = lost.keys().copied().collect();
-        let new_changes = &self.physics.running.changes.list;
-        let teleported = new_changes.iter().filter_map(Change::teleport);
-        let teleported_again: BTreeSet<_> = teleported.map(|(key, _)| key).collect();
-        // The rollback has taken back the removal of a body that the old present lacks.
-        let mut taken_back: BTreeSet<_> = (self.physics.world.keys.iter())
-            .map(|(key, _)| key)
-            .filter(|key| old_present.pairs.get(*key).is_none())
-            .collect();
-        // No picture has displayed the old changes of smoothing. They are removed from the list, because `differences`
-        // finds them again, from the smoothing that was displayed last.
-        let mut displayed_smoothing = BTreeMap::new();
-        old_present.changes.list.retain(|change| match *change {
-            Change::Retimed(key, before) => {
-                displayed_smoothing.entry(key).or_insert(before);
-                false
-            }
-            Change::Teleported(key, tick) | Change::Transformed(key, _, _, tick)
-                if tick > first
-                    && !teleported_again.contains(&key)
-                    && !without_error.contains(&key) =>
-            {
-                // Only the first run of a resimulated step has teleported the body.
-                taken_back.insert(key);
-                false
-            }
-            // An earlier rollback has taken this body back, and this one has brought it back.
-            Change::KeyReused(key, Some(it)) if world.insertion(key) == Some(it) => false,
-            Change::Teleported(key, _) | Change::KeyReused(key, _) => {
-                without_error.insert(key);
-                true
-            }
-            _ => true,
-        });
-        let differences = (self.physics.pairs).differences(
-            &old_present.pairs,
-            &displayed_smoothing,
-            alphas,
-            shift,
-        );
-        // If the next picture would have jumped to the old present, no picture has displayed a state to continue from.
-        let jumps = old_present.changes.scope == Scope::Unrelated;
-        let has_error = |key: &BodyKey| !jumps && !without_error.contains(key);
-        let differences =
-            differences.filter(|(key, _)| has_error(key) && !taken_back.contains(key));
-        let differences: Vec<_> = differences.flat_map(|(_, changes)| changes).collect();
-        let taken_back = taken_back.iter().filter(|key| has_error(key));
-        let taken_back = taken_back.map(|key| Change::TakenBack(*key));
-        let reused = lost.into_iter();
-        let reused = reused.map(|(key, it)| Change::KeyReused(key, Some(it)));
-        let changes = reused.chain(differences).chain(taken_back);
-        (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 }

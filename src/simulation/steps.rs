@@ -1,14 +1,14 @@
 //! Where the next step comes from: a rollback, or time.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::events::{ChangedEvents, Event, EventChanges, SharedEvents, StepId};
-use crate::key::BodyKey;
 use crate::physics::{Physics, StepRecord};
-use crate::pose::{Changes, Origin, Pairs, SmoothingSettings};
-use crate::step::{Insertion, World};
+use crate::pose::SmoothingSettings;
 use crate::time::{Clock, ExactTime, Rate, Step};
+
+use super::old_present::OldPresent;
 
 #[derive(Clone)]
 pub(super) struct Steps {
@@ -73,49 +73,6 @@ pub(super) struct Rollback {
     pub smoothing: Arc<SmoothingSettings>,
     /// The steps that have run again, with their events, sorted by tick.
     reruns: Vec<(u64, SharedEvents)>,
-}
-
-/// The present that the first rollback has left.
-#[derive(Clone)]
-pub(super) struct OldPresent {
-    pub pairs: Pairs,
-    pub origin: Origin,
-    pub changes: Changes,
-    /// The settings of single bodies.
-    pub smoothing: Arc<SmoothingSettings>,
-    /// The bodies that were inserted in steps that a rollback can resimulate.
-    insertions: Vec<(BodyKey, Insertion)>,
-}
-
-impl OldPresent {
-    /// Takes the parts of the present that the rollback replaces. `oldest` is the tick of the oldest kept state, after
-    /// which resimulated steps may insert other bodies.
-    pub fn new(mut physics: Physics, oldest: u64) -> Self {
-        // The pairs and the changes then have what the game has edited since the last step.
-        physics.detect_edits();
-        Self {
-            insertions: physics.world.insertions_after(oldest).collect(),
-            pairs: physics.pairs,
-            origin: physics.origin,
-            changes: physics.running.changes,
-            smoothing: physics.smoothing,
-        }
-    }
-
-    /// Returns whether the present had this body, and not another one with its key.
-    fn has(&self, key: BodyKey, world: &World) -> bool {
-        let insertion = self.insertions.iter().find(|(it, _)| *it == key);
-        self.pairs.get(key).is_some()
-            && insertion.is_none_or(|(_, it)| world.insertion(key) == Some(*it))
-    }
-
-    /// Returns the bodies that were inserted after the step `first` and that `world` lacks. Their keys may belong to
-    /// other bodies there, because the resimulated steps inserted bodies in another order.
-    pub fn lost_insertions(&self, world: &World, first: u64) -> BTreeMap<BodyKey, Insertion> {
-        let later = self.insertions.iter().filter(|(_, it)| it.tick > first);
-        let lost = later.filter(|(key, it)| world.insertion(*key) != Some(*it));
-        lost.copied().collect()
-    }
 }
 
 impl Rollback {

@@ -9,8 +9,7 @@ use super::past::Past;
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// The loop's knowledge of the state that it runs: a run is a time in which no state was assigned. The loop begins
-/// another run when it takes over an assigned state.
+/// What the loop knows of the state that it runs. It begins anew when the game assigns another state.
 #[derive(Default)]
 pub(super) struct Run {
     /// Identifies the state. A rollback, a rewind or a correction changes it, too.
@@ -73,30 +72,31 @@ impl Simulation {
         self.physics.running.known_by == Some(self.run.number())
     }
 
-    /// Takes over what the game has changed since the last call of the loop: the state, earlier poses, the settings.
+    /// Takes over what the game has changed since the last call of the loop: the state, the origin, the settings. In
+    /// most calls that is nothing.
     pub(crate) fn take_over(&mut self) {
         self.take_over_state();
         self.pass_settings();
     }
 
-    /// Takes over the state and earlier poses. In the middle of a step, changed settings wait for its end.
+    /// Takes over the state and the origin. In the middle of a step, changed settings wait for its end.
     pub(super) fn take_over_state(&mut self) {
         if !self.knows_physics() {
             self.begin_run();
         }
-        // An edit in the current step waits until the step runs or is aborted, because a shift of the origin counts
-        // from the end of its step on.
+        // A shift in the current step waits until the step runs or is aborted, because it counts from the end of its
+        // step on.
         if self.physics.current_step().is_none() {
-            self.take_past_edits();
+            self.pass_shifts_to_past();
         }
     }
 
-    /// Passes the game's edits of earlier poses, which come from shifts of the origin, to the past.
-    pub(super) fn take_past_edits(&mut self) {
-        if !self.physics.running.past_edits.is_empty() {
-            let edits = std::mem::take(&mut self.physics.running.past_edits);
+    /// Passes the game's shifts of the origin to the past.
+    pub(super) fn pass_shifts_to_past(&mut self) {
+        if !self.physics.running.origin_shifts.is_empty() {
+            let shifts = std::mem::take(&mut self.physics.running.origin_shifts);
             let tick = self.physics.first_tick_after_edit();
-            self.run.past.apply_edits(edits, tick);
+            self.run.past.apply_shifts(shifts, tick);
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct World {
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
     /// has seen.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub has_unwritten_changes: bool,
+    pub has_unstepped_changes: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
     may_joints_be_stale: bool,
 }
@@ -44,7 +44,7 @@ impl Clone for World {
             keys: self.keys.clone(),
             translated_by: self.translated_by,
             stopped_roots: self.stopped_roots.clone(),
-            has_unwritten_changes: self.has_unwritten_changes,
+            has_unstepped_changes: self.has_unstepped_changes,
             may_joints_be_stale: self.may_joints_be_stale,
         }
     }
@@ -53,13 +53,13 @@ impl Clone for World {
 impl World {
     pub fn new(rapier: PhysicsWorld) -> Self {
         // An existing world may have changes that no step has seen, which Rapier does not write when it is saved.
-        let has_unwritten_changes = !rapier.bodies.is_empty();
+        let has_unstepped_changes = !rapier.bodies.is_empty();
         Self {
             rapier,
             keys: Keys::default(),
             translated_by: None,
             stopped_roots: Vec::new(),
-            has_unwritten_changes,
+            has_unstepped_changes,
             may_joints_be_stale: false,
         }
     }
@@ -77,7 +77,7 @@ impl World {
         span!("rapier", tick = step.tick);
         self.rapier.integration_parameters.dt = step.dt;
         // A copy and a loaded world have no cached joint data. So this world, too, drops data that may be out of date.
-        if std::mem::take(&mut self.has_unwritten_changes) || self.may_joints_be_stale {
+        if std::mem::take(&mut self.has_unstepped_changes) || self.may_joints_be_stale {
             self.prepare_joints_again();
         }
         let handler = log.handler(step, &self.keys);
@@ -198,7 +198,7 @@ impl World {
     pub fn translate(&mut self, by: Vector) {
         *self.translated_by.get_or_insert(Vector::ZERO) += by;
         // The world positions of joint ends and the particles of soft bodies change.
-        self.has_unwritten_changes = true;
+        self.has_unstepped_changes = true;
         let PhysicsWorld {
             bodies,
             colliders,

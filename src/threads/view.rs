@@ -211,8 +211,8 @@ impl<E> View<E> {
         {
             return self.screen.clear_changes(frame, time);
         }
-        // Extrapolated bodies are displayed this many seconds after the state. If the next step became shorter, they do
-        // not go back.
+        // Extrapolated bodies are displayed this many seconds after the state, but not before the time up to which the
+        // last picture of this timeline has extrapolated. The next step may have become shorter since.
         let seconds_ahead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(seconds_ahead);
         let context = PictureContext {

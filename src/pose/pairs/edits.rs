@@ -17,7 +17,7 @@ use super::{Pairs, Place};
 impl Pairs {
     /// Lists a body that the game may have changed, and lets the next step decide again whether its path is plain.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
-        let index = self.list(key, handle);
+        let index = self.add_mover(key, handle);
         Arc::make_mut(&mut self.movers).recheck(index);
     }
 
@@ -63,15 +63,15 @@ impl Pairs {
     /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve. A
     /// body that is kinematic by position has none. Its curve would depend on whether its target is set before or after
     /// this call.
-    pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
+    pub fn add_mover_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
         if self.resting_since(key).is_some() && is_about_to_move(body) && !is_position_based(body) {
-            self.list(key, handle);
+            self.add_mover(key, handle);
         }
     }
 
     /// Lists a body that is about to be edited, and keeps its path in the last step. Returns its index in the movers.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
-        let index = self.list(key, handle);
+        let index = self.add_mover(key, handle);
         let pair = self.movers.pair(index);
         // Only before the first edit is this the path that the step has computed.
         self.edited.entry(key).or_insert(pair);
@@ -115,7 +115,7 @@ impl Pairs {
         by: &Pose,
         tick: u64,
     ) -> bool {
-        let index = self.list(key, handle);
+        let index = self.add_mover(key, handle);
         let pair = self.movers.pair(index);
         // The pose of a multibody's link follows from its root, and is rounded in another way than by the isometry. A
         // difference would look like an edit.

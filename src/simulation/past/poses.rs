@@ -1,7 +1,7 @@
 //! The poses of earlier ticks, as they were right after the step that led there.
 
 use crate::key::BodyKey;
-use crate::physics::{PastEdits, Physics};
+use crate::physics::{OriginShifts, Physics};
 use crate::pose::{Pair, Pairs, StepPaths};
 
 use super::{Past, StepPoses};
@@ -46,14 +46,14 @@ impl Past {
         self.motion_mut(before?)
     }
 
-    /// Applies edits of the game to the poses before `tick`, the first tick that they affect.
-    pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
-        // The origin was shifted outside of a step, which no resimulated step would repeat.
-        if edits.was_shifted_between_steps {
+    /// Applies shifts of the origin. `tick` is the first tick that has the new coordinates.
+    pub fn apply_shifts(&mut self, shifts: OriginShifts, tick: u64) {
+        // No resimulated step would repeat these.
+        if shifts.any_between_steps {
             self.clear();
         }
-        // The origin was shifted in a step. Earlier ticks keep their coordinates.
-        if let Some(replaced) = edits.replaced {
+        // A resimulated step repeats its shift. Earlier ticks keep their coordinates.
+        if let Some(replaced) = shifts.replaced {
             self.shifted_from = Some(tick);
             self.keep_replaced(replaced, tick);
         }
@@ -116,25 +116,22 @@ impl Past {
     /// A body has no path in a step in which it rested. Its pose is then where it has rested since, or where its next
     /// path begins. If poses were replaced after `tick`, this only holds up to the replaced ones.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
-        let (mut pairs, edits) = (&physics.pairs, &physics.running.past_edits);
+        let (mut pairs, shifts) = (&physics.pairs, &physics.running.origin_shifts);
         let present = physics.tick();
         // In the middle of a step that has shifted the origin, the present poses have other coordinates than their
         // tick.
-        let is_shifted = edits.replaced.is_some() && physics.current_step().is_some();
+        let is_shifted = shifts.replaced.is_some() && physics.current_step().is_some();
         if tick == present && !is_shifted {
             return pairs.of_step(key);
         }
         let is_kept = tick <= present && tick.saturating_add(self.ticks_with_poses()) > present;
-        if !is_kept
-            || edits.was_shifted_between_steps
-            || !physics.world.keys.was_inserted_by(key, tick)
-        {
+        if !is_kept || shifts.any_between_steps || !physics.world.keys.was_inserted_by(key, tick) {
             return None;
         }
         let entries = |from, to| self.entries.range(self.index_of(from)..self.index_of(to));
         // Finds the last poses to which the tick leads, and the end of the ticks that lead there.
         let mut end = present.saturating_add(1);
-        pairs = edits.replaced.as_deref().unwrap_or(pairs);
+        pairs = shifts.replaced.as_deref().unwrap_or(pairs);
         for entry in entries(tick, end) {
             // After a rewind, entries may lie ahead of the present.
             if let Some(replaced) = &entry.motion.replaced

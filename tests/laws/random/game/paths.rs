@@ -223,11 +223,11 @@ impl Paths {
                 .entry(key)
                 .or_insert_with(|| Known::at_rest(pose));
             known.is_lost |= !pose.is_finite();
-            let was_shifted_between_steps = effects.contains(&Effect::Cut(key));
-            if was_shifted_between_steps || pose != known.way.current {
+            let any_between_steps = effects.contains(&Effect::Cut(key));
+            if any_between_steps || pose != known.way.current {
                 self.are_links_moved |= self.links.contains(&key);
             }
-            if was_shifted_between_steps {
+            if any_between_steps {
                 let smoothing = known.way.smoothing;
                 *known = Known {
                     begun: known.begun,
