@@ -127,7 +127,7 @@ impl Physics {
         edits.any_may_wake
             || !edits.colliders.is_empty()
             || !edits.woken.is_empty()
-            || self.pairs.edited().next().is_some()
+            || self.pairs.positions_before_edits().next().is_some()
     }
 
     /// Prepares a step for the game's changes since the last one: lists the changed and woken bodies among those that
@@ -153,12 +153,12 @@ impl Physics {
                 world.renew_contacts_of(handle);
             }
         }
-        for (key, before) in pairs.edited() {
+        for (key, position_before) in pairs.positions_before_edits() {
             if let Some(handle) = world.handle(key) {
                 let body = &world.rapier.bodies[handle];
                 // Rapier keeps contacts with such a body in world space, and does not see that it was moved.
                 let is_not_dynamic = body.is_fixed() || body.is_kinematic();
-                if is_not_dynamic && *body.position() != before.current {
+                if is_not_dynamic && *body.position() != position_before {
                     world.renew_contacts(handle);
                 }
             }

@@ -42,13 +42,22 @@ pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     /// Shared with threads that display them. An edit of a shared list makes a copy.
     movers: Arc<Movers>,
-    /// Pairs of the last step, of bodies that were teleported or got another smoothing since.
+    /// Bodies that were teleported or got another smoothing since the last step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
-    edited: BTreeMap<BodyKey, Pair>,
+    edited: BTreeMap<BodyKey, Edited>,
     /// Bodies at rest that were awake in the last step, or inserted awake since: the next step reports their sleep.
     unreported_sleep: BTreeSet<BodyKey>,
     /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Edited {
+    /// The path in the last step, before the edit, for those who ask for earlier poses.
+    path: Pair,
+    /// The position after the last step, at which Rapier has computed the contacts.
+    position: Pose,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +106,8 @@ impl Pairs {
 
     /// Returns the last two poses of a body as the last step left them, before the game's edits.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
-        self.edited.get(&key).copied().or_else(|| self.get(key))
+        let before_edit = self.edited.get(&key).map(|it| it.path);
+        before_edit.or_else(|| self.get(key))
     }
 
     pub fn movers(&self) -> &Arc<Movers> {
@@ -106,21 +116,30 @@ impl Pairs {
 
     /// Returns the paths of the last step, of all bodies that may have moved in it or since.
     pub fn step_paths(&self) -> StepPaths {
-        StepPaths::new(Arc::clone(&self.movers), self.edited.clone())
+        StepPaths::new(
+            Arc::clone(&self.movers),
+            self.paths_before_edits().collect(),
+        )
+    }
+
+    /// Returns the bodies that were edited since the last step, each with its path in that step.
+    pub fn paths_before_edits(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        self.edited.iter().map(|(key, it)| (*key, it.path))
     }
 
     /// Replaces the kept paths of the last step with the paths as they are after the game's edits, in a state that
     /// corrects the present: this simulation has never had its poses before the edits.
     pub fn forget_paths_before_edits(&mut self) {
-        let edited = std::mem::take(&mut self.edited).into_keys();
-        self.edited = edited
-            .filter_map(|key| Some((key, self.get(key)?)))
-            .collect();
+        let mut edited = std::mem::take(&mut self.edited);
+        for (key, it) in &mut edited {
+            it.path = self.get(*key).unwrap_or(it.path);
+        }
+        self.edited = edited;
     }
 
-    /// Returns the bodies that were edited since the last step, each with its path in that step.
-    pub fn edited(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        self.edited.iter().map(|(key, pair)| (*key, *pair))
+    /// Returns the bodies that were edited since the last step, each with its position after that step.
+    pub fn positions_before_edits(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.edited.iter().map(|(key, it)| (*key, it.position))
     }
 
     /// Returns the index in [`Movers`] of a body that is listed there, or `None` for one at rest.

@@ -7,7 +7,7 @@ use crate::random::game::log::Bits;
 use crate::random::game::player::{Player, begin_step};
 use crate::random::game::script::{FrameScript, PLAIN, Scene, When, script};
 use crate::random::game::{Entry, Kind, Picture, Run, Script, play};
-use evenstep::{Hooks, Physics, Smoothing, Step};
+use evenstep::{Hooks, Physics, Simulation, Smoothing, Step};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -79,6 +79,44 @@ fn at_fps(script: &Script, fps: u32) -> Option<BTreeMap<u64, Bits>> {
     catch_unwind(AssertUnwindSafe(play)).ok()?;
     hooks.bits.split_off(&STEPS);
     Some(hooks.bits)
+}
+
+/// How a simulation continues from the state of another one.
+#[derive(Clone, Copy, Debug)]
+enum Joins {
+    Assigned,
+    /// It goes ahead to the state.
+    Ahead,
+    /// It has played the same game up to the tick of the state.
+    Corrected,
+}
+
+/// Returns the bits before each step of a simulation that continues from the state of another one in the middle of a
+/// game, or `None` if Rapier panics.
+fn joined(script: &Script, joins: Joins) -> Option<BTreeMap<u64, Bits>> {
+    let play_to = |simulation: &mut Simulation, hooks: &mut ByTick<'_>, end| {
+        while simulation.physics.tick() < end {
+            let Ok(_) = simulation.advance_with(Duration::from_secs(1) / 60, hooks);
+        }
+    };
+    let play = || {
+        let [mut server, mut client] = [0; 2].map(|_| hosts::start(&script.setup));
+        play_to(&mut server, &mut ByTick::new(script), STEPS / 2);
+        let state = server.physics.clone();
+        match joins {
+            Joins::Assigned => client.physics = state,
+            Joins::Ahead => client.correct(state).expect("the client is behind"),
+            Joins::Corrected => {
+                play_to(&mut client, &mut ByTick::new(script), STEPS / 2);
+                client.correct(state).expect("the client has the same tick");
+            }
+        }
+        let mut hooks = ByTick::new(script);
+        play_to(&mut client, &mut hooks, STEPS);
+        hooks.bits.split_off(&STEPS);
+        hooks.bits
+    };
+    catch_unwind(AssertUnwindSafe(play)).ok()
 }
 
 /// Records a game, and plays the recording. Returns the bits before each step of both, or `None` if Rapier panics.
@@ -175,6 +213,14 @@ proptest! {
         let at_60 = at_fps(&script, 60);
         for fps in [7, 15, 144, 1000] {
             prop_assert_eq!(&at_fps(&script, fps), &at_60, "at {} frames per second", fps);
+        }
+    }
+
+    #[test]
+    fn a_corrected_simulation_continues_like_one_with_the_state_assigned(script in script(PLAIN)) {
+        let assigned = joined(&script, Joins::Assigned);
+        for joins in [Joins::Ahead, Joins::Corrected] {
+            prop_assert_eq!(&joined(&script, joins), &assigned, "{:?}", joins);
         }
     }
 

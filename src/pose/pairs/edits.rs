@@ -12,7 +12,7 @@ use crate::pose::motion::is_position_based;
 use crate::pose::movers::is_about_to_move;
 use crate::step::World;
 
-use super::{Pairs, Place};
+use super::{Edited, Pairs, Place};
 
 impl Pairs {
     /// Lists a body that the game may have changed, and lets the next step decide again whether its path is plain.
@@ -72,9 +72,10 @@ impl Pairs {
     /// Lists a body that is about to be edited, and keeps its path in the last step. Returns its index in the movers.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.add_mover(key, handle);
-        let pair = self.movers.pair(index);
         // Only before the first edit is this the path that the step has computed.
-        self.edited.entry(key).or_insert(pair);
+        let path = self.movers.pair(index);
+        let position = path.current;
+        self.edited.entry(key).or_insert(Edited { path, position });
         index
     }
 
@@ -101,7 +102,10 @@ impl Pairs {
     /// Moves the kept paths of the last step, because the origin of the world is shifted. Each body has to be
     /// [transformed](Self::transform), too.
     pub fn shift_kept_paths(&mut self, by: &Pose) {
-        self.edited.values_mut().for_each(|pair| pair.transform(by));
+        for edited in self.edited.values_mut() {
+            edited.path.transform(by);
+            edited.position = by * edited.position;
+        }
     }
 
     /// Moves a body with its motion by an isometry of the world, after `tick` steps: both poses, and the velocities of

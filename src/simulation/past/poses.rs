@@ -83,7 +83,7 @@ impl Past {
             .motion_mut(pairs.tick())
             .and_then(StepPoses::continued_paths)
         {
-            paths.add_missing(pairs.edited());
+            paths.add_missing(pairs.paths_before_edits());
         }
     }
 
