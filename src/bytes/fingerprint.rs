@@ -38,8 +38,9 @@ fn hash_float_functions(hasher: &mut XxHash3_64) {
         let x = black_box(f32::from(i).mul_add(2.0 / f32::from(SAMPLES), -1.0));
         let turn = black_box(x * std::f32::consts::TAU);
         let positive = black_box(1.5 + x);
-        // Some libraries compute the sine and cosine of one number in a single function. The compiler may call it here,
-        // but not below, where the second `black_box` makes `turn` look like two numbers.
+        // Some libraries compute the sine and cosine of one number in a single function, whose results may differ from
+        // those of `sin` and `cos`. The compiler may call it for `sin_cos`, but not for `turn`, which the second
+        // `black_box` makes look like two numbers.
         let (sin, cos) = black_box(turn * 0.7).sin_cos();
         hash(
             hasher,

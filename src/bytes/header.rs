@@ -28,7 +28,7 @@ impl Start {
         [&self.magic[..], &self.format.to_le_bytes()].concat()
     }
 
-    /// Checks the start of these bytes, and returns the bytes that follow it.
+    /// Checks that these bytes begin with this magic and format number, and returns the bytes that follow.
     pub fn strip<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], NoStart> {
         let rest = bytes.strip_prefix(&self.magic).ok_or(NoStart::Magic)?;
         let (format, rest) = rest.split_first_chunk().ok_or(NoStart::Cut)?;
@@ -105,7 +105,7 @@ pub(crate) type Layout = [u8; 8];
 const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
 
 /// The offset of the checksum, the last field of the header.
-const SUM_AT: usize = HEADER_LEN - 8;
+const CHECKSUM_AT: usize = HEADER_LEN - 8;
 
 /// Why a state cannot be written to bytes. You can still clone it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -197,7 +197,8 @@ pub enum LoadError {
     Contents,
 }
 
-/// Returns a saved state: the header, with the checksum of all other bytes, and the encoded contents.
+/// Returns a saved state: the header, with the checksum of all other bytes, and the encoded contents. `layout` is that
+/// of this build, so that a build whose types have other fields can refuse the state.
 pub(crate) fn write(
     state: StateType,
     layout: Layout,
@@ -214,9 +215,9 @@ pub(crate) fn write(
         &fingerprint().to_le_bytes(),
         &(bytes.len() as u64).to_le_bytes(),
     ];
-    bytes[..SUM_AT].copy_from_slice(&parts.concat());
-    let sum: [u8; 8] = checksum(&bytes, SUM_AT);
-    bytes[SUM_AT..HEADER_LEN].copy_from_slice(&sum);
+    bytes[..CHECKSUM_AT].copy_from_slice(&parts.concat());
+    let sum: [u8; 8] = checksum(&bytes, CHECKSUM_AT);
+    bytes[CHECKSUM_AT..HEADER_LEN].copy_from_slice(&sum);
     Ok(bytes)
 }
 
@@ -237,7 +238,8 @@ pub(crate) fn read_fingerprint(layout: Layout, bytes: &[u8]) -> Result<u64, Load
     Ok(u64::from_le_bytes(header.fingerprint))
 }
 
-/// Returns the header and the contents, after every check that is possible before the contents are decoded.
+/// Returns the header and the contents, after every check that is possible before the contents are decoded. `layout` is
+/// that of this build, which can only decode states with the same.
 fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]), LoadError> {
     let found = bytes.len() as u64;
     let wrong_length = |expected| LoadError::Length { expected, found };
@@ -258,7 +260,7 @@ fn open(state: StateType, layout: Layout, bytes: &[u8]) -> Result<(Header, &[u8]
     if expected != found {
         return Err(wrong_length(expected));
     }
-    if header.checksum != checksum(bytes, SUM_AT) {
+    if header.checksum != checksum(bytes, CHECKSUM_AT) {
         return Err(LoadError::Checksum);
     }
     if header.rapier != rapier_version() {

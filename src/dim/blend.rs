@@ -28,14 +28,14 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Computes the power series of both weights at `alpha`, once for all pairs.
+    /// Prepares slerps at `alpha`: computes the power series of both weights, once for all pairs.
     #[inline]
     pub fn new(alpha: f32) -> Self {
         let (start_weight, end_weight) = (terms(1.0 - alpha), terms(alpha));
         Self {
             alpha,
             end_weight,
-            // The first terms, 1 − α and α, add up to one, which the excess does not contain.
+            // The excess is the sum of both weights minus one. Its first term, (1 − α) + α − 1, is zero and omitted.
             excess: std::array::from_fn(|i| start_weight[i + 1] + end_weight[i + 1]),
         }
     }
@@ -59,8 +59,8 @@ impl Blend {
         }
     }
 
-    /// Interpolates up to [`BLOCK`] pairs, four at a time. The distances of all pairs come first, so that the processor
-    /// waits for memory once.
+    /// Interpolates up to [`BLOCK`] pairs, four at a time. The distances between all their rotations, on which the
+    /// weights depend, come first, so that the processor waits for memory once.
     fn block(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let (previous, last_previous) = previous.as_chunks::<LANES>();
         let (current, last_current) = current.as_chunks::<LANES>();
@@ -90,7 +90,7 @@ impl Blend {
     }
 
     /// Interpolates up to four pairs. `distances` are the squared distances between their rotations. All the arithmetic
-    /// is here: the same operations in the same order for each pair, whatever its position.
+    /// is here: the same operations in the same order for each pair, whatever its position in a batch.
     #[expect(
         clippy::inline_always,
         reason = "a call for each four poses takes an eighth of a frame without a step"
@@ -109,7 +109,7 @@ impl Blend {
             return;
         }
         let end_weight = polynomial(&self.end_weight, distances);
-        // The excess has no constant term, so its polynomial begins with the term of the first power.
+        // The two weights add up to one plus this excess. Its series begins with the term of the first power.
         let excess = distances * polynomial(&self.excess, distances);
         let weights = [end_weight, excess].map(Floats::to_array);
         for i in 0..N {
@@ -117,7 +117,8 @@ impl Blend {
             out[i] = blend(&previous[i], &current[i], weights, self.alpha);
         }
         // The series is not exact for pairs that are farther apart.
-        for i in chosen(distances.simd_gt(NEAR).to_bitmask()).filter(|i| *i < N) {
+        let wide_lanes = distances.simd_gt(NEAR).to_bitmask();
+        for i in chosen(wide_lanes).filter(|i| *i < N) {
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
         }
     }
@@ -128,8 +129,8 @@ pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
     distances_squared(&[*previous], &[*current]).to_array()[0] <= NEAR
 }
 
-/// Returns the coefficients of the weight sin(αθ) / sin θ: those of [`Blend`], divided by 2 for each power, because the
-/// variable of the series is the squared distance of the rotations, 2 y, and not y.
+/// Returns the coefficients of the weight sin(αθ) / sin θ as a power series in the squared distance of the rotations,
+/// 2 (1 − cos θ). Those of [`Blend`] belong to powers of 1 − cos θ, so each power has a factor of 0.5.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     // `i` is `n` as a float.

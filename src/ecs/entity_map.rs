@@ -50,7 +50,7 @@ pub struct EntityMap<E> {
     by_slot: Vec<Option<(BodyKey, E)>>,
     len: usize,
     /// Entities that have lost their record to another entity or a later body, until they are reported.
-    replaced: Vec<E>,
+    replaced_entities: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
     /// body may be too old to have it. One that is later than the state of its insertion, if that is known, is not.
     not_displayed: BTreeMap<BodyKey, Option<StateNumber>>,
@@ -96,7 +96,7 @@ impl<E> Default for EntityMap<E> {
         Self {
             by_slot: Vec::new(),
             len: 0,
-            replaced: Vec::new(),
+            replaced_entities: Vec::new(),
             not_displayed: BTreeMap::new(),
             synced: Synced::default(),
         }
@@ -125,8 +125,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if self.forget(key, entity) {
             bodies.remove_for_entities(key);
         }
-        // The caller knows that the entity has no body, so `take_removed` does not report it.
-        self.replaced.retain(|replaced| *replaced != entity);
+        // The caller knows that the entity has no body, so `take_removed` does not report it as replaced.
+        self.replaced_entities.retain(|it| *it != entity);
     }
 
     /// Removes the bodies of all entities for which `body_of` returns another body, or none, in the order of keys. Use
@@ -139,16 +139,17 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         for (key, _) in self.take_if(|key, entity| body_of(entity) != Some(key)) {
             bodies.remove_for_entities(key);
         }
-        // The ECS knows that the other entities have no body, so `take_removed` does not report them.
-        self.replaced.retain(|entity| body_of(*entity).is_some());
+        // `take_removed` does not report replaced entities of which the ECS knows that they have no body.
+        self.replaced_entities
+            .retain(|entity| body_of(*entity).is_some());
     }
 
     /// Forgets and returns the entities whose body was removed.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
-        let removed_bodies = self.removed(host.picture_for_entities());
+        let removed_bodies = self.removed(host.picture_for_entities()).into_iter();
         // An entity also loses its body if another entity gets it, or if a later body has its slot.
         let mut entities = self.take_replaced();
-        entities.extend(removed_bodies.into_iter().filter_map(|key| self.take(key)));
+        entities.extend(removed_bodies.filter_map(|key| self.take_entity(key)));
         entities
     }
 
@@ -175,7 +176,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         // Another entity or a later body has replaced these.
-        entities.append(&mut self.replaced);
+        entities.append(&mut self.replaced_entities);
         let bodies = physics.bodies().map(|(key, _)| key);
         let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
         bodies.sort_unstable();
@@ -199,42 +200,45 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         displayed.or_else(|| self.not_displayed.get(&key).copied().flatten())
     }
 
-    /// Records that the entity has this body. Every state that is later than `after`, if that is known, has the body
-    /// until it is removed. Returns the record that this one replaces, with the same key or an earlier one in the same
-    /// slot.
+    /// Records that the entity has this body, unless a later body has its slot. A state later than `inserted_after`, if
+    /// that is known, lacks the body only if it was removed. Returns the record that this one replaces, with the same
+    /// key or an earlier one in the same slot.
     pub(crate) fn insert_after(
         &mut self,
         key: BodyKey,
         entity: E,
-        after: Option<StateNumber>,
+        inserted_after: Option<StateNumber>,
     ) -> Option<(BodyKey, E)> {
         let slot = slot_of(key);
-        // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
+        // The greater key in a slot is that of the later body. The earlier one was removed, or will be once its removal
+        // is displayed.
         let recorded = self.by_slot.get(slot).copied().flatten();
         let has_later_body = recorded.is_some_and(|(recorded, _)| recorded > key);
         if has_later_body || key.is_null() {
             // The entity gets no body. It is reported like one that has lost its body.
-            self.replaced.push(entity);
+            self.replaced_entities.push(entity);
             return None;
         }
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
-        // The same body may get another entity. Its insertion stays known.
-        let mut known_after = None;
-        let replaced = self.by_slot[slot].replace((key, entity));
-        match replaced {
+        // If another entity had the same body, the state of its insertion stays known.
+        let mut known_insertion = None;
+        let replaced_record = self.by_slot[slot].replace((key, entity));
+        match replaced_record {
             None => self.len += 1,
-            Some((before, owner)) => {
-                known_after = self.not_displayed.remove(&before).filter(|_| before == key);
+            Some((replaced_key, owner)) => {
+                let insertion = self.not_displayed.remove(&replaced_key).flatten();
+                known_insertion = insertion.filter(|_| replaced_key == key);
                 if owner != entity {
-                    self.replaced.push(owner);
+                    self.replaced_entities.push(owner);
                 }
             }
         }
+        // Until a picture displays the body, each sync writes its pose to the entity.
         self.not_displayed
-            .insert(key, after.or(known_after.flatten()));
-        replaced
+            .insert(key, inserted_after.or(known_insertion));
+        replaced_record
     }
 
     /// Removes the record of a body, if it has this entity. Returns whether it has.
@@ -249,7 +253,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     }
 
     /// Removes the record of a body, and returns its entity.
-    pub(crate) fn take(&mut self, key: BodyKey) -> Option<E> {
+    pub(crate) fn take_entity(&mut self, key: BodyKey) -> Option<E> {
         let entity = self.entity(key)?;
         self.forget(key, entity).then_some(entity)
     }
@@ -270,11 +274,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
     /// Returns the entities whose record another entity or a later body has replaced since the last call.
     pub(crate) fn take_replaced(&mut self) -> Vec<E> {
-        std::mem::take(&mut self.replaced)
+        std::mem::take(&mut self.replaced_entities)
     }
 
-    /// Returns whether a body was removed. If a view does not have it, the view may also be too old: it has to have had
-    /// the body, or be later than a state that had it.
+    /// Returns whether a body was removed. A view displays an earlier state, which may be too old to have the body. So
+    /// a body that the view lacks was removed only if a picture has displayed it or the view is later than its
+    /// insertion.
     pub(crate) fn is_removed(&self, key: BodyKey, picture: Picture<'_>) -> bool {
         let has_pose = picture.pose(key).is_some();
         let Picture::View { displayed, .. } = picture else {
@@ -282,10 +287,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         };
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((recorded, _)) if recorded == key => {
-                let is_later = |after: &Option<StateNumber>| after.is_some() && *after < displayed;
+                let is_before_view =
+                    |insertion: &Option<StateNumber>| insertion.is_some() && *insertion < displayed;
                 // A picture has displayed every body that is not in `not_displayed`.
-                let view_had_it = self.not_displayed.get(&key).is_none_or(is_later);
-                !has_pose && view_had_it
+                let not_displayed = self.not_displayed.get(&key);
+                let is_view_new_enough = not_displayed.is_none_or(is_before_view);
+                !has_pose && is_view_new_enough
             }
             // The body has no entity now. If a later body has its slot, it was removed, even if it is still displayed.
             recorded => !has_pose || recorded.is_some_and(|(later, _)| later > key),
@@ -294,11 +301,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
 
     /// Returns the bodies that were removed since the last sync, some perhaps twice.
     pub(crate) fn removed(&mut self, picture: Picture<'_>) -> Vec<BodyKey> {
-        let last_sync = self.last_frame_of(picture);
+        let last_synced_frame = self.last_synced_frame(picture);
         let screen = picture.screen_with_lists();
-        let since_sync = last_sync.and_then(|frame| screen?.removed_since(frame));
+        let since_sync = last_synced_frame.and_then(|frame| screen?.removed_since(frame));
         let is_complete = since_sync.is_some();
-        // The list of the last frame alone is incomplete, but a body in it was displayed and removed.
+        // Without a complete list, the list of the last frame has at least bodies that were displayed and removed.
         let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         // Some bodies that the last frame has removed are alive again if steps were resimulated since.
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
@@ -317,7 +324,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// Returns the poses of bodies that were inserted since the last call, sorted by key, and of bodies that may have
     /// moved since. A body may be in both lists.
     pub(crate) fn take_moved<'a>(&mut self, picture: Picture<'a>) -> [Poses<'a>; 2] {
-        let last_sync = self.last_frame_of(picture);
+        let last_synced_frame = self.last_synced_frame(picture);
         let screen = picture.screen_with_lists();
         // The next sync reads the changes since this frame, or checks all bodies if this one has no complete lists.
         self.synced = Synced(
@@ -331,7 +338,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             new.extend(picture.pose(*key).map(|pose| (*key, pose)));
             !picture.displays(*key)
         });
-        let listed = last_sync.and_then(|frame| screen?.moved_since(frame));
+        let listed = last_synced_frame.and_then(|frame| screen?.moved_since(frame));
         // Without a complete list, all bodies may have moved.
         let moved = listed.unwrap_or_else(|| {
             let all = self.keys();
@@ -341,9 +348,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         [new.into(), moved]
     }
 
-    /// Returns the frame of the last sync, if it was with the same screen. With another screen, all bodies count as not
-    /// displayed yet.
-    fn last_frame_of(&mut self, picture: Picture<'_>) -> Option<u64> {
+    /// Returns the number of the last frame that was synced, or `None` if all bodies are to be checked. With another
+    /// screen than in the last sync, all bodies count as not displayed yet.
+    fn last_synced_frame(&mut self, picture: Picture<'_>) -> Option<u64> {
         let id = picture.screen()?.id();
         let last_sync = match &self.synced.0 {
             Some((last, frame)) if last.ptr_eq(&id) => *frame,
@@ -361,10 +368,10 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             }
         };
         if let Picture::View { newest, .. } = picture {
-            // All of these bodies exist by now, so later states than the newest one have them.
+            // All recorded bodies exist by now, so states later than the newest one have them until they are removed.
             self.not_displayed
                 .values_mut()
-                .for_each(|after| *after = after.or(newest));
+                .for_each(|inserted_after| *inserted_after = inserted_after.or(newest));
         }
         last_sync
     }

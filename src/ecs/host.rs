@@ -130,11 +130,13 @@ impl<'a> Picture<'a> {
     /// frame, they lead to the present ones.
     pub(super) fn screen_with_lists(&self) -> Option<&'a Screen> {
         self.screen().filter(|screen| match self {
-            // The lists lead to the bodies of the last picture. While steps are resimulated, and after an assignment,
-            // the bodies are in another state. On a thread, where a view displays the simulation, it has no picture.
+            // The lists lead to the bodies of the last picture. The present bodies are in another state while steps are
+            // resimulated, and after an assignment of a state that the simulation does not know yet. A simulation on a
+            // thread, which a view displays, has no picture.
             Self::Simulation(it) => {
                 it.steps_to_resimulate() == 0 && it.knows_physics() && screen.has_picture()
             }
+            // The bodies of a view are those that it displays. A bare `Physics` has no screen.
             _ => true,
         })
     }
@@ -201,7 +203,7 @@ impl Host for Simulation {
         for key in keys {
             self.physics.remove(*key);
         }
-        // No hook has to remove them.
+        // All were removed, so no hook has to do it.
         true
     }
 }

@@ -21,9 +21,9 @@ pub(crate) struct StepEvents {
     /// list.
     steps: ByStep,
     /// The simulation went back to this step and stayed there: earlier events from there on are void.
-    rewound: Option<StepId>,
+    rewound_to: Option<StepId>,
     /// No rollback leads to earlier steps.
-    oldest: StepId,
+    oldest_reachable: StepId,
     /// Lists that were displayed, for the next steps to fill.
     spare: Vec<SharedEvents>,
 }
@@ -43,38 +43,38 @@ impl StepEvents {
 
     /// Sets the earliest step that a rollback can reach. Pictures forget the events of the steps before it.
     pub fn set_oldest(&mut self, oldest: StepId) {
-        self.oldest = oldest;
+        self.oldest_reachable = oldest;
     }
 
     /// Makes the events from this step on void, here and in the lists before this one, because the simulation went back
     /// to the state before it.
     pub fn go_back(&mut self, step: StepId) {
         drop_from(&mut self.steps, step);
-        self.rewound = Some(self.rewound.map_or(step, |earlier| earlier.min(step)));
+        self.rewound_to = Some(self.rewound_to.map_or(step, |earlier| earlier.min(step)));
     }
 
     /// Returns the tick to which the simulation went back.
     pub fn rewound(&self) -> Option<u64> {
-        self.rewound.map(|(_, tick)| tick)
+        self.rewound_to.map(|(_, tick)| tick)
     }
 
     /// Appends later events. They replace the events of earlier runs of the same steps.
     pub fn append(&mut self, later: Self) {
-        if let Some(step) = later.rewound {
+        if let Some(step) = later.rewound_to {
             self.go_back(step);
         }
         for (step, events) in later.steps {
             self.set(step, events);
         }
-        // The later value replaces a greater one too, because ticks may be lower after an assignment.
-        self.oldest = later.oldest;
+        // The later value replaces a greater one too, because another state that was assigned may have lower ticks.
+        self.oldest_reachable = later.oldest_reachable;
     }
 
     /// Drops the events that a later list makes void, from the step to which the simulation went back. If a step of
     /// this list ran again in a rollback, its events are in the later list too, and move to this one, which is
     /// displayed first.
     pub fn give_way_to(&mut self, later: &mut Self) {
-        if let Some(step) = later.rewound {
+        if let Some(step) = later.rewound_to {
             drop_from(&mut self.steps, step);
         }
         later.steps.retain(|(step, events)| {
@@ -123,7 +123,7 @@ fn drop_from(steps: &mut ByStep, step: StepId) {
 pub(crate) struct DisplayedEvents {
     events: SharedEvents,
     /// All events that were displayed of each step that a rollback may change. They are not displayed again.
-    earlier: ByStep,
+    displayed_by_step: ByStep,
 }
 
 impl DisplayedEvents {
@@ -131,14 +131,14 @@ impl DisplayedEvents {
         Events::new(&self.events)
     }
 
-    /// Replaces the displayed events with the waiting ones, unless an earlier frame displayed these. Contacts are moved
-    /// to the `origin` of the picture. `events` keeps the emptied lists for later steps.
+    /// Replaces the displayed events with the waiting `events`, except those that an earlier frame displayed. Contacts
+    /// are converted to the `origin` of the picture. `events` keeps the emptied lists for later steps.
     pub fn show(&mut self, events: &mut StepEvents, origin: Origin) {
         clear_events(&mut self.events);
-        let oldest = events.oldest;
+        let oldest = events.oldest_reachable;
         // The simulation went back and stayed there. Later steps are new, so all their events are displayed.
-        if let Some(step) = events.rewound.take() {
-            drop_from(&mut self.earlier, step);
+        if let Some(step) = events.rewound_to.take() {
+            drop_from(&mut self.displayed_by_step, step);
         }
         for (step, mut list) in events.steps.drain(..) {
             self.show_step(step, &list, oldest);
@@ -148,15 +148,18 @@ impl DisplayedEvents {
             }
         }
         // No rollback reaches these steps, so their events cannot come again.
-        let old = self.earlier.partition_point(|(step, _)| *step < oldest);
-        self.earlier.drain(..old);
-        // After a renumbering, later steps may have lower ticks.
+        let old = self
+            .displayed_by_step
+            .partition_point(|(step, _)| *step < oldest);
+        self.displayed_by_step.drain(..old);
+        // After `set_tick`, later steps may have lower ticks.
         if !self.events.is_sorted_by(|a, b| order(a) <= order(b)) {
             Arc::make_mut(&mut self.events).sort_by_key(order);
         }
-        // The list is copied only if a contact has to be moved.
-        let has_moved = |event: &Event| event.hit().is_some_and(|it| it.has_other_origin(&origin));
-        if self.events.iter().any(has_moved) {
+        // Contacts of steps before a shift of the origin are in other coordinates.
+        let has_other_origin =
+            |event: &Event| event.hit().is_some_and(|it| it.has_other_origin(&origin));
+        if self.events.iter().any(has_other_origin) {
             let events = Arc::make_mut(&mut self.events).iter_mut();
             events
                 .filter_map(Event::hit_mut)
@@ -165,19 +168,20 @@ impl DisplayedEvents {
     }
 
     /// Displays the events of a step, except those that earlier frames displayed of an earlier run of the step.
-    /// Remembers them if a rollback can reach the step. `oldest` is the earliest such step.
+    /// Remembers them if a rollback can reach the step and so run it again. `oldest` is the earliest such step.
     fn show_step(&mut self, step: StepId, events: &SharedEvents, oldest: StepId) {
         let all = Arc::make_mut(&mut self.events);
-        match find_step(&self.earlier, step) {
+        match find_step(&self.displayed_by_step, step) {
             Ok(index) => {
-                let displayed = &mut self.earlier[index].1;
+                let displayed = &mut self.displayed_by_step[index].1;
                 let [new, ..] = EventChanges::between(displayed, events);
                 Arc::make_mut(displayed).extend_from_slice(&new);
                 all.extend_from_slice(&new);
             }
             Err(index) => {
                 if step >= oldest && !events.is_empty() {
-                    self.earlier.insert(index, (step, Arc::clone(events)));
+                    self.displayed_by_step
+                        .insert(index, (step, Arc::clone(events)));
                 }
                 all.extend_from_slice(events);
             }
@@ -252,6 +256,6 @@ mod tests {
             queue.set_oldest((0, tick.saturating_sub(2)));
             displayed.show(&mut queue, Origin::default());
         }
-        assert_eq!(displayed.earlier.len(), 3);
+        assert_eq!(displayed.displayed_by_step.len(), 3);
     }
 }

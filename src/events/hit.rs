@@ -60,7 +60,7 @@ pub(super) struct FoundContact {
     /// The points on the two colliders.
     points: [Vector; 2],
     /// The centres of mass of their bodies.
-    centers: [Vector; 2],
+    centers_of_mass: [Vector; 2],
     normal: Vector,
     /// The relative velocity before the step. `None` for a contact force, whose velocity is read after the step.
     velocity: Option<Vector>,
@@ -68,7 +68,7 @@ pub(super) struct FoundContact {
 
 impl FoundContact {
     /// Returns the deepest contact of a pair that has just started to touch, with the relative velocity before the step
-    /// of length `dt`, or `None` for soft bodies.
+    /// of length `dt`, or `None` without a valid contact point, as for soft bodies.
     pub fn at_start(
         pair: &ContactPair,
         colliders: &ColliderSet,
@@ -88,7 +88,7 @@ impl FoundContact {
         })
     }
 
-    /// Returns the contact with the largest impulse, or `None` for soft bodies.
+    /// Returns the contact with the largest impulse, or `None` without a valid contact point, as for soft bodies.
     pub fn strongest(
         pair: &ContactPair,
         colliders: &ColliderSet,
@@ -102,7 +102,8 @@ impl FoundContact {
         Self::at(pair, manifold, contact, colliders, bodies)
     }
 
-    /// Returns a contact in world space, or `None` if a collider does not exist or a point is not finite.
+    /// Returns a contact in world space, still without its velocity, or `None` if a collider does not exist or a point
+    /// is not finite.
     fn at(
         pair: &ContactPair,
         manifold: &ContactManifold,
@@ -118,11 +119,11 @@ impl FoundContact {
         let pose1 = pose_of(colliders.get(handles[0])?, manifold.subshape_pos1());
         let pose2 = pose_of(colliders.get(handles[1])?, manifold.subshape_pos2());
         let points = [pose1 * contact.local_p1, pose2 * contact.local_p2];
-        let centers = handles.map(|handle| center_when_found(handle, colliders, bodies));
+        let centers_of_mass = handles.map(|handle| center_when_found(handle, colliders, bodies));
         let found = Self {
             colliders: handles,
             points,
-            centers,
+            centers_of_mass,
             normal: pose1.rotation * manifold.local_n1,
             velocity: None,
         };
@@ -133,7 +134,7 @@ impl FoundContact {
     }
 
     /// Returns the contact as it is after the step. `first` is the collider that the event lists first: the normal
-    /// points away from it, and the velocity is its own relative to the other.
+    /// points away from it, and the velocity is its own relative to the other. `origin` is that of the world space.
     pub fn hit_after_step(
         &self,
         first: ColliderHandle,
@@ -143,7 +144,7 @@ impl FoundContact {
     ) -> Hit {
         // The point moves with the centre of mass of its body.
         let moved = |i: usize| {
-            let by = center_of(self.colliders[i], colliders, bodies) - self.centers[i];
+            let by = center_of(self.colliders[i], colliders, bodies) - self.centers_of_mass[i];
             self.points[i] + by
         };
         let is_dynamic = |i: usize| {
@@ -156,7 +157,7 @@ impl FoundContact {
             [false, true] => moved(1),
             _ => (moved(0) + moved(1)) * 0.5,
         };
-        // A contact force has the velocity after the step.
+        // A collision has its velocity from before the step. That of a contact force is read after the step.
         let velocity = self.velocity.unwrap_or_else(|| {
             let velocities = self.colliders.map(|collider| {
                 let body = body_of(collider, colliders, bodies);
@@ -218,6 +219,7 @@ fn velocity_at(body: &RigidBody, point: Vector) -> Vector {
 /// Returns the velocity of a body at a point before the step of length `dt`. Rapier does not know the velocity of a
 /// position-based body yet, so it is computed from the target.
 fn velocity_before(body: &RigidBody, point: Vector, dt: Real) -> Vector {
+    // A velocity-based body has no target before the step.
     if !body.is_kinematic() || body.next_position() == body.position() {
         return velocity_at(body, point);
     }

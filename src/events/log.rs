@@ -22,14 +22,14 @@ pub(crate) struct EventLog {
     /// contact.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(EventOrder, usize, Event, Option<FoundContact>)>,
-    /// The colliders that have touched something, by their index.
-    known: Vec<Option<Known>>,
+    /// The records of colliders that have touched something, indexed like the colliders.
+    records: Vec<Option<ColliderRecord>>,
 }
 
 /// Data on a collider, kept after its removal until another collider at its index touches something.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Known {
+struct ColliderRecord {
     collider: ColliderHandle,
     /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
     /// knows the owner of a removed collider when its last event arrives.
@@ -105,14 +105,14 @@ impl EventLog {
     fn set_touching(&mut self, mut pair: [ColliderHandle; 2], started: bool) -> bool {
         pair.sort_unstable_by_key(|it| index_of(*it));
         let [lower, higher] = pair;
-        let known = self.known.get_mut(index_of(higher));
-        let known = known.and_then(|known| known.as_mut().filter(|it| it.collider == higher));
-        // A handler makes both colliders known before it records a start. So no start of this pair was recorded.
-        let Some(Known { touching, .. }) = known else {
+        let record = self.records.get_mut(index_of(higher));
+        let record = record.and_then(|record| record.as_mut().filter(|it| it.collider == higher));
+        // The handler remembers both colliders before the first start of a pair. So there was no start of this pair.
+        let Some(ColliderRecord { touching, .. }) = record else {
             return false;
         };
         let found = touching.binary_search_by_key(&index_of(lower), |it| index_of(*it));
-        // A removed collider with the same index may be in the list.
+        // The list may have a removed collider with the same index instead.
         let was_touching = found.is_ok_and(|at| touching[at] == lower);
         match found {
             Err(at) if started => touching.insert(at, lower),
@@ -125,19 +125,20 @@ impl EventLog {
 
     /// Returns the user data of a collider, or its last known value if it was removed.
     fn user_data(&self, colliders: &ColliderSet, of: ColliderHandle) -> u128 {
-        let known = self.known.get(index_of(of)).and_then(Option::as_ref);
-        let known = known.filter(|known| known.collider == of);
-        let alive = colliders.get(of).map(|collider| collider.user_data);
-        alive.or(known.map(|it| it.user_data)).unwrap_or_default()
+        let record = self.records.get(index_of(of)).and_then(Option::as_ref);
+        let record = record.filter(|record| record.collider == of);
+        let present = colliders.get(of).map(|collider| collider.user_data);
+        let last_known = record.map(|record| record.user_data);
+        present.or(last_known).unwrap_or_default()
     }
 
     /// Records the key of a collider's body, for events after the collider's removal. The body may have got its key
     /// after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
-        match self.known.get_mut(index_of(handle)) {
-            // The entry is that of a removed collider with the same index, whose last event may arrive later.
-            Some(Some(known)) if known.collider != handle => {}
-            Some(Some(known)) => known.owner = Some(key),
+        match self.records.get_mut(index_of(handle)) {
+            // The record is that of a removed collider with the same index, whose last event may arrive later.
+            Some(Some(record)) if record.collider != handle => {}
+            Some(Some(record)) => record.owner = Some(key),
             // The collider has touched nothing yet. Its first contact records its user data.
             _ => self.remember(handle, Some(key), 0),
         }
@@ -148,24 +149,24 @@ impl EventLog {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);
         }
-        let known = self.known.get(index_of(of))?.as_ref()?;
-        // The entry may be that of another collider, because Rapier reuses indices.
-        known.owner.filter(|_| known.collider == of)
+        let record = self.records.get(index_of(of))?.as_ref()?;
+        // The record may be that of another collider, because Rapier reuses indices.
+        record.owner.filter(|_| record.collider == of)
     }
 
     /// Keeps a collider's owner and user data for events after its removal.
     fn remember(&mut self, collider: ColliderHandle, owner: Option<BodyKey>, user_data: u128) {
         let index = index_of(collider);
-        if index >= self.known.len() {
-            self.known.resize(index + 1, None);
+        if index >= self.records.len() {
+            self.records.resize(index + 1, None);
         }
-        match &mut self.known[index] {
-            Some(known) if known.collider == collider => {
-                (known.owner, known.user_data) = (owner, user_data);
+        match &mut self.records[index] {
+            Some(record) if record.collider == collider => {
+                (record.owner, record.user_data) = (owner, user_data);
             }
             // The slot is empty, or has a removed collider whose index Rapier has reused.
             slot => {
-                *slot = Some(Known {
+                *slot = Some(ColliderRecord {
                     collider,
                     owner,
                     user_data,

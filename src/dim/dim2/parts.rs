@@ -61,10 +61,10 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 1] {
 /// body turn in a step.
 const NEAR_TURN: f32 = 0.617;
 
-/// Returns the rotations by angles of any size, in radians, from the power series of sine and cosine. The first omitted
-/// term is below 3e-8.
-pub(crate) fn turns(by: Spins) -> Rotations {
-    let Lanes([angle]) = by;
+/// Returns the rotations by these angles, in radians: up to 45 degrees from the power series of sine and cosine, whose
+/// first omitted term is below 3e-8, and wider ones one by one.
+pub(crate) fn turns(angles: Spins) -> Rotations {
+    let Lanes([angle]) = angles;
     let squared = angle * angle;
     // Horner's method, in the square of the angle.
     let series = |terms: [f32; 5]| {

@@ -247,7 +247,7 @@ mod tests {
         interpolate(&Pose::from_rotation(a), &Pose::from_rotation(b), alpha).rotation
     }
 
-    fn reference(a: Quat, b: Quat, alpha: f32) -> Quaternion<f64> {
+    fn exact_slerp(a: Quat, b: Quat, alpha: f32) -> Quaternion<f64> {
         let (a, mut b) = (to_f64(a).normalize(), to_f64(b).normalize());
         if a.dot(&b) < 0.0 {
             b = -b;
@@ -302,7 +302,7 @@ mod tests {
             let ours = to_f64(slerped(a, b, alpha));
             // At exactly half a turn both arcs are equally short, and rounding may choose either.
             prop_assume!(to_f64(a).dot(&to_f64(b)).abs() > 1e-6);
-            let error = difference(ours, reference(a, b, alpha));
+            let error = difference(ours, exact_slerp(a, b, alpha));
             prop_assert!(error < 3e-7, "{error} rad at {angle} rad");
             let norm_error = (ours.norm() - 1.0).abs();
             prop_assert!(norm_error < 4e-7, "{norm_error}");

@@ -68,44 +68,45 @@ pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 3] {
 /// a body turn in a step.
 const NEAR_TURN: f32 = 0.155;
 
-/// Returns the rotations about axes whose lengths are the angles, in radians of any size, from the power series of sine
-/// and cosine. The first omitted term is below 2e-8.
-pub(crate) fn turns(by: Spins) -> Rotations {
+/// Returns the rotations about these axes, whose lengths are the angles in radians: up to 45 degrees from the power
+/// series of sine and cosine, whose first omitted term is below 2e-8, and wider ones one by one.
+pub(crate) fn turns(axes: Spins) -> Rotations {
     // The square of half the angle, which is the variable of the series.
-    let squared = by.length_squared() * 0.25;
+    let squared = axes.length_squared() * 0.25;
     let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
     // The sine of half the angle, divided by the angle.
     let half_sinc = series([1.0 / 2.0, -1.0 / 12.0, 1.0 / 240.0, -1.0 / 10_080.0]);
     let turns = Rotations {
-        vector: by * half_sinc,
+        vector: axes * half_sinc,
         w: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0]),
     };
     match squared.simd_gt(NEAR_TURN).to_bitmask() {
         0 => turns,
-        wide_lanes => wide_turns(by, turns, wide_lanes),
+        wide_lanes => wide_turns(axes, turns, wide_lanes),
     }
 }
 
 /// Replaces the turns of the lanes whose bits are set in `wide_lanes`: their angles are too wide for the series.
 #[cold]
-fn wide_turns(by: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
-    let (by, mut turns) = (by.to_array(), turns.to_array());
+fn wide_turns(axes: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
+    let (axes, mut turns) = (axes.to_array(), turns.to_array());
     for i in chosen(wide_lanes) {
-        turns[i] = wide_turn(by[i]);
+        turns[i] = wide_turn(axes[i]);
     }
     Rotations::new(turns)
 }
 
-/// Returns a rotation by a wide angle, computed in `f64`, because the series in `f32` loses digits at wide angles.
-fn wide_turn(by: AngVector) -> Rotation {
+/// Returns a rotation by a wide angle, the length of `axis`. It is computed in `f64`, because the series in `f32` loses
+/// digits at wide angles.
+fn wide_turn(axis: AngVector) -> Rotation {
     use std::f64::consts::{PI, TAU};
-    let by = by.as_dvec3();
-    let angle = by.length();
+    let axis = axis.as_dvec3();
+    let angle = axis.length();
     // A quaternion has the sine and cosine of half the angle. The remainder is exact, whatever the number of turns.
     let half = 0.5 * angle % TAU;
     let (sin, cos) = sin_cos(if half > PI { half - TAU } else { half });
-    // The axis is `by`, divided by its length.
-    let DVec3 { x, y, z } = by * (sin / angle);
+    // The division by `angle` makes the axis one of unit length.
+    let DVec3 { x, y, z } = axis * (sin / angle);
     DQuat::from_xyzw(x, y, z, cos).as_quat()
 }
 

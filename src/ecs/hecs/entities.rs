@@ -25,9 +25,9 @@ pub struct Entities {
     pub(super) dropped: Arc<Dropped>,
     /// Bodies that were sent to a thread. The entities that wait for them have a [`Waiting`].
     pub(super) sent: Vec<Spawned>,
-    /// Bodies whose [`Body`] was removed from its entity and kept, and whether the body was removed since. A later sync
-    /// may find it on another entity.
-    pub(super) held: BTreeMap<BodyKey, bool>,
+    /// The keys of each [`Body`] that was removed from its entity and kept, and whether the body was removed since.
+    /// Syncs look for it on other entities.
+    pub(super) components_to_find: BTreeMap<BodyKey, bool>,
     /// How many components were not on recorded entities when all were checked.
     pub(super) unrecorded_components: usize,
     /// Kept to reuse its memory.
@@ -65,6 +65,7 @@ impl Entities {
         self.builder.add_bundle(components);
         (self.builder).add_bundle((Body::new(key, &self.dropped), RenderPose(pose)));
         let entity = world.spawn(self.builder.build());
+        // A `Physics` does not know the number of the state before the insertion.
         self.record(world, key, entity, None);
         (entity, key)
     }
@@ -118,14 +119,15 @@ impl Entities {
         key: BodyKey,
     ) -> Result<(), EntityError> {
         // An entity may wait for this body, which was sent to a thread. It gets the body now, to lose it below.
-        self.take_in_sent(world);
+        self.attach_sent(world);
         let picture = bodies.bodies_for_entities();
         let pose = self.pose(world, picture, key);
         let pose = pose.ok_or(EntityError::BodyGone(key))?;
         if !world.contains(entity) {
             return Err(EntityError::NoSuchEntity(entity));
         }
-        // The map forgets this when the body is detached. A view of an older state lacks a body that was not removed.
+        // The map forgets this when the body is detached below. Later syncs need it to tell a view that is too old for
+        // the body from one in which it was removed.
         let inserted_after = self.map.inserted_after(key, picture);
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);
@@ -137,8 +139,8 @@ impl Entities {
         let _ = world.remove_one::<Waiting>(entity);
         let components = (Body::new(key, &self.dropped), RenderPose(pose));
         world.insert(entity, components).expect("it is there");
-        // A component of the body is on an entity again, so no sync has to look for one.
-        self.held.remove(&key);
+        // The body has a new component, so no sync has to look for the earlier one.
+        self.components_to_find.remove(&key);
         self.record(world, key, entity, inserted_after);
         Ok(())
     }
@@ -165,7 +167,7 @@ impl Entities {
     /// entities lose their [`Body`] and [`RenderPose`] at once. Drop any [`Body`] that is held outside of the world
     /// before the call.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
-        let lost = self.take_in_sent(world);
+        let never_inserted = self.attach_sent(world);
         let is_gone = |key| physics.handle(key).is_none();
         // Bodies that do not exist need no removal.
         lock(&self.dropped).retain(|key| !is_gone(*key));
@@ -176,11 +178,12 @@ impl Entities {
         for (_, entity) in &gone {
             self.detach(world, *entity);
         }
+        // The bodies of components that were moved by hand have an entity, too.
         self.reconcile_all(world, physics.bodies_for_entities());
         let entities = gone.into_iter().map(|(_, entity)| entity);
-        // The map has only bodies to add: it has no records of these entities any more.
+        // The map lists only bodies, because all remaining records are of entities with a body.
         Unmatched {
-            entities: entities.chain(lost).collect(),
+            entities: entities.chain(never_inserted).collect(),
             ..self.map.unmatched(physics)
         }
     }
@@ -199,7 +202,7 @@ impl Entities {
             map: self.map.clone(),
             dropped: Arc::new(Mutex::new(lock(&self.dropped).clone())),
             sent: self.sent.clone(),
-            held: self.held.clone(),
+            components_to_find: self.components_to_find.clone(),
             unrecorded_components: self.unrecorded_components,
             builder: EntityBuilder::default(),
         }
@@ -217,9 +220,9 @@ impl Entities {
         if let Some((replaced, owner)) = self.map.insert_after(key, entity, inserted_after)
             && self.key_on(world, owner) != Some(replaced)
         {
-            // If another body has its slot, the body was removed.
+            // If another body has the slot of the replaced one, the replaced one was removed.
             let is_removed = replaced != key;
-            self.held.insert(replaced, is_removed);
+            self.components_to_find.insert(replaced, is_removed);
         }
     }
 
@@ -227,14 +230,15 @@ impl Entities {
     /// key of the body, or `None` if the entity has no body.
     fn release(&mut self, world: &World, entity: Entity) -> Option<BodyKey> {
         let key = self.key_on(world, entity)?;
-        // If the component was moved here through hecs, the record still has the earlier entity.
-        if self.is_astray(world, key) {
+        // If the component was moved here through hecs, the record still has the earlier entity. `insert` lists that
+        // entity as replaced, so that the next sync removes its `RenderPose`.
+        if self.is_record_stale(world, key) {
             self.map.insert(key, entity);
         }
         world.get::<&mut Body>(entity).ok()?.release();
         self.map.forget(key, entity);
         // The component was found, so no sync has to look for it.
-        self.held.remove(&key);
+        self.components_to_find.remove(&key);
         Some(key)
     }
 
@@ -243,7 +247,8 @@ impl Entities {
         world.get::<&Body>(entity).ok()?.key_of(&self.dropped)
     }
 
-    /// Returns where to draw a body. A body that is not displayed yet has the pose at which it was inserted.
+    /// Returns where to draw a body. A body that is not displayed yet has the pose at which it was inserted: the
+    /// [`RenderPose`] of its entity.
     pub(super) fn pose(&self, world: &World, picture: Picture<'_>, key: BodyKey) -> Option<Pose> {
         picture.pose(key).or_else(|| {
             let is_removed = self.map.is_removed(key, picture);
@@ -259,7 +264,7 @@ impl Entities {
     }
 
     /// Returns whether the entity that is recorded for a body has lost it.
-    pub(super) fn is_astray(&self, world: &World, key: BodyKey) -> bool {
+    pub(super) fn is_record_stale(&self, world: &World, key: BodyKey) -> bool {
         self.entity(key).is_some() && self.owner(world, key).is_none()
     }
 }
@@ -316,7 +321,7 @@ impl Entities {
             Q::Item<'_>,
         ) -> Option<(K, RigidBodyBuilder, Vec<ColliderBuilder>)>,
     ) -> Vec<(Entity, BodyKey)> {
-        self.take_in_sent(world);
+        self.attach_sent(world);
         let missing = world.query_mut::<Without<Without<(Entity, Q), &Body>, &Waiting>>();
         let missing = missing.into_iter();
         let described = missing.filter_map(|(entity, item)| {

@@ -51,11 +51,11 @@ pub struct RollbackWorld {
 struct Column {
     name: &'static str,
     info: TypeInfo,
-    copy: fn(&Archetype, &ColumnBatchBuilder, Owners<'_>),
+    copy: fn(&Archetype, &ColumnBatchBuilder, DroppedLists<'_>),
 }
 
 /// The lists of the `Entities` that is copied, and of its copy.
-type Owners<'a> = [&'a Arc<Dropped>; 2];
+type DroppedLists<'a> = [&'a Arc<Dropped>; 2];
 
 /// Copies the components of one type from an archetype to a batch of new entities.
 fn copy_column<T: Component>(from: &Archetype, to: &ColumnBatchBuilder, copy: impl Fn(&T) -> T) {
@@ -78,8 +78,8 @@ impl RollbackWorld {
             columns,
         };
         // The copy of a `Body` has to refer to the copy of its `Entities`.
-        new.register::<Body>(|from, to, owners| {
-            copy_column(from, to, |body: &Body| body.copy(owners));
+        new.register::<Body>(|from, to, dropped_lists| {
+            copy_column(from, to, |body: &Body| body.copy(dropped_lists));
         });
         new.with::<RenderPose>()
     }
@@ -93,13 +93,17 @@ impl RollbackWorld {
     }
 
     /// Sets the function that copies the components of a type.
-    fn register<T: Component>(&mut self, copy: fn(&Archetype, &ColumnBatchBuilder, Owners<'_>)) {
+    fn register<T: Component>(
+        &mut self,
+        copy: fn(&Archetype, &ColumnBatchBuilder, DroppedLists<'_>),
+    ) {
         let (name, info) = (type_name::<T>(), TypeInfo::of::<T>());
         let column = Column { name, info, copy };
         self.columns.insert(TypeId::of::<T>(), column);
     }
 
-    /// Copies the entities of an archetype into `world`, at the same `ids`.
+    /// Copies the entities of an archetype into `world`, at the same `ids`. A copied [`Body`] refers to the second of
+    /// the `dropped_lists`.
     ///
     /// # Panics
     /// If one of its component types was not registered.
@@ -107,22 +111,22 @@ impl RollbackWorld {
         &self,
         archetype: &Archetype,
         ids: &[Entity],
-        owners: Owners<'_>,
+        dropped_lists: DroppedLists<'_>,
         world: &mut World,
     ) {
         let types = archetype.component_types();
         let columns: Vec<_> = types.filter_map(|id| self.columns.get(&id)).collect();
-        let unnamed = archetype.component_types().len() - columns.len();
-        if unnamed > 0 {
-            // Without entities, there are no components to lose.
+        let unregistered = archetype.component_types().len() - columns.len();
+        if unregistered > 0 {
+            // An archetype without entities is left out, because there are no components to lose.
             let Some(id) = ids.first() else {
                 return;
             };
-            // hecs does not reveal the names of other types.
-            let named: Vec<_> = columns.iter().map(|column| column.name).collect();
+            // hecs does not reveal the names of unregistered types.
+            let registered: Vec<_> = columns.iter().map(|column| column.name).collect();
             panic!(
-                "the entity {id:?} has {unnamed} component types that were not registered, besides {named:?}: \
-                 register each type using `RollbackWorld::with`",
+                "the entity {id:?} has {unregistered} component types that were not registered, \
+                 besides {registered:?}: register each type using `RollbackWorld::with`",
             );
         }
         let mut types = ColumnBatchType::new();
@@ -131,7 +135,7 @@ impl RollbackWorld {
         }
         let batch = types.into_batch(archetype.len());
         for column in columns {
-            (column.copy)(archetype, &batch, owners);
+            (column.copy)(archetype, &batch, dropped_lists);
         }
         let batch = batch.build().expect("all columns were copied");
         world.spawn_column_batch_at(ids, batch);
@@ -145,14 +149,14 @@ impl Clone for RollbackWorld {
         let entities = self.entities.copy();
         // A `Body` refers to the list of its `Entities`, in which it reports that it was dropped. A copied `Body` refers
         // to the list of the copy instead.
-        let owners = [&self.entities.dropped, &entities.dropped];
+        let dropped_lists = [&self.entities.dropped, &entities.dropped];
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
         // hecs searches its list of unused ids for the id of each copied entity. The list stays empty until the end:
         // each id in use first gets an empty entity, which the copied one then replaces.
         let mut world = World::new();
-        let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
-        let mut unused: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
+        let id_count = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
+        let mut unused: Vec<_> = world.reserve_entities(id_count.unwrap_or(0)).collect();
         world.flush();
         let used: BTreeSet<u32> = live.iter().map(|entity| entity.id()).collect();
         unused.retain(|entity| !used.contains(&entity.id()));
@@ -161,8 +165,9 @@ impl Clone for RollbackWorld {
         }
         // The despawned ids are not needed in the list.
         world.set_freelist(&[]);
+        // `live` lists the entities archetype by archetype. Archetypes without entities are copied too, because queries
+        // follow the order in which archetypes were created.
         let mut rest = &live[..];
-        // Queries follow the order in which archetypes were created, so archetypes without entities are copied too.
         let archetypes = self.world.archetypes().map(|archetype| {
             let (ids, later) = rest.split_at(archetype.len() as usize);
             rest = later;
@@ -173,7 +178,7 @@ impl Clone for RollbackWorld {
         // copied yet.
         archetypes.rotate_left(1);
         for (archetype, ids) in archetypes {
-            self.copy_archetype(archetype, ids, owners, &mut world);
+            self.copy_archetype(archetype, ids, dropped_lists, &mut world);
         }
         // The next entities get the same ids as in this world.
         world.set_freelist(&free);

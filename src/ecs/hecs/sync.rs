@@ -48,12 +48,12 @@ impl Entities {
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let dropped = self.update(world, host.picture_for_entities());
         if !host.remove_all_for_entities(&dropped) {
-            // The bodies may be on a thread. The next hook that calls `remove_dropped` has them.
+            // The bodies may be on a thread. They are listed again for the next hook that calls `remove_dropped`.
             lock(&self.dropped).extend(dropped);
         }
     }
 
-    /// Brings entities in line with the picture. Returns the bodies to be removed.
+    /// Brings entities in line with the displayed bodies. Returns the bodies whose [`Body`] was dropped, to be removed.
     fn update(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
         // This comes first, because keys repeat in resimulated steps: a body that was just inserted may have the key of
         // a removed one.
@@ -61,20 +61,20 @@ impl Entities {
         let removed = self.map.removed(picture);
         // The component of a removed body may have been moved by hand. It is found first, so that its entity loses it
         // below.
-        if removed.iter().any(|key| self.is_astray(world, *key)) {
+        if removed.iter().any(|key| self.is_record_stale(world, *key)) {
             self.reconcile_all(world, picture);
         }
         for key in removed {
-            // If a sync finds the component of a held body later, its entity loses it.
-            if let Some(is_removed) = self.held.get_mut(&key) {
+            // If a later sync finds the component of this body, its entity loses it.
+            if let Some(is_removed) = self.components_to_find.get_mut(&key) {
                 *is_removed = true;
             }
             if let Some(entity) = self.entity(key) {
                 self.detach(world, entity);
             }
         }
-        // A held body may be on another entity by now.
-        if !self.write(world, picture) || !self.held.is_empty() {
+        // A component that was removed from its entity may be on another one by now.
+        if !self.write_poses(world, picture) || !self.components_to_find.is_empty() {
             self.reconcile_all(world, picture);
         }
         dropped
@@ -84,11 +84,11 @@ impl Entities {
     /// bodies that no entity has taken over, sorted by key, because several threads may have dropped components in any
     /// order.
     fn take_dropped(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
-        self.take_in_sent(world);
+        self.attach_sent(world);
         let mut dropped = std::mem::take(&mut *lock(&self.dropped));
         dropped.sort_unstable();
-        // The components of these are no longer held, but dropped.
-        self.held
+        // A component that was dropped is on no entity.
+        self.components_to_find
             .retain(|key, _| dropped.binary_search(key).is_err());
         // A body that was attached again has another component.
         let has_no_owner = |key: &&BodyKey| self.owner(world, **key).is_none();
@@ -96,7 +96,7 @@ impl Entities {
         // These entities have lost their `Body`. If they have no other one, they also lose a remaining `RenderPose`.
         let changed_entities = without_owner
             .iter()
-            .filter_map(|key| self.map.take(*key))
+            .filter_map(|key| self.map.take_entity(*key))
             .collect();
         self.reconcile_each(world, picture, changed_entities);
         // This may have found a body at another entity, to which the game has moved the component.
@@ -106,7 +106,7 @@ impl Entities {
 
     /// Gives entities the [`Body`] that was sent to a thread, once it is inserted. If it never will be, the entity
     /// loses its [`RenderPose`]. Returns these entities.
-    pub(super) fn take_in_sent(&mut self, world: &mut World) -> Vec<Entity> {
+    pub(super) fn attach_sent(&mut self, world: &mut World) -> Vec<Entity> {
         let mut lost = Vec::new();
         if self.sent.is_empty() {
             return lost;
@@ -136,7 +136,7 @@ impl Entities {
 
     /// Reconciles the record with all components, after some were moved by hand: first entities whose [`Body`] is
     /// recorded on another entity or that lack a [`RenderPose`], then recorded entities that have lost their [`Body`].
-    /// The bodies of the latter are held, because a later sync may find the [`Body`] on another entity.
+    /// Later syncs look for the [`Body`]s of the latter on other entities.
     pub(super) fn reconcile_all(&mut self, world: &mut World, picture: Picture<'_>) {
         let mut changed = Vec::new();
         for (entity, body, pose) in world.query_mut::<(Entity, &Body, Option<&RenderPose>)>() {
@@ -151,8 +151,10 @@ impl Entities {
             let body = bodies.get(entity);
             body.and_then(|body| body.key_of(&self.dropped)) != Some(key)
         });
-        // As far as is known, the bodies were not removed.
-        self.held.extend(lost.iter().map(|(key, _)| (*key, false)));
+        // As far as is known, these bodies were not removed.
+        let is_removed = false;
+        self.components_to_find
+            .extend(lost.iter().map(|(key, _)| (*key, is_removed)));
         let lost = lost.into_iter().map(|(_, entity)| entity);
         self.reconcile_each(world, picture, lost.collect());
         self.unrecorded_components = self.count_unrecorded(world);
@@ -180,8 +182,9 @@ impl Entities {
         };
         let owner = self.owner(world, key);
         let has_other_owner = owner.is_some_and(|owner| owner != entity);
-        // The component of a held body was found. If the body was not removed, it is recorded for the checks below.
-        if !has_other_owner && self.held.remove(&key) == Some(false) {
+        // A component that syncs have looked for was found. Unless its body was removed, it is recorded for the checks
+        // below.
+        if !has_other_owner && self.components_to_find.remove(&key) == Some(false) {
             self.map.insert(key, entity);
         }
         if has_other_owner || self.map.is_removed(key, picture) {
@@ -197,27 +200,31 @@ impl Entities {
     }
 
     /// Writes the poses that changed. Returns whether every body was found where it was recorded.
-    fn write(&mut self, world: &mut World, picture: Picture<'_>) -> bool {
+    fn write_poses(&mut self, world: &mut World, picture: Picture<'_>) -> bool {
         let [new, moved] = self.map.take_moved(picture);
         let are_found = DRAWN.with_borrow_mut(|drawn| {
-            let mut write = |poses| self.write_to(drawn.view_mut(world), poses);
+            let mut write = |poses| self.write_to_view(drawn.view_mut(world), poses);
             // `&` writes the second list even if a body of the first was not found.
             write(&new) & write(&moved)
         });
-        // The count also detects a moved component whose body is at rest.
+        // A component that was moved by hand changes the count, even if its body is at rest.
         are_found && self.count_unrecorded(world) == self.unrecorded_components
     }
 
-    /// Writes these poses to the recorded entities. Returns whether each of these has the components of a body.
+    /// Writes these poses to the recorded entities. Returns whether each of them has a [`Body`] and a [`RenderPose`].
     ///
     /// A view is nearly as fast as a loop over the archetypes. It is passed by value: if a closure borrows it, it is
     /// read from memory again for each body.
-    fn write_to(&self, mut drawn: PreparedView<Drawn>, poses: &[(BodyKey, Pose)]) -> bool {
+    fn write_to_view(
+        &self,
+        mut entities_with_body: PreparedView<Drawn>,
+        poses: &[(BodyKey, Pose)],
+    ) -> bool {
         let mut are_found = true;
         for (key, pose) in poses {
             if let Some(entity) = self.map.entity(*key) {
-                match drawn.get_mut(entity) {
-                    Some(drawn) => *drawn = RenderPose(*pose),
+                match entities_with_body.get_mut(entity) {
+                    Some(render_pose) => *render_pose = RenderPose(*pose),
                     None => are_found = false,
                 }
             }
@@ -226,8 +233,8 @@ impl Entities {
     }
 
     /// Returns how many components are not on recorded entities, for example because they belong to other [`Entities`].
-    /// It changes when a component is moved by hand. A recorded entity has two. The number wraps if a component was
-    /// taken from one: it is only compared with the last one.
+    /// It changes when a component is moved by hand. A recorded entity has two, [`Body`] and [`RenderPose`]. The number
+    /// wraps if one of them was removed by hand, which does no harm: it is only compared with the last one.
     fn count_unrecorded(&self, world: &World) -> usize {
         let components =
             |it: &Archetype| (it.len() as usize) * (1 + usize::from(it.has::<RenderPose>()));
