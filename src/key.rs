@@ -113,8 +113,8 @@ impl TryFrom<Slots<BodySlot>> for Keys {
                 return Err("two keys of one body");
             }
         }
-        // The table is not sized by the largest index, which may be forged. Indices hardly outnumber the keys, unless
-        // many bodies have no key. Keys at larger indices stay in the map.
+        // The largest index may be forged, so the number of keys sizes the table. Indices hardly outnumber the keys,
+        // unless many bodies have no key. Keys at larger indices stay in the map.
         let mut keys = Self {
             by_index: vec![None; bodies.capacity()],
             bodies,
@@ -137,8 +137,8 @@ fn placeholder() -> BodySlot {
 }
 
 impl Keys {
-    /// Creates a key for a handle that has none. Also returns the key of an earlier body with the same index, if it was
-    /// not known that this body is dead. That key is removed, so there are never more keys than indices.
+    /// Creates a key for a handle that has none. Removes the key of an earlier body with the same index, so there are
+    /// never more keys than indices, and also returns it if the death of that body was not detected before.
     pub fn insert(
         &mut self,
         handle: RigidBodyHandle,
@@ -149,12 +149,12 @@ impl Keys {
             inserted_at,
             is_dead: false,
         });
-        (key, self.point_to(key))
+        (key, self.assign_index_to(key))
     }
 
-    /// Points the index of a key's handle to that key, and removes the key that had the index before: its body is dead.
-    /// Returns that key if this was not known.
-    fn point_to(&mut self, key: BodyKey) -> Option<BodyKey> {
+    /// Assigns the index of a key's handle to that key. Removes the key that had the index before, because its body is
+    /// dead if Rapier has reused the index. Returns that key if this death was not detected before.
+    fn assign_index_to(&mut self, key: BodyKey) -> Option<BodyKey> {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
@@ -164,7 +164,8 @@ impl Keys {
         dead.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
     }
 
-    /// Moves the keys for which the table `by_index` is now long enough from `by_large_index` to it.
+    /// Moves keys from `by_large_index`, which only a loaded state fills, to the table `by_index`, where it is now long
+    /// enough for their indices.
     fn move_into_table(&mut self) {
         let too_large = self.by_large_index.split_off(&self.by_index.len());
         for (index, key) in std::mem::replace(&mut self.by_large_index, too_large) {
@@ -179,11 +180,11 @@ impl Keys {
     }
 
     /// Records that the body was removed through Rapier. Returns whether this is new.
-    pub fn found_dead(&mut self, key: BodyKey) -> bool {
+    pub fn mark_dead(&mut self, key: BodyKey) -> bool {
         !std::mem::replace(&mut self.bodies[key].is_dead, true)
     }
 
-    /// Returns the key of a body, or `None` if it has none or was found dead.
+    /// Returns the key of a body, or `None` if it has none or its removal was detected.
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let index = index_of(handle);
         let key = match self.by_index.get(index) {
@@ -225,7 +226,7 @@ impl Keys {
             .for_each(|body| body.inserted_at = tick);
     }
 
-    /// Iterates over the bodies that were not found dead.
+    /// Iterates over the bodies whose removal was not detected. Rapier may lack some of them.
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {
         self.bodies
             .iter()
@@ -309,7 +310,7 @@ mod tests {
             let first = keys.insert(HANDLE(0, 0), 0).0;
             keys.insert(HANDLE(1, 0), 0);
             if is_detected {
-                keys.found_dead(first);
+                keys.mark_dead(first);
                 assert_eq!((keys.handle(first), keys.key(HANDLE(0, 0))), (None, None));
             }
             let (second, dead) = keys.insert(HANDLE(0, 1), 0);
@@ -330,7 +331,7 @@ mod tests {
             let first = keys.insert(HANDLE(0, 0), 0).0;
             let second = keys.insert(HANDLE(1, 0), 0).0;
             if is_detected {
-                keys.found_dead(first);
+                keys.mark_dead(first);
             }
             assert_eq!(
                 keys.remove(first).is_some(),

@@ -82,7 +82,7 @@ impl EventLog {
 
     /// Adds a collision, and lets the events of its pair [alternate](Collision#starts-and-stops-alternate): Rapier
     /// omits some if the game turns events on or off during a contact.
-    fn push_collision(&mut self, collision: Collision, contact: Option<FoundContact>) {
+    fn push_alternating(&mut self, collision: Collision, contact: Option<FoundContact>) {
         let was_touching = self.set_touching(collision.colliders, collision.started);
         match (was_touching, collision.started) {
             // The pair has no start to which this stop belongs.
@@ -144,7 +144,7 @@ impl EventLog {
         }
     }
 
-    /// Returns the key of a collider's body, or its last known one if the collider was removed.
+    /// Returns the key of a collider's body, or the recorded one if the collider was removed.
     fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);
@@ -212,7 +212,7 @@ impl EventHandler for Handler<'_> {
         self.with_log(|log| {
             let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             let user_data = pair.map(|handle| log.user_data(colliders, handle));
-            // If a collider is removed, its stop arrives when Rapier no longer knows its body.
+            // If a collider is removed, its stop arrives when Rapier no longer knows its body and user data.
             if event.started() {
                 log.remember(pair[0], bodies[0], user_data[0]);
                 log.remember(pair[1], bodies[1], user_data[1]);
@@ -228,7 +228,7 @@ impl EventHandler for Handler<'_> {
                 // `end_step` computes the hit from `contact`, when the bodies have their new poses.
                 hit: None,
             };
-            log.push_collision(collision, contact);
+            log.push_alternating(collision, contact);
         });
     }
 

@@ -191,7 +191,7 @@ impl Event {
         }
     }
 
-    /// Returns the event's position in the order of its step.
+    /// Returns the key by which a step's events are sorted. Rapier's order may change when a body is merely accessed.
     fn order(&self) -> EventOrder {
         match self {
             Self::Collision(event) => EventOrder::Collision(pair_order(event.colliders)),
@@ -208,7 +208,7 @@ impl Event {
 
     /// Returns the parts that are equal if an event happens again when its step is resimulated.
     pub(super) fn identity(&self) -> Identity {
-        // A start and a stop of the same pair share an order, and so do falling asleep and waking up.
+        // A start and a stop of the same pair have the same order, and so do falling asleep and waking up.
         let is_start = match self {
             Self::Collision(it) => it.started,
             Self::SleepChange(it) => it.is_asleep,
@@ -369,7 +369,7 @@ impl Events {
     }
 }
 
-/// Empties a list, and keeps its memory unless somebody else still reads it.
+/// Empties a list, and keeps its memory. If somebody else still reads the list, replaces it with a new one instead.
 pub(crate) fn clear_events(events: &mut SharedEvents) {
     match Arc::get_mut(events) {
         Some(events) => events.clear(),

@@ -135,8 +135,8 @@ impl ForceGenerator {
                 let end = body.position().transform_point(point);
                 let span = anchor - end;
                 let direction = span.normalize_or_zero();
-                let closing = body.velocity_at_point(end).dot(direction);
-                let pull = stiffness * (span.length() - rest_length) - damping * closing;
+                let closing_speed = body.velocity_at_point(end).dot(direction);
+                let pull = stiffness * (span.length() - rest_length) - damping * closing_speed;
                 Wrench::at_point(body, direction * pull, end)
             }
             Self::Drag { linear, angular } => Wrench {

@@ -39,9 +39,10 @@ impl Push {
         *wrench = wrench.turned(by);
     }
 
-    /// Makes a force of an impulse if the body has no mass, because Rapier would ignore the impulse. If the step
-    /// enables the body's colliders, it divides the force by their mass.
-    fn for_mass_of(self, body: &RigidBody, dt: Real) -> Self {
+    /// Turns an impulse on a body without mass into a force that acts for the length `dt` of the step. Rapier would
+    /// ignore the impulse, which it divides by the mass at once. It divides a force only in the step, which may give
+    /// the body a mass by enabling its colliders.
+    fn as_force_if_massless(self, body: &RigidBody, dt: Real) -> Self {
         match self {
             Self::Impulse(Wrench { force, torque }) if body.mass() <= 0.0 => Self::Force(Wrench {
                 force: force / dt,
@@ -76,7 +77,7 @@ pub(crate) struct Pushed {
 }
 
 impl Pushed {
-    /// Returns a push that acts at the centre of mass, wherever that is.
+    /// Returns a push that acts at the centre of mass, wherever that is in the step.
     pub fn new(key: BodyKey, push: Push) -> Self {
         Self {
             key,
@@ -96,11 +97,11 @@ impl Pushed {
         let Self { mut push, .. } = *self;
         let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
         let center = body.local_center_of_mass();
-        if let Some(before) = self.center_at_call.filter(|it| *it != center) {
+        if let Some(old_center) = self.center_at_call.filter(|it| *it != center) {
             // The force acts at the old centre, so it has a torque about the new one.
             let torque = body
                 .position()
-                .transform_vector(before - center)
+                .transform_vector(old_center - center)
                 .gcross(wrench.force);
             // Rapier would disable a body with an infinite torque.
             if torque.is_finite() {
@@ -120,20 +121,20 @@ impl Pushed {
 pub(crate) struct Forces {
     /// Forces for the next step.
     pending: Vec<Pushed>,
-    /// How many of these, at the front, wait for it no matter how long time is stopped.
-    kept_pending: usize,
+    /// How many of these, at the front, wait for that step even while time is stopped.
+    kept_while_stopped: usize,
     /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
     /// The previous user forces, to be restored after the step. Rapier's user forces last until they are reset, and
     /// Rapier adds ours to them.
-    replaced: Vec<(RigidBodyHandle, Wrench)>,
+    user_forces_before: Vec<(RigidBodyHandle, Wrench)>,
 }
 
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedForces {
-    pushes: Vec<Pushed>,
-    kept_pending: usize,
+    pending: Vec<Pushed>,
+    kept_while_stopped: usize,
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
@@ -151,10 +152,11 @@ fn placeholder() -> (BodyKey, ForceGenerator) {
 #[cfg(feature = "serde")]
 impl From<Forces> for SavedForces {
     fn from(forces: Forces) -> Self {
+        // `user_forces_before` is empty, because no step is running.
         Self {
             generators: Slots::of(&forces.generators, &placeholder()),
-            pushes: forces.pending,
-            kept_pending: forces.kept_pending,
+            pending: forces.pending,
+            kept_while_stopped: forces.kept_while_stopped,
         }
     }
 }
@@ -166,10 +168,10 @@ impl TryFrom<SavedForces> for Forces {
     fn try_from(written: SavedForces) -> Result<Self, Self::Error> {
         let generators = written.generators.into_map(&placeholder());
         Ok(Self {
-            pending: written.pushes,
-            kept_pending: written.kept_pending,
+            pending: written.pending,
+            kept_while_stopped: written.kept_while_stopped,
             generators: generators.ok_or("force generators in impossible slots")?,
-            // Between steps, no user force waits to be restored.
+            // `user_forces_before` is empty, because no step is running.
             ..Self::default()
         })
     }
@@ -185,7 +187,7 @@ impl Forces {
         self.pending.iter_mut()
     }
 
-    /// Moves all points in world space, because the origin was shifted.
+    /// Moves the anchors of springs, which are the only points in world space, because the origin was shifted.
     pub fn translate(&mut self, by: Vector) {
         for (_, generator) in self.generators.values_mut() {
             if let ForceGenerator::Spring { anchor, .. } = generator {
@@ -196,14 +198,14 @@ impl Forces {
 
     /// Lets the forces that are pending now wait for the next step, however long time stops before it.
     pub fn keep_pending(&mut self) {
-        self.kept_pending = self.pending.len();
+        self.kept_while_stopped = self.pending.len();
     }
 
     /// Discards the forces since the last frame, because time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
         // A loaded state may claim to keep more forces than it has.
         self.pending
-            .drain(self.kept_pending.min(self.pending.len())..)
+            .drain(self.kept_while_stopped.min(self.pending.len())..)
             .count() as u64
     }
 
@@ -226,8 +228,8 @@ impl Forces {
     /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how many
     /// generators gave a force that is not finite, which is ignored.
     ///
-    /// Rapier recomputes the masses of bodies that `may_be_changed` only in its step. They are recomputed here before,
-    /// because an impulse is divided by the mass at once.
+    /// Rapier recomputes the masses and centres of mass of bodies that `may_be_changed` only in its step. This method
+    /// recomputes them before, because impulses are divided by the mass at once, and lever arms begin at the centre.
     pub fn apply(
         &mut self,
         of_step: &mut Vec<Pushed>,
@@ -241,28 +243,28 @@ impl Forces {
         let Self {
             pending,
             generators,
-            replaced,
-            kept_pending,
+            user_forces_before,
+            kept_while_stopped,
         } = self;
         pending.append(of_step);
-        // This step uses up all pending forces.
-        *kept_pending = 0;
+        // All pending forces act in this step, so none is kept for a later one.
+        *kept_while_stopped = 0;
         let pushed = pending.iter().filter(|it| it.depends_on_mass());
         let pushed = pushed.map(|it| &it.key);
         let keys_of_all = generators.values().map(|(key, _)| key).chain(pushed);
         for key in keys_of_all.filter(|key| may_be_changed(key)) {
-            if let Some(body) = keys.handle(*key).and_then(|it| dynamic(bodies, it)) {
-                count_mass(body, colliders);
+            if let Some(body) = keys.handle(*key).and_then(|it| dynamic_mut(bodies, it)) {
+                recompute_mass(body, colliders);
             }
         }
         let mut add = |bodies: &mut RigidBodySet, handle, pushed: Pushed| {
-            let Some(body) = dynamic(bodies, handle) else {
+            let Some(body) = dynamic_mut(bodies, handle) else {
                 return;
             };
-            let push = pushed.about_center(body).for_mass_of(body, dt);
-            // Rapier would keep the force for later steps, so the end of this step restores the previous one.
+            let push = pushed.about_center(body).as_force_if_massless(body, dt);
+            // Rapier would keep the force for later steps, so `end_step` restores the previous one.
             if let Push::Force(_) = push {
-                replaced.push((handle, user_force(body)));
+                user_forces_before.push((handle, user_force(body)));
             }
             let was_asleep = body.is_sleeping();
             push.add_to(body);
@@ -312,7 +314,7 @@ impl Forces {
     fn restore(&mut self, bodies: &mut RigidBodySet) {
         // Goes from newest to oldest, so that the first entry of a body, from before all of our forces, is restored
         // last.
-        for (handle, user) in self.replaced.drain(..).rev() {
+        for (handle, user) in self.user_forces_before.drain(..).rev() {
             if let Some(body) = bodies.get_mut(handle) {
                 reset(body);
                 body.add_force(user.force, false);
@@ -333,8 +335,9 @@ fn body_of<'a>(
 }
 
 /// Recomputes a body's mass from its present colliders, as Rapier's next step does. A body whose colliders are all
-/// disabled keeps its mass, because the step may enable them. The mass of a soft frame comes from its particles.
-fn count_mass(body: &mut RigidBody, colliders: &ColliderSet) {
+/// disabled keeps its mass, because the step may enable them together with the body. The mass of a soft body's frame
+/// comes from its particles.
+fn recompute_mass(body: &mut RigidBody, colliders: &ColliderSet) {
     let mut attached = body.colliders().iter();
     let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
     if !body.is_soft_frame() && (attached.len() == 0 || attached.any(is_enabled)) {
@@ -344,7 +347,7 @@ fn count_mass(body: &mut RigidBody, colliders: &ColliderSet) {
 
 /// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces
 /// until the body is dynamic again, and allows neither reading nor changing them.
-fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
+fn dynamic_mut(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
     // `get_mut` marks a body as changed, so the type is read without it.
     if !bodies.get(handle)?.is_dynamic() {
         return None;
@@ -396,7 +399,7 @@ mod tests {
             let sets = (&mut bodies, &ColliderSet::new());
             let mut pushed = vec![Pushed::new(key, push)];
             forces.apply(&mut pushed, sets, &keys, |_| true, &mut Vec::new(), 0.01);
-            assert_eq!(forces.replaced.len(), kept, "{push:?}");
+            assert_eq!(forces.user_forces_before.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();
             let user = user_force(body);

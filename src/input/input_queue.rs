@@ -109,7 +109,7 @@ impl<T> InputQueue<T> {
     /// Removes and returns the samples for `step`, in the order of pushes, even those that you do not take. Call it
     /// once before each step. Otherwise, the samples go to the next step, and count as late.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
-        // A resimulated step is of an earlier frame, and later stamps in the queue are right.
+        // A resimulated step is of an earlier frame, so later stamps in the queue may be right.
         if !step.is_resimulated {
             self.correct_stamps(step);
         }
@@ -119,7 +119,7 @@ impl<T> InputQueue<T> {
                 let is_due = |(time, _): &(Duration, T)| *time < step.real_end;
                 self.waiting.partition_point(is_due)
             }
-            (Delivery::ByTime, true) => self.move_late_to_front(step.real_end),
+            (Delivery::ByTime, true) => self.move_due_to_front(step.real_end),
             (Delivery::NextStep, false) => self.waiting.len(),
             // The samples wait for the next new step.
             (Delivery::NextStep, true) => 0,
@@ -179,13 +179,13 @@ impl<T> InputQueue<T> {
         }
     }
 
-    /// Moves the samples with stamps before `end` to the front, because those that were pushed since the last
-    /// corrections are not sorted. Returns the number of these samples.
-    fn move_late_to_front(&mut self, end: Duration) -> usize {
-        let is_late = |(time, _): &(Duration, T)| *time < end;
-        let (late, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_late);
-        let count = late.len();
-        self.waiting.extend(late.into_iter().chain(rest));
+    /// Moves the samples with stamps before `end`, the end of a resimulated step, to the front, because those
+    /// that were pushed since the last new step are not sorted. Returns the number of samples before `end`.
+    fn move_due_to_front(&mut self, end: Duration) -> usize {
+        let is_due = |(time, _): &(Duration, T)| *time < end;
+        let (due, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_due);
+        let count = due.len();
+        self.waiting.extend(due.into_iter().chain(rest));
         count
     }
 }

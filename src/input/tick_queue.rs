@@ -37,7 +37,7 @@ pub struct TickQueue<T> {
     /// The first tick for which samples are accepted.
     tick: u64,
     /// A bit for each of the 64 previous ticks that got a sample. The lowest bit is the last tick.
-    delivered: u64,
+    delivered_bits: u64,
     max_lead: u64,
     counts: TickCounts,
 }
@@ -96,13 +96,13 @@ impl<T> TickError<T> {
 
 impl<T> TickQueue<T> {
     /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that step and the
-    /// `max_lead` ticks after it. Limit how many a network player may push.
+    /// `max_lead` ticks after it, any number for each tick, so limit how many a network player may push.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
             waiting: VecDeque::new(),
             tick,
-            delivered: 0,
+            delivered_bits: 0,
             max_lead,
             counts: TickCounts::default(),
         }
@@ -124,7 +124,7 @@ impl<T> TickQueue<T> {
             let by = lead - self.max_lead;
             return Err(TickError::TooFarAhead { input, by });
         }
-        // After the samples of the same tick.
+        // The sample goes after those of the same tick.
         let index = self.waiting.partition_point(|(other, _)| *other <= tick);
         self.waiting.insert(index, (tick, input));
         Ok(())
@@ -138,28 +138,28 @@ impl<T> TickQueue<T> {
     /// # Errors
     /// The errors of [`push`](Self::push).
     pub fn push_once(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
-        if self.has_got(tick) {
+        if self.had_sample(tick) {
             self.counts.repeated = self.counts.repeated.saturating_add(1);
             return Ok(());
         }
         self.push(tick, input)
     }
 
-    /// Returns whether a tick has a queued sample or got one. For a tick more than 64 steps ago this is not known, and
-    /// the answer is `false`.
-    fn has_got(&self, tick: u64) -> bool {
+    /// Returns whether a sample for this tick is queued or was delivered. For a tick more than 64 steps ago this is not
+    /// known, and the answer is `false`.
+    fn had_sample(&self, tick: u64) -> bool {
         match self.tick.checked_sub(tick) {
             // The step of this tick has not drained the queue yet.
             None | Some(0) => (self.waiting)
                 .binary_search_by_key(&tick, |(other, _)| *other)
                 .is_ok(),
-            // The lowest bit is for one tick ago.
-            Some(ago) => ago <= 64 && self.delivered >> (ago - 1) & 1 == 1,
+            // The lowest bit says whether the previous tick got a sample.
+            Some(ago) => ago <= 64 && self.delivered_bits >> (ago - 1) & 1 == 1,
         }
     }
 
     /// Removes the samples for `step`, even those that you do not take, and returns them in the order of pushes. Call
-    /// it once before each step. Samples for earlier ticks are missed.
+    /// it once before each step. Samples for earlier ticks are discarded, and counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.count_before(step.tick);
         self.waiting.drain(..missed);
@@ -168,7 +168,7 @@ impl<T> TickQueue<T> {
         let due = self.count_before(next);
         self.set_tick(next);
         // `set_tick` has moved the bits, so that the lowest one is for this step.
-        self.delivered |= u64::from(due > 0);
+        self.delivered_bits |= u64::from(due > 0);
         self.waiting.drain(..due).map(|(_, input)| input)
     }
 
@@ -186,14 +186,15 @@ impl<T> TickQueue<T> {
     /// Continues at `tick`, after a rollback or together with [`Simulation::set_tick`](crate::Simulation::set_tick).
     /// Queued samples are kept. Of the ticks before `tick`, the queue remembers which got a sample.
     pub fn set_tick(&mut self, tick: u64) {
-        // The lowest bit is for the tick before `tick`. Ticks from there on can get samples again.
+        // The lowest bit is then for the tick before `tick`. The bits of later ticks are dropped, so that these can get
+        // samples again.
         let by = u32::try_from(tick.abs_diff(self.tick)).unwrap_or(u32::MAX);
-        let delivered = if tick >= self.tick {
-            self.delivered.checked_shl(by)
+        let delivered_bits = if tick >= self.tick {
+            self.delivered_bits.checked_shl(by)
         } else {
-            self.delivered.checked_shr(by)
+            self.delivered_bits.checked_shr(by)
         };
-        self.delivered = delivered.unwrap_or(0);
+        self.delivered_bits = delivered_bits.unwrap_or(0);
         self.tick = tick;
     }
 

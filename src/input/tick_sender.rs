@@ -25,7 +25,7 @@ use std::{iter, mem};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickSender<T> {
     /// The first tick that has no sample, or `None` if the last of all ticks has one.
-    tick: Option<u64>,
+    next_tick: Option<u64>,
     /// The sample of the tick before.
     last: T,
 }
@@ -36,7 +36,7 @@ impl<T: Clone> TickSender<T> {
     /// [skips](crate::time::Clock::set_tick) to another tick.
     pub const fn new(tick: u64, input: T) -> Self {
         Self {
-            tick: Some(tick),
+            next_tick: Some(tick),
             last: input,
         }
     }
@@ -47,9 +47,9 @@ impl<T: Clone> TickSender<T> {
     /// Call it once in each step, except in resimulated ones.
     pub fn schedule(&mut self, tick: u64, input: T) -> impl Iterator<Item = (u64, T)> + use<T> {
         // If the input delay has shrunk, the tick has a sample already, and this one is dropped.
-        let first = self.tick.filter(|first| tick >= *first);
+        let first = self.next_tick.filter(|first| tick >= *first);
         let samples = first.map(|first| {
-            self.tick = tick.checked_add(1);
+            self.next_tick = tick.checked_add(1);
             // If the delay has grown, the ticks in between get the last sample again.
             let skipped_ticks = first..tick;
             let last = mem::replace(&mut self.last, input.clone());

@@ -21,7 +21,7 @@ impl Physics {
         for collider in colliders.into_colliders() {
             world.insert_collider(collider, Some(handle));
         }
-        self.key_for(handle)
+        self.create_key(handle)
     }
 
     /// Returns the body with this key, or `None` if it was removed.
@@ -36,7 +36,7 @@ impl Physics {
     /// or only the translation, the other is still interpolated.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
         let body = self.world.get_mut(key)?;
-        self.edits.bodies.push(key);
+        self.edits.to_check.push(key);
         Some(body)
     }
 
@@ -45,8 +45,9 @@ impl Physics {
     #[doc(alias = "despawn")]
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
+        // The body's force generators are dropped in the next step.
         self.forget_body(key);
-        self.list_sleeping_neighbours(handle);
+        self.note_neighbours_to_wake(handle);
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
         self.world.has_unstepped_changes |= self.world.has_joints(handle);
         self.world.rapier.remove_body(handle)
@@ -62,7 +63,7 @@ impl Physics {
     /// Inserts a body without a collider.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.rapier.insert_body(body);
-        self.key_for(handle)
+        self.create_key(handle)
     }
 
     /// Attaches another collider to a body.
@@ -75,12 +76,12 @@ impl Physics {
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
-        self.edits.bodies.push(key);
+        self.edits.to_check.push(key);
         // Rapier would recycle contacts that are relative to the previous centre of mass.
         self.renew_contacts_if_dynamic(parent);
         let body = &mut self.world.rapier.bodies[parent];
         if !body.is_enabled() {
-            // Rapier ignores an equal value. After this change, its next step disables the new collider, too.
+            // Rapier disables the new collider in its next step only if this flag was set to another value.
             body.set_enabled(true);
             body.set_enabled(false);
         }
@@ -90,10 +91,10 @@ impl Physics {
     /// Returns a mutable reference to a collider, or `None` if it was removed.
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         let key = self.key_of_collider(handle);
-        self.edits.bodies.extend(key);
-        // Rapier recycles contacts even if these parts change, so the next step compares them.
+        self.edits.to_check.extend(key);
+        // Rapier recycles contacts even if the material or other parts change, so the next step compares these parts.
         let parts = self.world.contact_parts(handle)?;
-        (self.edits.colliders.entry(handle.into_raw_parts())).or_insert(parts);
+        (self.edits.colliders_before.entry(handle.into_raw_parts())).or_insert(parts);
         self.world.rapier.colliders.get_mut(handle)
     }
 
@@ -102,11 +103,11 @@ impl Physics {
         let key = self.key_of_collider(handle);
         let body = key.and_then(|key| self.handle(key));
         if let Some(body) = body {
-            self.list_sleeping_neighbours(body);
+            self.note_neighbours_to_wake(body);
             // Rapier would recycle contacts that are relative to the previous centre of mass.
             self.renew_contacts_if_dynamic(body);
         }
-        self.edits.bodies.extend(key);
+        self.edits.to_check.extend(key);
         self.world.rapier.remove_collider(handle)
     }
 
@@ -181,8 +182,8 @@ impl Physics {
         if let Some(key) = self.world.key(handle) {
             return Some(key);
         }
-        let key = self.key_for(handle);
-        // Colliders that began to touch something before this call have no key in the log.
+        let key = self.create_key(handle);
+        // Colliders that began to touch something before this call are in the log without the key of their body.
         for collider in self.world.rapier.bodies[handle].colliders() {
             self.event_log.name_owner(*collider, key);
         }
@@ -199,31 +200,31 @@ impl Physics {
         }
     }
 
-    /// Gives a key to a body that has none, and lists it among the bodies that may move.
-    fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
+    /// Creates a key for a body that has none, and poses to display it.
+    fn create_key(&mut self, handle: RigidBodyHandle) -> BodyKey {
         // A body that is inserted in the hook before a step exists first in the state after that step.
         let inserted_at = self.first_tick_after_edit();
         let (key, dead) = self.world.keys.insert(handle, inserted_at);
-        // Rapier has reused the slot of a body that was removed without this crate.
+        // Rapier has reused the index of a body that was removed through Rapier, and this removal was not detected yet.
         if let Some(dead) = dead {
             self.forget_body(dead);
         }
         let changes = &mut self.running.changes;
         if changes.scope == Scope::All {
-            // The game may have gone back in time. The screen may then still have another body with this key, whose
-            // visual error must not pass to the new one.
+            // With this scope, the game may have gone back in time, and the last frame may have displayed another body
+            // with this key, whose visual error must not pass to the new one.
             changes.list.push(Change::KeyReused(key, None));
         }
-        self.insert_pair(key, handle);
+        self.insert_poses(key, handle);
         key
     }
 
-    /// Lists a new body among those that may move, at its position. If that is not finite, its pose is the origin,
-    /// because displayed poses are finite.
-    fn insert_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+    /// Displays a new body at its position, and lets steps read its pose until it rests. If the position is not finite,
+    /// the body is displayed at the origin, because displayed poses are finite.
+    fn insert_poses(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
         let position = Some(*body.position()).filter(Pose::is_finite);
-        // Only dynamic bodies report that they fall asleep or wake up.
+        // A dynamic body that is inserted awake has an event when it falls asleep. Other bodies have no such events.
         let is_awake = body.is_dynamic() && !body.is_sleeping();
         (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);
     }
@@ -278,7 +279,7 @@ impl Physics {
     /// A change of another body is displayed once it moves, and its removal mostly after
     /// [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        self.edits.bodies.extend_from_slice(keys);
+        self.edits.to_check.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
     }
 
@@ -287,7 +288,7 @@ impl Physics {
     /// The check costs 57 to 128 ns per body with 10,000 bodies, in each step in which you call this method, and once
     /// for all calls between two frames. Do not step the world here. A step length that you set is not used.
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
-        self.edits.all = true;
+        self.edits.check_all = true;
         self.rapier_mut_except_bodies()
     }
 }

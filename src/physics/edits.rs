@@ -8,35 +8,35 @@ use rapier::geometry::ColliderHandle;
 use super::{Physics, Stage, StepAtHand};
 
 /// The number of edited bodies from which on duplicates are removed.
-const MOST_EDITED: usize = 4_096;
+const MOST_WITH_DUPLICATES: usize = 4_096;
 
 impl Physics {
     /// Looks for what the game has changed through Rapier's types since this was last called, in all bodies that it
     /// could have changed: other positions are teleports, and missing bodies are removals.
     pub(crate) fn detect_edits(&mut self) {
-        if self.edits.all || !self.edits.bodies.is_empty() {
-            self.compare_edited();
+        if self.edits.check_all || !self.edits.to_check.is_empty() {
+            self.check_edited();
         }
     }
 
-    /// Compares the bodies that the game could have changed with their last known poses, and records teleports and
-    /// removals.
-    fn compare_edited(&mut self) {
+    /// Checks the bodies that the game could have changed. A body at another pose than `pairs` has was teleported, and
+    /// a body that Rapier lacks was removed.
+    fn check_edited(&mut self) {
         let (mut dead, mut teleported) = (Vec::new(), Vec::new());
-        let mut position_based = Vec::new();
+        let mut lost_targets = Vec::new();
         let Self {
             world,
             pairs,
             edits,
             ..
         } = self;
-        let since_step = &mut edits.since_step;
+        let edited_since_step = &mut edits.edited_since_step;
         let mut note_edited = |key, body: &RigidBody| {
-            // Setting the position of such a body also discards its target for the current step.
-            position_based.extend(is_position_based(body).then_some(key));
-            since_step.push(key);
+            // If the game has set the position of such a body, Rapier has discarded its target for the current step.
+            lost_targets.extend(is_position_based(body).then_some(key));
+            edited_since_step.push(key);
         };
-        if std::mem::take(&mut edits.all) {
+        if std::mem::take(&mut edits.check_all) {
             for (key, handle) in world.keys.iter() {
                 let Some(body) = world.rapier.bodies.get(handle) else {
                     dead.push(key);
@@ -49,10 +49,10 @@ impl Physics {
                 pairs.add_mover_if_awake(key, handle, body);
                 note_edited(key, body);
             }
-            // A changed mass can make the path of any body curved.
+            // A changed centre of mass can turn any straight path into a curve, so the step decides again which are.
             pairs.recheck_all();
         }
-        for edited in edits.bodies.drain(..) {
+        for edited in edits.to_check.drain(..) {
             let root = world.handle(edited);
             // A body that Rapier lacks although it has a key was removed through Rapier.
             let is_dead = root.is_none() && world.keys.handle(edited).is_some();
@@ -76,28 +76,29 @@ impl Physics {
         for key in teleported {
             self.note_teleport(key);
         }
-        if !position_based.is_empty() {
-            self.resume_targets(position_based);
+        if !lost_targets.is_empty() {
+            self.resume_targets(lost_targets);
         }
-        let since_step = &mut self.edits.since_step;
-        if since_step.len() >= MOST_EDITED {
+        let edited = &mut self.edits.edited_since_step;
+        if edited.len() >= MOST_WITH_DUPLICATES {
             // In a pause the game may edit the same bodies in each frame.
-            since_step.sort_unstable();
-            since_step.dedup();
+            edited.sort_unstable();
+            edited.dedup();
         }
         // A removed body wakes the bodies that touched it.
         self.edits.any_may_wake |= !dead.is_empty();
         for key in dead {
-            if self.world.keys.found_dead(key) {
+            // A body may be in the list twice.
+            if self.world.keys.mark_dead(key) {
                 self.forget_body(key);
             }
         }
     }
 
-    /// Sets the poses that bodies should have after the current step again. The game may have set their positions,
-    /// after which Rapier would not move them in this step, even if a position did not change.
+    /// Sets the targets of these kinematic bodies for the current step again. The game may have set their positions, by
+    /// which Rapier discards the targets, even if a position did not change.
     fn resume_targets(&mut self, edited: Vec<BodyKey>) {
-        // Outside of a step, the next one sets these poses when it begins.
+        // Outside of a step, the next one sets the targets when it begins.
         if let Stage::Before(StepAtHand { step, .. }) = self.running.stage {
             for key in edited {
                 self.targets.resume_target(key, &mut self.world, step);
@@ -111,35 +112,36 @@ impl Physics {
         }
     }
 
-    /// Returns the bodies that are new or may have been changed since the last step, and those that were inserted in its
-    /// hook, perhaps some of them twice.
+    /// Returns the bodies whose colliders Rapier's queries may lack until the next step, some perhaps twice: those that
+    /// may have been changed since the last step, and new ones.
     pub(crate) fn new_since_step(&self) -> impl Iterator<Item = BodyKey> {
         let keys = &self.world.keys;
-        // Bodies that were inserted since the last step, or in its hook, exist first at the present tick or later.
+        // Bodies that were inserted after the last step exist first at the present tick or, in a hook, at the next one.
+        // Those from the hook before the last step have the present tick too, and are returned without need.
         let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
         let new = keys.iter().map(|(key, _)| key).filter(is_new);
-        self.edits.since_step.iter().copied().chain(new)
+        self.edits.edited_since_step.iter().copied().chain(new)
     }
 
-    /// Returns whether the next step must be prepared for [detected](Self::detect_edits) edits, or for woken bodies.
-    pub(super) fn has_edits(&self) -> bool {
+    /// Returns whether [`prepare_for_edits`](Self::prepare_for_edits) has something to do.
+    pub(super) fn needs_preparation(&self) -> bool {
         let edits = &self.edits;
         edits.any_may_wake
-            || !edits.colliders.is_empty()
+            || !edits.colliders_before.is_empty()
             || !edits.woken.is_empty()
             || self.pairs.positions_before_edits().next().is_some()
     }
 
-    /// Prepares a step for the game's changes since the last one: lists the changed and woken bodies among those that
-    /// may move, and renews their contacts.
-    pub(super) fn prepare_edited(&mut self) {
+    /// Prepares a step for the game's changes since the last one: renews the contacts of changed bodies, and lists
+    /// woken bodies among those that may move.
+    pub(super) fn prepare_for_edits(&mut self) {
         self.renew_contacts();
         self.add_woken_movers();
     }
 
-    /// Renews contacts that Rapier would recycle: with colliders that have changed, and with bodies that are not
-    /// dynamic and are not where the last step left them. It compares with the state after that step, so the result
-    /// does not depend on how often edits were detected since.
+    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
+    /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does
+    /// not depend on how often edits were detected since.
     fn renew_contacts(&mut self) {
         let Self {
             world,
@@ -147,7 +149,7 @@ impl Physics {
             edits,
             ..
         } = self;
-        for ((index, generation), before) in std::mem::take(&mut edits.colliders) {
+        for ((index, generation), before) in std::mem::take(&mut edits.colliders_before) {
             let handle = ColliderHandle::from_raw_parts(index, generation);
             if world.contact_parts(handle).is_some_and(|it| it != before) {
                 world.renew_contacts_of(handle);
@@ -172,8 +174,9 @@ impl Physics {
         self.edits.centers.extend(bodies.iter().map(center));
     }
 
-    /// Renews the contacts of dynamic bodies whose centre of mass the step has changed, for the next step: recycled
-    /// contacts are relative to it. `bodies` are those whose centres were noted before the step.
+    /// Makes the next step find the contacts of dynamic bodies again if this step has changed their centre of mass, to
+    /// which recycled contacts are relative. `bodies` are those whose centres were noted before the step, in that
+    /// order.
     pub(super) fn renew_contacts_where_center_moved(&mut self, bodies: &[BodyKey]) {
         let Self { world, edits, .. } = self;
         for (key, before) in bodies.iter().zip(edits.centers.drain(..)) {
@@ -186,8 +189,8 @@ impl Physics {
         }
     }
 
-    /// Lists bodies at rest that may move in this step, so that it reads their poses even if they fall asleep again in
-    /// it.
+    /// Lists sleeping bodies that may wake in this step among the movers, whose poses it reads. They would be missed if
+    /// they also fell asleep again in it.
     fn add_woken_movers(&mut self) {
         let Self {
             world,
@@ -200,7 +203,7 @@ impl Physics {
                 pairs.add_mover(key, handle);
             }
         }
-        // Which bodies Rapier will wake is not known here, so all that can move are listed.
+        // Only the step itself finds out which bodies Rapier wakes, so all that can move are listed.
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
@@ -210,7 +213,7 @@ impl Physics {
         }
     }
 
-    /// Drops what is stored for a body that was removed, and lists it as removed.
+    /// Drops the poses, the target and the smoothing of a body that was removed, and reports it to the next frame.
     pub(super) fn forget_body(&mut self, key: BodyKey) {
         self.pairs.remove(key);
         self.targets.remove(key);
@@ -224,9 +227,9 @@ impl Physics {
         changes.list.push(Change::Teleported(key, tick));
     }
 
-    /// Lists the sleeping bodies that touch this one, before one of its colliders is removed: Rapier then wakes them in
-    /// the next step.
-    pub(super) fn list_sleeping_neighbours(&mut self, body: RigidBodyHandle) {
+    /// Notes the sleeping bodies that touch this one, before one of its colliders is removed. Rapier wakes them in the
+    /// next step, which then has to read their poses.
+    pub(super) fn note_neighbours_to_wake(&mut self, body: RigidBodyHandle) {
         let Self { world, edits, .. } = self;
         let neighbours = world.sleeping_neighbours(body).into_iter();
         let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));

@@ -102,10 +102,10 @@ impl Physics {
         let body = self.world.get(key).ok_or(BodyError::Gone(key))?;
         let mut wrench = Wrench::at_point(body, force, point);
         if !wrench.torque.is_finite() {
-            // The body is not finite. Rapier disables it in the next step.
+            // The arguments are finite, so this is no error. Rapier would disable a body with such a torque.
             wrench = Wrench::of_force(force);
         }
-        // If the centre of mass moves until the step, the step corrects the torque.
+        // If an edit moves the centre of mass until the step, the step corrects the torque.
         let center_at_call = Some(body.local_center_of_mass());
         self.push(Pushed {
             center_at_call,
@@ -113,14 +113,14 @@ impl Physics {
         })
     }
 
-    /// Adds a force or an impulse for the step at hand, or outside of a hook for the next step.
+    /// Adds a force or an impulse for the current step if that has not run yet, or else for the next step.
     fn push(&mut self, pushed: Pushed) -> Result<(), BodyError> {
         if !pushed.push.is_finite() {
             return Err(BodyError::NotFinite(pushed.key));
         }
         self.try_handle(pushed.key)?;
         match self.running.stage {
-            // Forces for the step at hand are discarded if it does not run.
+            // These forces are discarded if the current step does not run.
             Stage::Before(_) => self.running.step_pushes.push(pushed),
             _ => self.forces.push(pushed),
         }
@@ -206,7 +206,7 @@ impl Physics {
         self.wake(|body| !body.is_fixed(), |_| true);
     }
 
-    /// Wakes sleeping bodies and soft bodies in the order of their keys, then those without a key in Rapier's order.
+    /// Wakes sleeping bodies in the order of their keys, then those without a key and soft bodies in Rapier's order.
     /// The order is part of the state, because Rapier steps bodies in the order in which they woke. Skips disabled
     /// bodies, which belong to no island.
     fn wake(
@@ -229,6 +229,7 @@ impl Physics {
             .filter(|(_, it)| it.is_enabled() && it.is_sleeping() && is_soft_affected(it))
             .map(|(handle, _)| handle)
             .collect();
+        // Rapier may wake more bodies together with these, so the next step reads the poses of all.
         self.edits.any_may_wake |= !sleepers.is_empty() || !soft_sleepers.is_empty();
         for handle in sleepers {
             if let Some(body) = rapier.bodies.get_mut(handle) {

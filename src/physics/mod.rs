@@ -109,19 +109,20 @@ pub struct Physics {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
-    pub bodies: Vec<BodyKey>,
+    /// Bodies that may have been changed or removed.
+    pub to_check: Vec<BodyKey>,
     /// Colliders that may have been changed since the last step, and what their contacts depended on before. It does
     /// not matter how often edits are detected until the next step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
-    pub colliders: BTreeMap<(u32, u32), ContactParts>,
+    pub colliders_before: BTreeMap<(u32, u32), ContactParts>,
     /// Bodies that may have been changed since the last step. It does not matter how often edits are detected until the
     /// next step.
-    pub since_step: Vec<BodyKey>,
+    pub edited_since_step: Vec<BodyKey>,
     /// While a step runs, the centres of mass of these bodies before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub centers: Vec<Vector>,
     /// Whether any body may be changed or removed.
-    pub all: bool,
+    pub check_all: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
     /// Whether any body at rest may move in the next step.
@@ -142,7 +143,7 @@ impl Physics {
             targets: self.targets.clone(),
             event_log: self.event_log.clone(),
             events: self.events.clone(),
-            // The next step of this state would have to copy lists that it shares.
+            // If the copy shared these lists, the next step of the original would have to copy them.
             pairs: self.pairs.unshared(),
             smoothing: Arc::clone(&self.smoothing),
             edits: self.edits.clone(),
@@ -215,7 +216,8 @@ impl Physics {
         self.time.dt() > 0.0
     }
 
-    /// Gives the state another tick. All bodies exist since then, because no earlier tick leads there.
+    /// Gives the state another tick. All bodies count as inserted at this tick, and no teleport as later than it,
+    /// because no rollback can go back to before the renumbering.
     pub(crate) fn renumber(&mut self, tick: u64) {
         self.tick = tick;
         self.pairs.set_tick(tick);

@@ -67,7 +67,7 @@ impl Physics {
         }
     }
 
-    /// Lets the next picture display a body at this position without blending.
+    /// Lets the next frame display a body at this position, without blending it with the pose before.
     fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick;
         // The last finite pose stays displayed.
@@ -89,7 +89,7 @@ impl Physics {
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
-        // An edit before the portal is a teleport, which the picture does not blend.
+        // Earlier edits are detected as teleports before the portal changes the poses with which they are compared.
         self.detect_edits();
         let links = self
             .world
@@ -105,7 +105,7 @@ impl Physics {
             for pushed in pushes.filter(|it| it.key == key) {
                 pushed.push.turn(by.rotation);
             }
-            // A displayed pose that would not be finite stays as it is.
+            // The visual error goes through the portal with the displayed poses, unless these would not be finite.
             if (self.pairs).transport(key, handle, &self.world, &by, tick) {
                 let change = Change::Transformed(key, by, self.origin, first_tick_after);
                 self.running.changes.list.push(change);
@@ -139,16 +139,16 @@ impl Physics {
         if !origin.is_finite() {
             return Err(VectorError(origin));
         }
-        // Positions that the game has set are compared with the last ones before both are shifted.
+        // Positions that the game has set are compared with those after the last step before both are shifted.
         self.detect_edits();
         let is_in_step = self.running.step_at_hand().is_some();
         let origin_shifts = &mut self.running.origin_shifts;
         if is_in_step {
-            // The ticks before this step lead to the poses before its first shift.
+            // Paths of earlier ticks lead to the poses before this step's first shift, so these are kept for rollbacks.
             let before = || Box::new(self.pairs.clone());
             origin_shifts.replaced.get_or_insert_with(before);
         } else {
-            // No resimulated step would repeat the shift, so earlier ticks do not lead to this state.
+            // No resimulated step would repeat the shift, so a rollback to an earlier tick could not lead here again.
             origin_shifts.any_between_steps = true;
         }
         let by = Pose::from_translation(-origin);

@@ -51,8 +51,8 @@ impl Physics {
     pub fn pause_after_step(&mut self) {
         self.running.pauses = match self.running.step_at_hand() {
             Some(at_hand) => !at_hand.step.is_resimulated,
-            // Between two steps the call has no effect, except on a state that a hook has just assigned, which no loop
-            // knows yet.
+            // A state that a hook has just assigned belongs to no run of a simulation yet, and pauses before its first
+            // step. On any other state, the call has no effect between two steps.
             None => self.running.known_by.is_none(),
         };
     }

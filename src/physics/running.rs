@@ -77,7 +77,7 @@ impl Running {
         }
     }
 
-    /// Returns the step that the game has received: before it runs, or while the game reacts to it.
+    /// Returns the step that the game has received: before it runs, and then until the game asks for the next one.
     pub fn step_at_hand(&self) -> Option<&StepAtHand> {
         match &self.stage {
             Stage::Before(at_hand) | Stage::After(at_hand) => Some(at_hand),
@@ -89,19 +89,19 @@ impl Running {
 impl Physics {
     /// Aborts a step that has not run. Returns whether there was one.
     pub(crate) fn abort_step(&mut self) -> bool {
-        let is_before = self.current_step().is_some();
-        if is_before {
+        let has_step = self.current_step().is_some();
+        if has_step {
             self.running.step_pushes.clear();
             self.targets.abort_step();
             self.running.stage = Stage::Idle;
             (self.running.pauses, self.running.is_in_hook) = (false, false);
-            // Bodies that the game inserted for this step exist before it now.
+            // Otherwise, bodies that the game inserted in the hook before the step would count as inserted after it.
             self.world.keys.date_back_insertions(self.tick);
         }
-        is_before
+        has_step
     }
 
-    /// Ends the game's reaction to the last step. Returns whether the clock stops there.
+    /// Ends the time after a step in which the game reacts to it. Returns whether the game has requested a pause there.
     pub(crate) fn end_reaction(&mut self) -> bool {
         if !matches!(self.running.stage, Stage::After(_)) {
             return false;
@@ -110,9 +110,8 @@ impl Physics {
         std::mem::take(&mut self.running.pauses)
     }
 
-    /// Takes the state out of the loop that ran it, and aborts its current step. Of the changes that no picture has
-    /// displayed, only [`show_from`](Self::show_from) requests remain, because the game wants the next picture to begin
-    /// there.
+    /// Takes the state out of the loop that ran it, and aborts its current step. Of the changes that no frame has
+    /// displayed, only [`show_from`](Self::show_from) requests remain, because they are for the next frame of any loop.
     pub(crate) fn leave_loop(&mut self) {
         self.abort_step();
         let changes = std::mem::take(&mut self.running).changes;
@@ -125,18 +124,18 @@ impl Physics {
 
 /// # For the display
 impl Physics {
-    /// Completes the changes, before a reader takes them. With `compares_all`, they include all bodies at rest, for a
-    /// reader that did not take the last ones.
+    /// Completes the changes that the next frame displays, in this thread or another. With `compares_all`, they include
+    /// all bodies at rest, because that frame does not follow one with the earlier changes.
     pub(crate) fn complete_changes(&mut self, compares_all: bool) {
         let changes = &mut self.running.changes;
         if compares_all {
             changes.widen(Scope::All);
         }
         if changes.scope != Scope::Listed {
-            // The reader compares all bodies.
+            // The frame compares all bodies, so it needs all that rest, and not only those that have come to rest.
             changes.resting = self.pairs.resting().collect();
         } else if !changes.removed.is_empty() {
-            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            // A body may have come to rest in a frame that displayed nothing, and have been removed since.
             let removed = std::mem::take(&mut changes.removed);
             changes.drop_resting(&removed);
             changes.removed = removed;
@@ -148,16 +147,17 @@ impl Physics {
             .remove_resting_movers(&self.world, &mut self.running.changes);
     }
 
-    /// Appends to `earlier`, the changes of the replaced state that no picture has displayed: at least this scope, the
-    /// changes in `list`, and the `show_from` requests of this state. The sum are the changes of this state from now
-    /// on.
+    /// Continues the display of the state that this one has replaced. Its `earlier` changes, which no frame has
+    /// displayed, become those of this state. Those in `list` and the `show_from` requests of this state follow. The
+    /// next frame compares at least the bodies of `scope`.
     pub(crate) fn continue_changes(
         &mut self,
         earlier: Changes,
         scope: Scope,
         list: impl IntoIterator<Item = Change>,
     ) {
-        // The picture compares all bodies, and `list` has their visual errors. Only requests remain of the own list.
+        // Other changes of this state are not needed, because the frame compares all bodies, and `list` has their
+        // visual errors.
         let own = std::mem::replace(&mut self.running.changes, earlier);
         self.running.changes.widen(own.scope.max(scope));
         self.running.changes.list.extend(list);

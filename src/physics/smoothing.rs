@@ -36,7 +36,7 @@ impl Physics {
         let handle = self.try_handle(key)?;
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
-        // The body's path may be curved now, or no longer.
+        // The next step decides again whether the body's displayed path is a straight line or needs a curve.
         self.pairs.recheck(key, handle);
         self.retime(key);
         Ok(())
@@ -82,7 +82,7 @@ impl Physics {
     pub fn show_from(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         self.try_handle(key)?;
         let pose = checked(key, pose)?;
-        // Earlier edits of its position must not be detected after this call.
+        // An earlier edit of its position that is detected after this call would cancel it, like a later teleport.
         self.detect_edits();
         let at_hand = self.running.step_at_hand();
         if at_hand.is_none_or(|at_hand| !at_hand.step.is_resimulated) {
@@ -96,13 +96,14 @@ impl Physics {
         &self.smoothing
     }
 
-    /// Sets the general settings, for bodies that have none. If they display a body at another time, its visual error
-    /// begins.
+    /// Sets the general settings, for bodies without settings. If they display a body at another time, such as in the
+    /// future instead of the past, a visual error keeps it from jumping.
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         let before = self.smoothing.general.smoothing;
         Arc::make_mut(&mut self.smoothing).general = general;
         if before != general.smoothing {
-            // Paths may be curved now, or no longer. Bodies at rest have the same pose with any smoothing.
+            // The next step decides again which paths need a curve. Bodies at rest have the same pose with any
+            // smoothing.
             self.pairs.recheck_all();
             for key in self.pairs.movers().keys().to_vec() {
                 self.retime(key);
@@ -110,19 +111,19 @@ impl Physics {
         }
     }
 
-    /// Displays a moving body with its present smoothing at once. If that displays another time, its visual error
-    /// begins.
+    /// Displays a moving body with its present smoothing from the next frame on. If that displays another time than the
+    /// previous smoothing, a visual error keeps the body from jumping.
     fn retime(&mut self, key: BodyKey) {
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
-        if let Some(before) = self.pairs.retime(key, smoothing, &self.world, dt) {
-            self.running.changes.list.push(Change::Retimed(key, before));
+        if let Some(old) = self.pairs.retime(key, smoothing, &self.world, dt) {
+            self.running.changes.list.push(Change::Retimed(key, old));
         }
     }
 
-    /// Takes the parts that another machine cannot know from `own`, the state that this one replaces: the `smoothing`
-    /// settings of its single bodies, and resources of types that this state lacks.
+    /// Completes a state from another machine with parts of `own`, the state that it replaces, which that machine
+    /// cannot know: the `smoothing` settings of single bodies, and resources of types that this state lacks.
     pub(crate) fn keep_own_parts(&mut self, own: &mut Self, smoothing: &SmoothingSettings) {
-        // A body without settings loses those that the other machine has made.
+        // A body without `smoothing` settings loses those of the other machine.
         let with_settings = [&*self.smoothing, smoothing];
         let keys: BTreeSet<_> = with_settings.iter().flat_map(|it| it.keys()).collect();
         for key in keys.into_iter().filter(|key| own.handle(*key).is_some()) {
@@ -130,7 +131,7 @@ impl Physics {
                 smoothing,
                 correction,
             } = smoothing.body(key);
-            // The state may lack the body.
+            // This state may lack the body, which is no error.
             let _ = self.set_body_smoothing(key, smoothing);
             let _ = self.set_body_correction(key, correction);
         }

@@ -37,25 +37,25 @@ impl Physics {
         };
         let StepAtHand { step, end } = at_hand;
         self.detect_edits();
-        let mut edited = std::mem::take(&mut self.edits.since_step);
+        let mut edited = std::mem::take(&mut self.edits.edited_since_step);
         // `apply_forces` searches this list.
         edited.sort_unstable();
-        // Before the forces, which count changed masses.
+        // The centres are noted before `apply_forces`, which recomputes changed masses and so may move the centres.
         self.note_centers(&edited);
         let rejected_forces = self.apply_forces(&edited, step.dt);
         {
-            // After the forces, because a Hermite curve begins with the velocity that impulses have given.
+            // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
             span!("take_poses");
-            if self.has_edits() {
-                self.prepare_edited();
+            if self.needs_preparation() {
+                self.prepare_for_edits();
             }
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
-        // After a panic of Rapier, the state stays poisoned, without a current step.
+        // If Rapier panics in `world.step`, the state stays poisoned, without a current step.
         self.running.stage = Stage::Idle;
         self.is_poisoned = true;
         if Arc::get_mut(&mut self.events).is_none() {
-            // The events of the last step still wait for their picture, so this step takes another list.
+            // A frame has yet to display the events of the last step in this list, so this step takes another one.
             self.events = self.running.changes.events.empty_list();
         }
         let events = Arc::make_mut(&mut self.events);
@@ -74,7 +74,7 @@ impl Physics {
             (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing, &edited);
         // The list keeps its memory.
         edited.clear();
-        self.edits.since_step = edited;
+        self.edits.edited_since_step = edited;
         if !sleep.is_empty() {
             // Sleep changes come last in the order of events.
             let change = |(body, is_asleep)| Event::of_sleep(step.tick, body, is_asleep);
