@@ -117,14 +117,16 @@ impl Physics {
     /// If Rapier panics, or panicked in an earlier step, and within [`resource_scope`](Self::resource_scope).
     #[must_use]
     pub fn preview(&self, steps: u64, mut before_step: impl FnMut(&mut Self, Step)) -> Self {
+        // In a hook, the copy begins in the hook's step: `detect_edits` resumes the targets of that step for bodies
+        // that the hook has moved.
         let mut copy = self.clone_with(Running {
             stage: self.running.stage,
             ..Running::default()
         });
-        // This resumes the targets of bodies that the hook has moved. The copy still needs the step of the hook for it.
         copy.detect_edits();
         for _ in 0..steps {
-            // This ends any step: the hook's, the previous one, or that of a value which `before_step` has assigned.
+            // This aborts or ends any step: the hook's, the previous one, or that of a value which `before_step` has
+            // assigned.
             copy.leave_loop();
             copy.assert_sound();
             let start = copy.time;
@@ -140,8 +142,9 @@ impl Physics {
         copy.assert_sound();
         // As at the end of a frame: bodies at rest cost nothing in later steps of the copy.
         copy.remove_resting_movers();
-        // If no step has run, the copy is still in the step of the hook.
+        // With zero `steps`, the copy is still in the step of the hook.
         copy.abort_step();
+        // Like a clone, the result belongs to no simulation, and has no changes to display.
         copy.running = Running::default();
         copy
     }
@@ -174,7 +177,8 @@ impl Physics {
                 BYTES_PER_MANIFOLD + solved * BYTES_PER_CONTACT
             })
             .sum();
-        // A state that was read may claim any length for these, so the sizes must not overflow.
+        // A state from forged bytes may claim any number of bodies, so these sizes must not overflow. Contacts are
+        // counted one by one.
         let counted = [
             bodies.len().saturating_mul(BYTES_PER_BODY),
             colliders.len().saturating_mul(BYTES_PER_COLLIDER),

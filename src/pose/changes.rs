@@ -81,27 +81,28 @@ impl Changes {
 
     /// Returns whether nothing has happened to any body.
     pub fn has_no_bodies(&self) -> bool {
-        // With another scope, bodies that are in no list may have changed too.
+        // With a wider scope, bodies that are in none of these lists may have changed too.
         self.scope == Scope::Listed
             && self.list.is_empty()
             && self.resting.is_empty()
             && self.removed.is_empty()
     }
 
-    /// Cancels removals that wait for their display, of bodies that a rollback has brought back. These changes are of
-    /// the state after the rollback, whose movers are `movers`. `earlier` are the changes and the movers of the states
-    /// that wait. If one of them has another body with the same slot in its key, that removal stays.
+    /// Drops removals of bodies that a rollback has brought back from the changes of `waiting` states, which a view has
+    /// yet to display before the state after the rollback. These changes belong to that state, and `movers` are its
+    /// moving bodies. Each waiting state comes with its moving bodies, too. If one of them has another body in the same
+    /// slot of the keys, the removal stays.
     pub fn cancel_revived_removals<'a>(
         &self,
         movers: &Movers,
-        earlier: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
+        waiting: impl Iterator<Item = (&'a mut Self, &'a Movers)>,
     ) {
-        let earlier: Vec<_> = earlier.collect();
+        let waiting: Vec<_> = waiting.collect();
         // A rollback widens the scope, so changes with the scope `Listed` bring no body back.
-        if self.scope == Scope::Listed || earlier.iter().all(|(it, _)| it.removed.is_empty()) {
+        if self.scope == Scope::Listed || waiting.iter().all(|(it, _)| it.removed.is_empty()) {
             return;
         }
-        // At first all bodies of the new state, by slot.
+        // At first all bodies of the new state, by slot: with a wider scope, the changes list all that are at rest.
         let mut revived: BTreeMap<_, _> =
             self.keys(movers).map(|key| (slot_of(key), key)).collect();
         // A reused key now belongs to another body, so the removed one has not come back.
@@ -111,15 +112,15 @@ impl Changes {
             }
         }
         // Where a waiting state displays another body in the slot, the old one has to be removed first.
-        for (changes, movers) in &earlier {
-            for waiting in changes.keys(movers) {
-                let slot = slot_of(waiting);
-                if revived.get(&slot).is_some_and(|key| *key != waiting) {
+        for (changes, movers) in &waiting {
+            for displayed in changes.keys(movers) {
+                let slot = slot_of(displayed);
+                if revived.get(&slot).is_some_and(|key| *key != displayed) {
                     revived.remove(&slot);
                 }
             }
         }
-        for (changes, _) in earlier {
+        for (changes, _) in waiting {
             let is_revived = |key: &BodyKey| revived.get(&slot_of(*key)) == Some(key);
             changes.removed.retain(|key| !is_revived(key));
         }
@@ -134,13 +135,14 @@ impl Changes {
     /// Appends later changes, so that one picture can display both.
     pub fn append(&mut self, mut later: Self) {
         match later.scope {
-            // A body that has come to rest may have been removed since.
+            // Only listed bodies have changed. One that has come to rest may have been removed since.
             Scope::Listed => self.drop_resting(&later.removed),
-            // The later changes list every body at rest.
+            // Any body may have changed, so the later changes list every body at rest.
             Scope::All | Scope::Unrelated => self.resting.clear(),
         }
         if later.scope == Scope::Unrelated {
-            // All visual errors end, so earlier changes of them are void, except the game's requests of `show_from`.
+            // The later state does not continue the displayed one, so all visual errors end, and earlier changes of
+            // them are void. Only the game's requests of `show_from` remain, up to a limit in case no picture follows.
             let earlier = std::mem::take(&mut self.list);
             self.list
                 .extend(show_from_changes(earlier).take(MOST_SHOW_FROM));
@@ -152,7 +154,7 @@ impl Changes {
         self.events.append(later.events);
     }
 
-    /// Lets the picture compare at least the bodies of this scope, as if changes with this scope followed.
+    /// Lets the next picture compare at least the bodies of this scope, as if changes with this scope were appended.
     pub fn widen(&mut self, scope: Scope) {
         self.append(Self {
             scope,
@@ -164,14 +166,14 @@ impl Changes {
     pub fn forget_ticks(&mut self) {
         for change in &mut self.list {
             if let Change::Teleported(_, tick) | Change::Transformed(_, _, _, tick) = change {
-                // A rollback takes back only teleports with a later tick than its own.
+                // A rollback takes back only teleports with a later tick than the one it returns to: never this one.
                 *tick = 0;
             }
         }
     }
 
-    /// Drops the oldest removals until `most` are left, if the scope is `Unrelated`: the picture then finds by itself
-    /// which of the displayed bodies were removed. Returns the number of dropped removals.
+    /// Drops the oldest removals until `most` are left, if the state does not continue the displayed one: the picture
+    /// then compares all bodies, and finds the removed ones by itself. Returns the number of dropped removals.
     pub fn drop_removals(&mut self, most: usize) -> usize {
         if self.scope != Scope::Unrelated {
             return 0;
@@ -189,24 +191,24 @@ impl Changes {
     }
 }
 
-/// Returns the last `ShowFrom` request of each body in a list, with the later portals of the body applied. A later
-/// teleport cancels the request.
+/// Returns the last `ShowFrom` request of each body in a list. Its pose goes through later portals with the body, and a
+/// later teleport cancels it.
 pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Change> {
-    let mut starts = BTreeMap::new();
+    let mut requests = BTreeMap::new();
     for change in list {
         match change {
-            Change::ShowFrom(key, pose, origin) => drop(starts.insert(key, (pose, origin))),
+            Change::ShowFrom(key, pose, origin) => drop(requests.insert(key, (pose, origin))),
             Change::Transformed(key, by, origin, _) => {
-                if let Some(start) = starts.get_mut(&key) {
-                    *start = turned_show_from(*start, &by, origin);
+                if let Some(request) = requests.get_mut(&key) {
+                    *request = turned_show_from(*request, &by, origin);
                 }
             }
-            Change::Teleported(key, _) | Change::KeyReused(key, _) => drop(starts.remove(&key)),
+            Change::Teleported(key, _) | Change::KeyReused(key, _) => drop(requests.remove(&key)),
             Change::Offset(..) | Change::Retimed(..) | Change::TakenBack(_) => {}
         }
     }
-    let starts = starts.into_iter();
-    starts.map(|(key, (pose, origin))| Change::ShowFrom(key, pose, origin))
+    let requests = requests.into_iter();
+    requests.map(|(key, (pose, origin))| Change::ShowFrom(key, pose, origin))
 }
 
 /// Moves the pose of a `ShowFrom` change, in the coordinates of `pose_origin`, through a portal. The portal's isometry

@@ -90,8 +90,8 @@ impl Correction {
         self
     }
 
-    /// Returns the sum of an error and an addition, and whether the body jumps because the addition is too large. A
-    /// smaller addition never makes it jump, even if the sum is at its limit.
+    /// Returns the sum of a visual error and an addition `by`, and whether the body jumps because the addition is too
+    /// large. A smaller addition never makes it jump: a sum above the limit is shortened.
     pub(crate) fn added(&self, error: &VisualError, by: &Pose) -> (VisualError, bool) {
         // With a `max` of NaN, nothing is near.
         let is_near = by.is_finite() && distance(by) <= self.position.max;
@@ -100,24 +100,27 @@ impl Correction {
             return (VisualError::default(), true);
         }
         let mut sum = with_error(&error.pose, by);
-        let (size, turn) = (distance(&error.pose), angle(error.pose.rotation));
+        let (old_distance, old_angle) = (distance(&error.pose), angle(error.pose.rotation));
         let is_turned_far = angle(by.rotation) > self.rotation.max;
         if is_turned_far {
             // Only the rotation jumps.
             sum.rotation = Rotation::IDENTITY;
         }
-        // An error that the game has begun may be larger than the limit.
-        let limits = [self.position.max.max(size), self.rotation.max.max(turn)];
+        // An error that the game has begun with `show_from` may exceed the limit, and is not shortened by an addition.
+        let limits = [
+            self.position.max.max(old_distance),
+            self.rotation.max.max(old_angle),
+        ];
         let sum = VisualError {
             pose: self.limited(&sum, limits),
             position_time_left: self.position.time_left_after_addition(
                 error.position_time_left,
-                size,
+                old_distance,
                 distance(by),
             ),
             rotation_time_left: self.rotation.time_left_after_addition(
                 error.rotation_time_left,
-                turn,
+                old_angle,
                 angle(by.rotation),
             ),
         };

@@ -81,8 +81,9 @@ impl<T: Clone> Interpolated<T> {
     /// [`View`](crate::threads::View). `lerp(a, b, t)` returns `a` at 0 and `b` at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
         // The step of tick t leads to the state of tick t + 1, so `tick` is one more than that of the last step.
-        let earlier = self.later.partition_point(|after| after.tick < tick);
-        let Some(current) = earlier.checked_sub(1) else {
+        let set_by_then = self.later.partition_point(|after| after.tick < tick);
+        let Some(current) = set_by_then.checked_sub(1) else {
+            // `first` is the value before all steps that are kept.
             return self.first.clone();
         };
         let previous = current.checked_sub(1);
@@ -99,19 +100,19 @@ impl<T: Clone> Interpolated<T> {
     /// Sets the value after a step, and forgets the values of later ones. If it `jumps`, it is not interpolated from
     /// the previous value.
     fn push(&mut self, tick: u64, value: T, jumps: bool) {
-        let earlier = self.later.partition_point(|after| after.tick < tick);
-        // If this step has already set a value that jumps, the new value jumps too. Values of later steps remain from
-        // before a rollback, which forgets jumps.
+        let earlier_count = self.later.partition_point(|after| after.tick < tick);
+        // If the last value is of this step, the step sets it twice, and a jump remains one. After a rollback of
+        // several steps, values of later steps follow, and the jump of this step is forgotten.
         let same_step = self.later.back().filter(|after| after.tick == tick);
         let jumps = jumps || same_step.is_some_and(|after| after.jumps);
-        self.later.truncate(earlier);
-        // A rollback has gone back to before the oldest kept value.
+        self.later.truncate(earlier_count);
+        // A rollback has gone back to before the oldest kept value, so this one is now the oldest.
         if self.first_tick.is_some_and(|first| tick <= first) {
             (self.first, self.first_tick) = (value, Some(tick));
             return;
         }
-        // The oldest value makes room, and is then the one that the next step begins with.
-        if earlier >= KEPT
+        // The oldest value makes room. It remains as `first`, the value with which the next kept step begins.
+        if earlier_count >= KEPT
             && let Some(oldest) = self.later.pop_front()
         {
             (self.first, self.first_tick) = (oldest.value, Some(oldest.tick));

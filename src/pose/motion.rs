@@ -90,8 +90,8 @@ pub(crate) struct Trajectory {
     /// Whether the body is kinematic by position. If it is interpolated, its origin moves in a straight line.
     is_position_based: bool,
     /// The velocities of the centre of mass at the previous and at the current state, in world axes. The first is
-    /// `None`, and the second is used for both, if the body was curved only after the beginning of the step, or had no
-    /// meaningful velocity there.
+    /// `None`, and the second is used for both, if the trajectory was needed only after the beginning of the step, or
+    /// the velocity there was stale.
     start_velocity: Option<RigidBodyVelocity<Real>>,
     end_velocity: RigidBodyVelocity<Real>,
     dt: Real,
@@ -124,16 +124,17 @@ impl Pair {
 
     /// Returns the displayed pose, with the body's own smoothing.
     pub fn displayed(&self, weights: &Weights) -> Pose {
-        let plain = weights.blend.one(&self.previous, &self.current);
+        let blended = weights.blend.one(&self.previous, &self.current);
         let Some(trajectory) = self.trajectory else {
-            return plain;
+            // In the common case, the body is interpolated about its origin.
+            return blended;
         };
         // Curves are computed for four bodies at once. Here all four are this one.
         let motions = Motions {
             trajectories: &[trajectory; LANES],
             previous: &[self.previous; LANES],
             current: &[self.current; LANES],
-            plain: &[plain; LANES],
+            blended: &[blended; LANES],
         };
         motions.at(trajectory.smoothing, weights)[0]
     }
@@ -144,8 +145,8 @@ impl Pair {
 
     /// Returns the pose that another smoothing would display, on the same path.
     pub fn displayed_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
-        // `Interpolate` and `Hermite` count as the same, because they display the same time.
-        if !self.changes_with(smoothing) {
+        // Between `Interpolate` and `Hermite` nothing changes, because they display the same time.
+        if !self.is_displaced_by(smoothing) {
             return self.displayed(weights);
         }
         if let Some(trajectory) = self.trajectory.filter(Trajectory::was_read) {
@@ -159,20 +160,20 @@ impl Pair {
             }
             .displayed(weights);
         }
-        // Without a trajectory, the velocity is unknown, and the path is straight.
-        let plain = weights.blend.one(&self.previous, &self.current);
+        // Without the velocities of a step, the path is straight.
+        let blended = weights.blend.one(&self.previous, &self.current);
         match smoothing {
-            // One step ahead, on the straight extension.
+            // The straight path continues: one step ahead of the blend, by the motion of the last step.
             Smoothing::Extrapolate if !smoothing.displays_last_state(weights) => {
-                with_error(&difference(&self.current, &self.previous), &plain)
+                with_error(&difference(&self.current, &self.previous), &blended)
             }
             Smoothing::Extrapolate | Smoothing::Latest => self.current,
-            Smoothing::Interpolate | Smoothing::Hermite => plain,
+            Smoothing::Interpolate | Smoothing::Hermite => blended,
         }
     }
 
     /// Returns whether another smoothing displays the body at another time, at which it has another pose.
-    pub fn changes_with(&self, smoothing: Smoothing) -> bool {
+    pub fn is_displaced_by(&self, smoothing: Smoothing) -> bool {
         self.previous != self.current && self.smoothing().has_other_time(smoothing)
     }
 
@@ -192,7 +193,7 @@ impl Pair {
 }
 
 impl Trajectory {
-    /// Returns the trajectory of a body that is at rest, for a step that wakes it.
+    /// Returns the trajectory of a body at rest. A step that wakes the body begins with these zero velocities.
     pub fn from_rest() -> Self {
         Self {
             start_velocity: Some(RigidBodyVelocity::default()),
@@ -216,14 +217,14 @@ impl Trajectory {
             // A body at rest must not overshoot its pose, so it has no velocity at either end.
             (self.start_velocity, self.end_velocity) = (None, RigidBodyVelocity::default());
         }
-        // Without a meaningful velocity at the start of the step, the one at its end counts for both.
+        // If no velocity was read at the start of the step, or a stale one, the one at its end counts for both.
         self.start_velocity.get_or_insert(self.end_velocity);
         self.smoothing = smoothing;
         self.dt = dt;
     }
 
-    /// Displays the path of the last step, of length `dt`, with another smoothing. A path that was plain gets the parts
-    /// of the trajectory that it has not needed so far.
+    /// Displays the path of the last step, of length `dt`, with another smoothing. If the path was a blend of two
+    /// poses, no step has read the other parts of the trajectory, so they are read from the body now.
     pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
         if !self.was_read() {
             self.read_center(body);
@@ -233,7 +234,7 @@ impl Trajectory {
         self.smoothing = smoothing;
     }
 
-    /// Returns whether a step has read the body's velocity, which a plain path does not need.
+    /// Returns whether a step has read the body's velocity, which a blend of the two poses does not need.
     fn was_read(&self) -> bool {
         self.dt > 0.0
     }
@@ -250,8 +251,8 @@ impl Trajectory {
 
     /// Returns the centre of the path that another smoothing displays.
     fn center_as(&self, smoothing: Smoothing) -> Vector {
-        // A target moves the origin of such a body in a straight line. All other motion is that of the centre of
-        // mass.
+        // A target moves the origin of a body that is kinematic by position in a straight line. All other motion is
+        // that of the centre of mass, as are the velocities that other smoothings use.
         if smoothing == Smoothing::Interpolate && self.is_position_based {
             Vector::ZERO
         } else {
@@ -291,20 +292,21 @@ impl Trajectory {
         self.last_move = since_step.map(|(_, by)| (new, by));
     }
 
-    /// Returns whether a frame needs only the two poses, because they are interpolated about the body's origin.
-    pub fn is_plain(&self) -> bool {
+    /// Returns whether a frame only blends the two poses, because the body is interpolated about its origin. A
+    /// trajectory is then not needed.
+    pub fn is_blend(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.center() == Vector::ZERO
     }
 
-    /// Returns whether the path of a step that ends now is [plain](Self::is_plain), and needs no trajectory. The whole
-    /// path is drawn about the centre of mass that the body has at its end.
-    pub fn ends_plain(body: &RigidBody, smoothing: Smoothing) -> bool {
+    /// Returns whether frames only [blend](Self::is_blend) the two poses of a step that ends now. The whole path is
+    /// drawn about the centre of mass that the body has at its end.
+    pub fn is_blend_after_step(body: &RigidBody, smoothing: Smoothing) -> bool {
         let mut at_end = Self {
             smoothing,
             ..Self::default()
         };
         at_end.read_center(body);
-        at_end.is_plain()
+        at_end.is_blend()
     }
 
     /// Returns whether the body is displayed beyond its last state, even if it was put to sleep since.
@@ -328,12 +330,12 @@ impl Trajectory {
     }
 }
 
-/// The motions of four bodies. `plain` are their poses as interpolated about their origins.
+/// The motions of four bodies. `blended` are their poses as interpolated about their origins.
 pub(super) struct Motions<'a> {
     pub trajectories: &'a [Trajectory; LANES],
     pub previous: &'a [Pose; LANES],
     pub current: &'a [Pose; LANES],
-    pub plain: &'a [Pose; LANES],
+    pub blended: &'a [Pose; LANES],
 }
 
 impl Motions<'_> {
@@ -349,9 +351,9 @@ impl Motions<'_> {
         match smoothing {
             // At the start of the step, the bodies are at their poses bit for bit.
             Smoothing::Interpolate | Smoothing::Hermite if weights.alpha <= 0.0 => *self.previous,
-            Smoothing::Interpolate => about_centers(self.plain, ends, centers(), weights.alpha),
+            Smoothing::Interpolate => about_centers(self.blended, ends, centers(), weights.alpha),
             Smoothing::Hermite => {
-                // Without a meaningful velocity at the start of the step, the one at its end counts for both.
+                // If no velocity was read at the start of the step, or a stale one, the one at its end counts for both.
                 let start_velocities = self.trajectories.each_ref();
                 let start_velocities = start_velocities
                     .map(|it| it.start_velocity.as_ref().unwrap_or(&it.end_velocity));
@@ -407,6 +409,7 @@ fn capped(body: &RigidBody, max_linear_velocity: Real, dt: Real) -> RigidBodyVel
     if body.is_dynamic() {
         velocity.linvel = velocity.linvel.clamp_length_max(max_linear_velocity);
         if !body.is_fast_rotation_allowed() && dt > 0.0 {
+            // Rapier turns such a body by at most `MAX_ROTATION`, 45 degrees, per step.
             velocity.angvel = capped_spin(velocity.angvel, MAX_ROTATION / dt);
         }
     }

@@ -22,18 +22,18 @@ impl StepPaths {
         Self { movers, separate }
     }
 
-    /// Returns all bodies that have a path, each once.
+    /// Returns all bodies that have a path, each once with its path as the step has computed it.
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
         let movers = movers.map(|(index, key)| (*key, self.movers.pair(index)));
-        // The path of an edited body is in `separate`. The movers have the path after the edit.
+        // For an edited body, the movers have the path after the edit. The step's own path is in `separate`.
         let movers = movers.filter(|(key, _)| !self.separate.contains_key(key));
         movers.chain(self.separate.iter().map(|(key, pair)| (*key, *pair)))
     }
 
     /// Returns the path of a body. `likely` is the index at which it probably is among the movers, and saves a search.
     pub fn get(&self, key: BodyKey, likely: Option<usize>) -> Option<Pair> {
-        // This comes first: the movers have another path of an edited body.
+        // This comes first, because the movers have the path of an edited body after the edit.
         if let Some(pair) = self.separate.get(&key) {
             return Some(*pair);
         }
@@ -50,7 +50,7 @@ impl StepPaths {
             for key in self.movers.keys() {
                 added.remove(key);
             }
-            // A known path replaces an added one.
+            // `append` replaces the added path of a body by the known one.
             added.append(&mut self.separate);
             self.separate = added;
         }

@@ -21,9 +21,9 @@ pub(crate) struct Movers {
     keys: Vec<BodyKey>,
     previous: Vec<Pose>,
     current: Vec<Pose>,
-    /// Whether a plain blend of the two poses may not be enough. After a change of mass, this is known only once the
-    /// next step has computed the centre of mass.
-    may_be_curved: Vec<bool>,
+    /// Whether a blend of the two poses may not be enough. After a change of mass, this is known only once the next
+    /// step has computed the centre of mass.
+    may_need_trajectory: Vec<bool>,
     trajectories: Vec<Trajectory>,
     /// Whether a body was awake in the last step, or has been inserted awake since.
     were_awake: Vec<bool>,
@@ -66,8 +66,8 @@ impl Movers {
         self.version
     }
 
-    /// Draws another order and version, because the lists are about to change.
-    fn renew_order(&mut self) {
+    /// Draws other numbers for the order and the poses, from which readers find out that the lists have changed.
+    fn mark_order_changed(&mut self) {
         self.order = unique();
         self.version = self.order;
     }
@@ -81,13 +81,13 @@ impl Movers {
     }
 
     pub fn may_be_curved(&self, index: usize) -> bool {
-        self.may_be_curved[index]
+        self.may_need_trajectory[index]
     }
 
     /// Returns whether any of these bodies may need its trajectory. Such bodies are rare, so the flags are read at
     /// once.
-    fn any_may_be_curved(&self, indices: Range<usize>) -> bool {
-        let flags = &self.may_be_curved[indices];
+    fn any_may_need_trajectory(&self, indices: Range<usize>) -> bool {
+        let flags = &self.may_need_trajectory[indices];
         flags.iter().fold(false, |any, is| any | is)
     }
 
@@ -96,16 +96,17 @@ impl Movers {
         poses.map(|(previous, current)| [previous, current])
     }
 
-    /// Returns the last two poses of a body, with its trajectory if its path may be curved.
+    /// Returns the last two poses of a body, with its trajectory if a blend of them may not be enough.
     pub fn pair(&self, index: usize) -> Pair {
         Pair {
             previous: self.previous[index],
             current: self.current[index],
-            trajectory: self.may_be_curved[index].then(|| self.trajectories[index]),
+            trajectory: self.may_need_trajectory[index].then(|| self.trajectories[index]),
         }
     }
 
-    /// Adds a body that has not moved yet, behind all others. Returns its index.
+    /// Adds a body that has not moved yet, behind all others. Returns its index. `was_awake` says that it was awake in
+    /// the last step, or is inserted awake: if it is asleep after the next step, that is a change.
     pub fn push(
         &mut self,
         key: BodyKey,
@@ -113,44 +114,45 @@ impl Movers {
         pose: Pose,
         was_awake: bool,
     ) -> usize {
-        self.renew_order();
+        self.mark_order_changed();
         self.were_awake.push(was_awake);
         self.handles.push(handle);
         self.keys.push(key);
         self.previous.push(pose);
         self.current.push(pose);
         // The next step decides whether a blend of the two poses is enough.
-        self.may_be_curved.push(true);
+        self.may_need_trajectory.push(true);
         self.trajectories.push(Trajectory::from_rest());
         self.keys.len() - 1
     }
 
-    /// Swaps two bodies in all lists. Readers find out from the new order that indices have changed.
+    /// Swaps two bodies in all lists.
     pub fn swap(&mut self, one: usize, other: usize) {
-        self.renew_order();
+        self.mark_order_changed();
         self.handles.swap(one, other);
         self.keys.swap(one, other);
         self.previous.swap(one, other);
         self.current.swap(one, other);
-        self.may_be_curved.swap(one, other);
+        self.may_need_trajectory.swap(one, other);
         self.trajectories.swap(one, other);
         self.were_awake.swap(one, other);
     }
 
-    /// Removes a body from all lists. The last body takes over its index.
+    /// Removes a body from all lists. The last body takes over its index, which must lie behind those of the awake
+    /// bodies.
     pub fn swap_remove(&mut self, index: usize) {
-        self.renew_order();
+        self.mark_order_changed();
         self.handles.swap_remove(index);
         self.keys.swap_remove(index);
         self.previous.swap_remove(index);
         self.current.swap_remove(index);
-        self.may_be_curved.swap_remove(index);
+        self.may_need_trajectory.swap_remove(index);
         self.trajectories.swap_remove(index);
         self.were_awake.swap_remove(index);
     }
 
-    /// Draws another version, because the poses are about to change.
-    pub fn renew_version(&mut self) {
+    /// Draws another version, from which readers find out that the poses have changed.
+    pub fn mark_poses_changed(&mut self) {
         self.version = unique();
     }
 }
@@ -158,32 +160,34 @@ impl Movers {
 /// # Steps
 impl Movers {
     /// Begins a step of length `dt`, when `tick` steps have run: the current state becomes the previous one.
-    /// `is_curved` says whether a body needs its velocity at the beginning, even if its last path was plain.
+    /// `uses_velocity` says whether the smoothing of a body may use the velocity with which the step begins.
     pub fn begin_step(
         &mut self,
         world: &World,
-        is_curved: impl Fn(BodyKey) -> bool,
+        uses_velocity: impl Fn(BodyKey) -> bool,
         dt: f32,
         tick: u64,
     ) {
-        self.renew_version();
+        self.mark_poses_changed();
         // `end_step` overwrites `current`, which is out of date until then.
         std::mem::swap(&mut self.previous, &mut self.current);
-        // Bodies that were awake after the last step are where it left them, so only the others are read.
+        // The last step has read the bodies at the front, which were awake after it, and the game's teleports were
+        // detected since. Bodies behind them may be new, so they are read.
         for index in self.awake_count..self.keys.len() {
             let position = self.position(index, world, self.previous[index]);
             self.previous[index] = position;
             self.current[index] = position;
         }
-        if !self.any_may_be_curved(0..self.keys.len()) {
+        if !self.any_may_need_trajectory(0..self.keys.len()) {
             return;
         }
-        // The step overwrites the velocities with which it begins.
+        // The step overwrites the velocities with which it begins, so they are read now: where the smoothing uses them,
+        // and where a trajectory still has those of the last step.
         let max_linear_velocity = world.rapier.integration_parameters.max_linear_velocity();
         for index in 0..self.keys.len() {
             let trajectory = &mut self.trajectories[index];
-            if self.may_be_curved[index]
-                && (is_curved(self.keys[index]) || !trajectory.is_plain())
+            if self.may_need_trajectory[index]
+                && (uses_velocity(self.keys[index]) || !trajectory.is_blend())
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
                 trajectory.begin_step(body, max_linear_velocity, dt, tick);
@@ -191,9 +195,10 @@ impl Movers {
         }
     }
 
-    /// Ends a step of length `dt`: reads the new poses, and decides which paths are plain. `smoothing` returns how a
-    /// body is displayed.
+    /// Ends a step of length `dt`: reads the new poses, and decides for which bodies a blend of the two poses is
+    /// enough. `smoothing` returns how a body is displayed.
     pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
+        // The awake bodies, which are at the front, are read without a check.
         let (handles, current) = (
             &self.handles[..self.awake_count],
             &mut self.current[..self.awake_count],
@@ -211,18 +216,18 @@ impl Movers {
         for index in first_to_check..self.keys.len() {
             self.current[index] = self.position(index, world, self.previous[index]);
         }
-        if !self.any_may_be_curved(0..self.keys.len()) {
+        if !self.any_may_need_trajectory(0..self.keys.len()) {
             return;
         }
         for index in 0..self.keys.len() {
-            if self.may_be_curved[index]
+            if self.may_need_trajectory[index]
                 && let Some(body) = world.rapier.bodies.get(self.handles[index])
             {
                 let trajectory = &mut self.trajectories[index];
                 let smoothing = smoothing(self.keys[index]);
-                if Trajectory::ends_plain(body, smoothing) {
-                    self.may_be_curved[index] = false;
-                    // An edit before the next step reads the centre of the trajectory, which is zero on a plain path.
+                if Trajectory::is_blend_after_step(body, smoothing) {
+                    self.may_need_trajectory[index] = false;
+                    // A teleport before the next step reads the trajectory's centre, which is zero in a blend.
                     *trajectory = Trajectory::default();
                 } else {
                     let has_moved = self.previous[index] != self.current[index];
@@ -232,7 +237,8 @@ impl Movers {
         }
     }
 
-    /// Returns the bodies that fell asleep or woke up in the step, each with whether it is asleep now.
+    /// Returns the bodies that fell asleep or woke up in the step, each with whether it is asleep now. A second call
+    /// returns none.
     pub fn take_sleep_changes(&mut self, world: &World) -> Vec<(BodyKey, bool)> {
         let mut changes = Vec::new();
         for index in 0..self.keys.len() {
@@ -244,7 +250,8 @@ impl Movers {
         changes
     }
 
-    /// Returns the body at this index with whether it is asleep now, if it fell asleep or woke up in the step.
+    /// Returns the body at this index with whether it is asleep now, if it fell asleep or woke up in the step, and no
+    /// call has returned it yet.
     pub fn take_sleep_change(&mut self, index: usize, world: &World) -> Option<(BodyKey, bool)> {
         let body = world.rapier.bodies.get(self.handles[index])?;
         let is_awake = can_sleep(body) && !body.is_sleeping();
@@ -259,12 +266,13 @@ impl Movers {
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
-    /// Returns whether a body that is not awake needs only one pose until it is found awake or teleported.
+    /// Returns whether a body that is not awake is displayed at one pose, and stays there until it is found awake or
+    /// teleported.
     pub fn is_at_rest(&self, index: usize, world: &World) -> bool {
         let handle = self.handles[index];
         // Extrapolation displays the body beyond its pose, even if it was put to sleep.
         let is_extrapolated =
-            || self.may_be_curved[index] && self.trajectories[index].is_extrapolated();
+            || self.may_need_trajectory[index] && self.trajectories[index].is_extrapolated();
         let body = world.rapier.bodies.get(handle);
         // A disabled link is carried by its multibody while that is awake.
         let will_move = || body.is_some_and(is_about_to_move) || world.is_carried(handle);
@@ -280,19 +288,19 @@ impl Movers {
 
 /// # Placing
 impl Movers {
-    /// Lets the next step decide again whether the body's path is plain.
+    /// Lets the next step decide again whether a blend of the body's two poses is enough.
     pub fn recheck(&mut self, index: usize) {
-        self.may_be_curved[index] = true;
+        self.may_need_trajectory[index] = true;
     }
 
     pub fn recheck_all(&mut self) {
-        self.may_be_curved.fill(true);
+        self.may_need_trajectory.fill(true);
     }
 
-    /// Sets the current pose of a body to `position`, where the game has put it after `tick` steps. If only the
+    /// Displays a body at `position`, where the game has teleported it through Rapier after `tick` steps. If only the
     /// rotation or only the translation has changed, the other part is still blended.
-    pub fn put(&mut self, index: usize, position: Pose, tick: u64) {
-        self.renew_version();
+    pub fn teleport_changed_parts(&mut self, index: usize, position: Pose, tick: u64) {
+        self.mark_poses_changed();
         let (previous, current) = (&mut self.previous[index], &mut self.current[index]);
         let trajectory = &mut self.trajectories[index];
         trajectory.note_teleport(tick);
@@ -301,7 +309,7 @@ impl Movers {
             trajectory.stop_turning();
         }
         if position.translation != current.translation {
-            // The displayed centre of mass does not move, and the body still turns about it.
+            // In the blend, the centre of mass now stays in place, and the body still turns about it.
             let center = trajectory.center();
             let swing = position.rotation * center - previous.rotation * center;
             previous.translation = position.translation + swing;
@@ -318,22 +326,23 @@ impl Movers {
     }
 
     pub fn set_poses(&mut self, index: usize, previous: Pose, current: Pose) {
-        self.renew_version();
+        self.mark_poses_changed();
         self.previous[index] = previous;
         self.current[index] = current;
     }
 
     /// Displays the path of the last step, of length `dt`, with another smoothing.
     pub fn retime(&mut self, index: usize, smoothing: Smoothing, body: &RigidBody, dt: Real) {
-        self.renew_version();
-        self.may_be_curved[index] = true;
+        self.mark_poses_changed();
+        self.may_need_trajectory[index] = true;
         self.trajectories[index].retime(smoothing, body, dt);
     }
 
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.
     pub fn turn(&mut self, index: usize, by: Rotation, tick: u64) {
         self.trajectories[index].turn(by);
-        // The velocity that Rapier keeps for a body that is kinematic by position is not turned, so it is stale now.
+        // The velocity that Rapier keeps for a body that is kinematic by position is not turned. After this note, the
+        // next step does not use it.
         if by != Rotation::IDENTITY {
             self.trajectories[index].note_turn(tick);
         }
@@ -347,7 +356,7 @@ impl Movers {
 
 /// # Displayed poses
 impl Movers {
-    /// Writes the displayed poses of the bodies from index `start` on to `poses`, as many as fit.
+    /// Writes the displayed poses of the bodies from index `start` on, as many as `poses` has room for.
     pub fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
         let indices = start..start + poses.len();
         let (previous, current) = (
@@ -355,29 +364,29 @@ impl Movers {
             &self.current[indices.clone()],
         );
         weights.blend.all(previous, current, poses);
-        if self.any_may_be_curved(indices) {
+        if self.any_may_need_trajectory(indices) {
             self.blend_with_curves(start, weights, poses);
         }
     }
 
-    /// Replaces the blended poses of bodies that may have a curved path. It is not inlined, because most scenes have
+    /// Replaces the blended poses of bodies that may need their trajectory. It is not inlined, because most scenes have
     /// none.
     #[inline(never)]
     fn blend_with_curves(&self, start: usize, weights: &Weights, poses: &mut [Pose]) {
-        let (fours, last) = poses.as_chunks_mut::<LANES>();
-        let last_start = start + fours.len() * LANES;
+        let (fours, rest) = poses.as_chunks_mut::<LANES>();
+        let rest_start = start + fours.len() * LANES;
         for (n, four) in fours.iter_mut().enumerate() {
             self.blend_four(start + n * LANES, weights, four);
         }
-        for (index, pose) in (last_start..).zip(last) {
+        for (index, pose) in (rest_start..).zip(rest) {
             *pose = self.pair(index).displayed(weights);
         }
     }
 
-    /// Replaces the blended poses of bodies with a curved path, among the four from index `start` on. Each pass
-    /// computes all four with the smoothing of one body, and keeps the poses of the bodies with that smoothing.
+    /// Replaces the blended poses of bodies that may need their trajectory, among the four from index `start` on. Each
+    /// pass computes all four with the smoothing of one body, and keeps the poses of the bodies with that smoothing.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
-        let mut to_do = *four(&self.may_be_curved, start);
+        let mut to_do = *four(&self.may_need_trajectory, start);
         let trajectories = four(&self.trajectories, start);
         while let Some(first) = to_do.iter().position(|is_to_do| *is_to_do) {
             let smoothing = trajectories[first].smoothing();
@@ -385,7 +394,7 @@ impl Movers {
                 trajectories,
                 previous: four(&self.previous, start),
                 current: four(&self.current, start),
-                plain: poses,
+                blended: poses,
             };
             let displayed = motions.at(smoothing, weights);
             for i in first..LANES {
@@ -406,7 +415,7 @@ impl Movers {
         poses.iter().all(|list| list.len() == len)
             && poses.into_iter().flatten().all(Pose::is_finite)
             && self.handles.len() == len
-            && self.may_be_curved.len() == len
+            && self.may_need_trajectory.len() == len
             && self.trajectories.len() == len
             && self.were_awake.len() == len
             && self.awake_count <= len
@@ -444,7 +453,8 @@ const PIECE: usize = 16_384;
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + Sync) {
     use rayon::prelude::*;
 
-    // While a thread of a pool waits for its pieces, it would run other jobs, whose steps would nest on its stack.
+    // One thread reads fewer poses faster. A thread of a pool would run other jobs while it waits for the pieces, and
+    // steps in these would nest on its stack.
     if poses.len() < 2 * PIECE || rayon::current_thread_index().is_some() {
         return work(0, poses);
     }

@@ -127,8 +127,8 @@ impl Pairs {
         self.edited.iter().map(|(key, it)| (*key, it.path))
     }
 
-    /// Replaces the kept paths of the last step with the paths as they are after the game's edits, in a state that
-    /// corrects the present: this simulation has never had its poses before the edits.
+    /// Replaces the paths of edited bodies, which are kept as the last step computed them, with the paths after the
+    /// edits. A state from another simulation needs this: the edits came with it, and count as part of its last step.
     pub fn forget_paths_before_edits(&mut self) {
         let mut edited = std::mem::take(&mut self.edited);
         for (key, it) in &mut edited {
@@ -142,7 +142,7 @@ impl Pairs {
         self.edited.iter().map(|(key, it)| (*key, it.position))
     }
 
-    /// Returns the index in [`Movers`] of a body that is listed there, or `None` for one at rest.
+    /// Returns the index in [`Movers`] of a body that may move, or `None` for one at rest.
     pub fn moving_index(&self, key: BodyKey) -> Option<usize> {
         match *self.places.get(key)? {
             Place::Moving(index) => Some(index),
@@ -176,14 +176,15 @@ impl Pairs {
         (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
-    /// Compares bodies with the same bodies in `old`, another state of the same step, as pictures at these two `alphas`
-    /// display them. Returns the changes with which each body is displayed at first where it was in `old`: the offsets
-    /// between the poses, and the old smoothing if that displayed another time. `shift` is the vector from the origin
-    /// of `old` to this one. `displayed` has the last displayed smoothing of bodies whose smoothing was changed since.
+    /// Compares bodies with the same bodies in `old`, the state of the same step that this one has replaced, as
+    /// pictures at these two `alphas` display them: a picture between the two blends the offsets. Returns the changes
+    /// with which each body is displayed at first where it was in `old`: the offsets between the poses, and the old
+    /// smoothing if that displayed another time. `shift` is the vector from the origin of `old` to this one.
+    /// `displayed_smoothing` is the last displayed one of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
         old: &Self,
-        displayed: &BTreeMap<BodyKey, Smoothing>,
+        displayed_smoothing: &BTreeMap<BodyKey, Smoothing>,
         alphas: [f32; 2],
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
@@ -200,12 +201,13 @@ impl Pairs {
             }
             let (old_pair, new_pair) = (old.get(key)?, self.get(key)?);
             // The smoothing that was displayed last, or the new one if no picture has displayed a motion of the body.
-            let smoothing = displayed.get(&key).copied();
+            let smoothing = displayed_smoothing.get(&key).copied();
             let smoothing = smoothing.or_else(|| old.smoothing(key));
             let smoothing = smoothing.unwrap_or_else(|| new_pair.smoothing());
-            let is_retimed = new_pair.changes_with(smoothing);
+            let is_retimed = new_pair.is_displaced_by(smoothing);
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
-            // Both poses have the old smoothing. For the new one, the screen adds an error at the `Retimed` change.
+            // Both poses have the old smoothing. The change to the new one is an error of its own, which the screen
+            // adds for `Retimed`.
             let offset_at = |weights: &Weights| {
                 let old_pose = old_pair.displayed_as(smoothing, weights);
                 let old_pose = old_pose.append_translation(-shift);
@@ -249,12 +251,13 @@ impl Pairs {
 
 /// # Indices in the lists
 impl Pairs {
-    /// Adds a body to the movers, unless it is one of them. Returns its index there.
+    /// Adds a body to the movers, whose poses each step reads, unless it is one of them. Returns its index there.
     pub fn add_mover(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = &mut self.places[key];
         match *place {
             Place::Moving(index) => index,
             Place::Resting { pose, .. } => {
+                // If no step has reported its sleep yet, it still counts as awake.
                 let was_awake = self.unreported_sleep.remove(&key);
                 let index = Arc::make_mut(&mut self.movers).push(key, handle, pose, was_awake);
                 *place = Place::Moving(index);
@@ -263,7 +266,8 @@ impl Pairs {
         }
     }
 
-    /// Removes the body at this index from the movers. At most two other bodies change their indices.
+    /// Removes the body at this index from the movers, so that steps do not read its pose. At most two other bodies
+    /// change their indices.
     fn remove_mover(&mut self, mut index: usize) {
         // The awake bodies stay at the front, without a gap.
         if index < self.movers.awake_count() {
@@ -286,7 +290,7 @@ impl Pairs {
         }
     }
 
-    /// Records the index of the body that was moved to it, if there is one.
+    /// Stores in `places` which body is now at this index of the movers, if there is one.
     fn update_place(&mut self, index: usize) {
         if let Some(key) = self.movers.keys().get(index)
             && let Some(place) = self.places.get_mut(*key)
@@ -301,8 +305,8 @@ impl Pairs {
     /// bodies that were awake after the last step are where it left them, except those that were
     /// [detected](Self::detect_edit) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
-        let is_curved = |key| settings.of(key) != Smoothing::Interpolate;
-        Arc::make_mut(&mut self.movers).begin_step(world, is_curved, dt, tick);
+        let uses_velocity = |key| settings.of(key) != Smoothing::Interpolate;
+        Arc::make_mut(&mut self.movers).begin_step(world, uses_velocity, dt, tick);
     }
 
     /// Reads the poses after a step, before which the game may have changed the `edited` bodies. Returns the bodies
@@ -322,14 +326,15 @@ impl Pairs {
         self.edited.clear();
         let mut changes = movers.take_sleep_changes(world);
         for key in edited {
-            // It may have been disabled or put to sleep without a change in Rapier's list of awake bodies.
+            // It may have been disabled or put to sleep without a change in Rapier's list of awake bodies, which is all
+            // that `take_sleep_changes` looks at.
             if let Some(Place::Moving(index)) = self.places.get(*key) {
                 changes.extend(movers.take_sleep_change(*index, world));
             }
         }
         let unreported_sleep = std::mem::take(&mut self.unreported_sleep).into_iter();
         let is_asleep = |body: &RigidBody| can_sleep(body) && body.is_sleeping();
-        // These were removed while their sleep was not reported, and the step has not woken them.
+        // These left the movers before a step reported their sleep, and this step has not woken them.
         let asleep = unreported_sleep.filter(|key| world.get(*key).is_some_and(is_asleep));
         changes.extend(asleep.map(|key| (key, true)));
         // The order of the events must not depend on that of the lists.
@@ -337,14 +342,15 @@ impl Pairs {
         changes
     }
 
-    /// Moves all awake bodies to the front of the lists, in Rapier's order.
+    /// Moves all awake bodies to the front of the lists, in Rapier's order, so that their poses are read without
+    /// look-ups.
     fn align_awake(&mut self, world: &World) {
         let active = || world.rapier.islands.active_bodies();
-        let awake_before = self.movers.awake_count();
+        let old_awake_count = self.movers.awake_count();
         // In most steps all bodies are in Rapier's order already, which the iterator finds out faster than the loop.
         let mut handles = self.movers.handles().iter();
-        let in_line = active().take_while(|handle| handles.next() == Some(handle));
-        let mut index = in_line.count();
+        let in_order = active().take_while(|handle| handles.next() == Some(handle));
+        let mut index = in_order.count();
         for handle in active().skip(index) {
             if self.movers.handles().get(index) != Some(&handle) {
                 // The body has another index, has just woken, or has no key.
@@ -352,9 +358,9 @@ impl Pairs {
                     // A body without a key is only in Rapier's world, so no list here has it.
                     continue;
                 };
-                let listed = self.add_mover(key, handle);
-                self.swap(index, listed);
-                if listed >= awake_before {
+                let previous_index = self.add_mover(key, handle);
+                self.swap(index, previous_index);
+                if previous_index >= old_awake_count {
                     // It has just woken, and moves the disabled links of its multibody.
                     self.add_disabled_links(world, handle);
                 }
@@ -364,7 +370,8 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).set_awake_count(index);
     }
 
-    /// Lists the disabled links that move with a link that has woken. Rapier does not list them as awake.
+    /// Adds the disabled links of the multibody whose `link` has woken to the movers. They move with it, although
+    /// Rapier does not list them as awake.
     #[inline(never)]
     fn add_disabled_links(&mut self, world: &World, link: RigidBodyHandle) {
         for handle in world.disabled_links(link) {
@@ -374,7 +381,7 @@ impl Pairs {
         }
     }
 
-    /// Removes the bodies at rest from the movers, and adds them to `changes`.
+    /// Removes the bodies at rest from the movers, so that steps do not read them, and adds them to `changes`.
     pub fn remove_resting_movers(&mut self, world: &World, changes: &mut Changes) {
         // The loop runs backwards, so that the body swapped into the gap never has to be removed.
         for index in (self.movers.awake_count()..self.movers.len()).rev() {
@@ -385,7 +392,8 @@ impl Pairs {
                 let since = self.tick.saturating_add(was_edited.into());
                 self.places[key] = Place::Resting { pose, since };
                 changes.resting.push((key, pose));
-                // A body that was last known as awake may be asleep. The next step reports that.
+                // It was awake in the last step, or inserted awake since, and may be asleep now. The next step reports
+                // that.
                 if self.movers.was_awake(index) {
                     self.unreported_sleep.insert(key);
                 }
@@ -394,7 +402,8 @@ impl Pairs {
         }
     }
 
-    /// Renumbers the present. Bodies at rest have rested since then, or will from the next tick on.
+    /// Gives the present another tick. Earlier ticks are forgotten, so bodies at rest have rested since this one, or
+    /// will from the next one on.
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
         Arc::make_mut(&mut self.movers).set_tick(old, tick);

@@ -18,7 +18,8 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// Computes the weights of a frame, once for all bodies.
+    /// Computes the weights of a frame, once for all bodies. `seconds_ahead` is how far ahead of the last state
+    /// extrapolated bodies are displayed, or `None` for `alpha` of the last step.
     pub fn new(alpha: f32, seconds_ahead: Option<f32>) -> Self {
         Self {
             alpha,
@@ -52,11 +53,11 @@ impl Travel {
     }
 }
 
-/// Returns the poses `plain`, which are interpolated about the bodies' origins between the two `ends`, corrected so
+/// Returns the poses `blended`, which are interpolated about the bodies' origins between the two `ends`, corrected so
 /// that the points `centers` of the bodies move in straight lines.
 #[inline]
 pub(crate) fn about_centers(
-    plain: &[Pose; LANES],
+    blended: &[Pose; LANES],
     ends: [&[Pose; LANES]; 2],
     centers: [Vector; LANES],
     alpha: f32,
@@ -64,11 +65,13 @@ pub(crate) fn about_centers(
     let center = Vectors::new(centers);
     let start = Rotations::of(ends[0]).rotate(center);
     let end = Rotations::of(ends[1]).rotate(center);
-    let turned = Rotations::of(plain).rotate(center);
-    // How far the plain poses have the centres off the straight lines. The offset is subtracted, not added: subtracting
-    // zero leaves −0 as it is.
+    let turned = Rotations::of(blended).rotate(center);
+    // How far the blended poses have the centres off the straight lines. The offset is subtracted, not added:
+    // subtracting zero leaves −0 as it is.
     let offset = (turned - (start - (start - end) * alpha)).to_array();
-    std::array::from_fn(|i| Pose::from_parts(plain[i].translation - offset[i], plain[i].rotation))
+    std::array::from_fn(|i| {
+        Pose::from_parts(blended[i].translation - offset[i], blended[i].rotation)
+    })
 }
 
 /// Returns poses on curves that have the `velocities` of both `ends`, which are `dt` seconds apart. The points
@@ -107,8 +110,8 @@ pub(crate) fn hermite(
 
 /// Returns rotations that follow the first velocity, which fades out, and the second, which fades in. The remaining
 /// difference is spread with zero speed at both ends. It is small even if the turn itself is large, so its shorter arc
-/// is the right one.
-/// `turn_at_start` and `turn_at_end` are the turns of the whole step at the velocity of its start and of its end.
+/// is the right one. `turn_at_start` and `turn_at_end` are the turns of the whole step at the velocity of its start and
+/// of its end.
 fn hermite_rotation(
     [start, end]: [Rotations; 2],
     [turn_at_start, turn_at_end]: [Spins; 2],

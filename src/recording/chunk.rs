@@ -83,7 +83,8 @@ pub(super) fn short_sum(physics: &Physics, key: BodyKey) -> Option<[u8; 2]> {
     Some([a, b])
 }
 
-/// Returns the bodies whose checksums are recorded: those that may have moved in the last step.
+/// Returns the bodies whose checksums are recorded. Fixed, disabled and sleeping bodies are left out, which keeps
+/// recordings short.
 pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     let bodies = physics.bodies();
     let awake =
@@ -106,8 +107,8 @@ pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked, or `None` if they are too
-/// few or not a chunk.
+/// Returns the kind and the total length of the chunk at the start of these bytes, or `None` if they are too few or not
+/// a chunk. The checksum is not tested.
 pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;

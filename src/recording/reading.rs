@@ -86,8 +86,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
         Ok(recording)
     }
 
-    /// Lists the runs and their keyframes, up to the end or the first damaged chunk. Returns which of these it was. A
-    /// recording that was cut at its front begins with a keyframe.
+    /// Finds the runs and their keyframes, up to the end or the first damaged chunk. Returns which of these it was. If
+    /// a recording was cut at its front, its first run begins with a keyframe.
     fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
         let mut rest = &self.bytes.as_ref()[Start::LEN..];
         loop {
@@ -114,8 +114,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 ChunkKind::Input => {
                     let (tick, _) =
                         chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-                    // If the tick does not follow, the game has assigned another state before this step, which is then
-                    // in the next run.
+                    // If the tick does not follow, the game has assigned another state before this step, and the run
+                    // has ended.
                     let run = self.runs.last_mut();
                     if let Some(run) = run.filter(|run| run.ticks.end == tick) {
                         run.ticks.end = tick.saturating_add(1);
@@ -157,14 +157,15 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     /// Returns a replay from the last keyframe of a run at or before a tick, or from the beginning of the run if that
-    /// is later. `run` is an index of [`runs`](Self::runs).
+    /// is later, to the end of the recording. Steps before `tick` are replayed too. `run` is an index of
+    /// [`runs`](Self::runs), or the replay is empty.
     #[must_use]
     pub fn replay_from(&self, run: usize, tick: u64) -> Replay<'_> {
-        // A run that does not exist has an empty replay.
         let start = self.runs.get(run).map_or(self.end, |run| {
             let last = run.keyframes.iter().rposition(|keyframe| *keyframe <= tick);
             run.offsets[last.unwrap_or(0)]
         });
+        // Later runs follow. Until the replay reads a step, it reports differences at `tick`.
         Replay::new(&self.bytes.as_ref()[start..self.end], tick)
     }
 }

@@ -143,8 +143,8 @@ pub struct Recorder<W> {
     written_awake: Option<Vec<BodyKey>>,
     /// Whether the input of a step was recorded, and its end was not.
     is_in_step: bool,
-    /// The run of the state at the last frame. If it differs, the state was replaced.
-    run: Option<u64>,
+    /// The simulation's number for the run of its state at the last frame. If it differs, the state was replaced.
+    simulation_run: Option<u64>,
     /// How many frames the simulation had begun at the last recorded one.
     frames_begun: u64,
 }
@@ -165,7 +165,7 @@ impl<W: Write> Recorder<W> {
             written_settings: None,
             written_awake: None,
             is_in_step: false,
-            run: None,
+            simulation_run: None,
             frames_begun: 0,
         })
     }
@@ -193,14 +193,14 @@ impl<W: Write> Recorder<W> {
         // If the game has assigned a state, this gives it the number of another run.
         simulation.take_over();
         let run = simulation.physics.running.known_by;
-        let is_replaced = std::mem::replace(&mut self.run, run) != run;
+        let is_replaced = std::mem::replace(&mut self.simulation_run, run) != run;
         let frames_begun = simulation.frames_begun;
-        // Since the last call, the game must have begun one frame, the recorded one. A replay would lack others.
-        let has_other_frames = frames_begun.saturating_sub(self.frames_begun) != 1;
+        // Since the last call, the game must have begun one frame, the recorded one. A replay would lack any others.
+        let has_unrecorded_frames = frames_begun.saturating_sub(self.frames_begun) != 1;
         self.frames_begun = frames_begun;
         // A step without an end did not run, but the game may have changed the state in it, which only a new run
         // records.
-        if std::mem::take(&mut self.is_in_step) || has_other_frames || is_replaced {
+        if std::mem::take(&mut self.is_in_step) || has_unrecorded_frames || is_replaced {
             self.new_run();
         }
         let result = self.record_state_if_due(simulation, game);
@@ -236,7 +236,7 @@ impl<W: Write> Recorder<W> {
         self.is_in_step = false;
         self.steps_since_state += 1;
         // The game has replaced the state since the frame was recorded.
-        if self.run != physics.running.known_by {
+        if self.simulation_run != physics.running.known_by {
             self.new_run();
         }
         if !self.run_has_state {
@@ -307,7 +307,7 @@ impl<W: Write> Recorder<W> {
             self.keyframe_bytes = all;
         }
         self.write(kind, bytes)?;
-        // A replay that begins here has read nothing before.
+        // A replay that begins here has read nothing before, so both are written again.
         (self.written_settings, self.written_awake) = (None, None);
         self.run_has_state = true;
         Ok(())
@@ -324,12 +324,12 @@ impl<W: Write> Recorder<W> {
         distance > 0 && self.steps_since_state >= distance
     }
 
-    /// Records a frame, with the settings of the clock if they have changed.
+    /// Records a frame, with the settings of the clock if they differ from those that were last written.
     fn record_frame(&mut self, clock: &Clock, time: FrameTime) -> Result<(), RecordError> {
-        let is_known = self.written_settings.as_ref() == Some(clock.settings());
+        let is_written = self.written_settings.as_ref() == Some(clock.settings());
         let frame = FrameChunk {
             time,
-            settings: (!is_known).then(|| clock.settings().clone()),
+            settings: (!is_written).then(|| clock.settings().clone()),
             requests: clock.requests(),
         };
         self.record(ChunkKind::Frame, &frame)?;
@@ -339,7 +339,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Returns the checksums of the awake bodies, with their keys if these have changed.
+    /// Returns the checksums of the awake bodies, with their keys if these differ from those that were last written.
     fn body_sums(&mut self, physics: &Physics) -> BodySums {
         let awake: Vec<BodyKey> = chunk::awake(physics).collect();
         let sums = awake.iter();
@@ -353,8 +353,8 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Writes a chunk with these contents, unless the run still waits for its first state, without which no replay can
-    /// use them.
+    /// Writes a chunk with these contents, unless the first state of the run is not written yet, without which no
+    /// replay can use them.
     fn record<T: Serialize>(&mut self, kind: ChunkKind, contents: &T) -> Result<(), RecordError> {
         if !self.run_has_state {
             return Ok(());

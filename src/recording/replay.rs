@@ -138,11 +138,11 @@ impl<'r> Replay<'r> {
         loop {
             match self.peek() {
                 None | Some(ChunkKind::Run | ChunkKind::End) => return Ok(None),
-                // The replay continues from its own state.
+                // The replay continues from its own state, so it skips the recorded one.
                 Some(ChunkKind::Keyframe) => {
                     self.take();
                 }
-                // The replay has ended its last frame before this step.
+                // The last recorded frame has a step that the replayed one did not run.
                 Some(ChunkKind::Input | ChunkKind::StepRan) => self.skip_part_of_step()?,
                 Some(ChunkKind::Frame) => return self.take_frame(simulation).map(Some),
             }
@@ -162,14 +162,14 @@ impl<'r> Replay<'r> {
             return Ok(None);
         };
         let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
-        let has_run = match self.peek() {
+        let ran_when_recorded = match self.peek() {
             Some(ChunkKind::StepRan) => true,
-            // The recording was cut off in this step, perhaps because it panicked. Only the same step repeats that.
+            // The recording was cut off in this step, perhaps by a panic, which the replay of the same step repeats.
             None => tick == step.tick,
-            // When it was recorded, the step did not run, and its frame ended.
+            // The recorded step did not run, and its frame ended.
             _ => false,
         };
-        if !has_run {
+        if !ran_when_recorded {
             return Ok(None);
         }
         self.tick = tick;
@@ -246,7 +246,7 @@ impl<'r> Replay<'r> {
         self.settings = frame.settings.or(self.settings.take());
         let settings = self.settings.clone().ok_or(ReplayError::Contents)?;
         *simulation.clock_settings_mut() = settings;
-        // A forged number must not request billions of steps. Each recorded step takes more than one byte.
+        // A forged number must not request billions of single steps. Each recorded step takes more than one byte.
         let most = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
         simulation.set_requests(Requests {
             single_steps: frame.requests.single_steps.min(most),
@@ -283,12 +283,12 @@ impl<'r> Replay<'r> {
     /// bodies that were awake in it.
     fn differing_bodies(&self, physics: &Physics, sums: &[[u8; 2]]) -> Vec<BodyKey> {
         let recorded_keys: BTreeSet<BodyKey> = self.recorded_awake.iter().copied().collect();
-        let awake_only_here = chunk::awake(physics).filter(|key| !recorded_keys.contains(key));
+        let awake_only_in_replay = chunk::awake(physics).filter(|key| !recorded_keys.contains(key));
         let recorded = self.recorded_awake.iter().zip(sums);
         let changed = recorded.filter(|(key, sum)| chunk::short_sum(physics, **key) != Some(**sum));
         let changed = changed.map(|(key, _)| *key);
         // A set sorts the keys.
-        let all: BTreeSet<BodyKey> = changed.chain(awake_only_here).collect();
+        let all: BTreeSet<BodyKey> = changed.chain(awake_only_in_replay).collect();
         all.into_iter().collect()
     }
 

@@ -15,14 +15,15 @@ use crate::step::World;
 use super::{Edited, Pairs, Place};
 
 impl Pairs {
-    /// Lists a body that the game may have changed, and lets the next step decide again whether its path is plain.
+    /// Adds a body that the game may have changed to the movers, and lets the next step decide again whether a blend of
+    /// its two poses is enough.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let index = self.add_mover(key, handle);
         Arc::make_mut(&mut self.movers).recheck(index);
     }
 
     /// Displays a body with another smoothing at once, on the path of the last step, of length `dt`, if that displays
-    /// another time. Returns the previous smoothing if this changes the displayed pose.
+    /// another time. Returns the previous smoothing in this case, from which a visual error begins.
     pub fn retime(
         &mut self,
         key: BodyKey,
@@ -31,10 +32,10 @@ impl Pairs {
         dt: Real,
     ) -> Option<Smoothing> {
         let pair = self.movers.pair(self.moving_index(key)?);
-        if !pair.changes_with(smoothing) {
+        if !pair.is_displaced_by(smoothing) {
             return None;
         }
-        let index = self.keep_pair(key, world.handle(key)?);
+        let index = self.keep_path_before_edit(key, world.handle(key)?);
         Arc::make_mut(&mut self.movers).retime(index, smoothing, world.get(key)?, dt);
         Some(pair.smoothing())
     }
@@ -43,8 +44,8 @@ impl Pairs {
         Arc::make_mut(&mut self.movers).recheck_all();
     }
 
-    /// Displays a body at its position at once, without blending, if it is not where the last step left it. Returns
-    /// whether it was moved.
+    /// Displays a body at its position at once, without blending, if it is not where the last step or edit left it.
+    /// Returns whether it was moved. A position that is not finite is ignored.
     #[inline]
     pub fn detect_edit(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) -> bool {
         let last = match self.places[key] {
@@ -54,8 +55,8 @@ impl Pairs {
         // Almost all bodies pass the fastest test: equal bits. Zero and −0 are equal, too.
         let was_moved = !is_same(&position, &last) && position.is_finite() && position != last;
         if was_moved {
-            let index = self.keep_pair(key, handle);
-            Arc::make_mut(&mut self.movers).put(index, position, self.tick);
+            let index = self.keep_path_before_edit(key, handle);
+            Arc::make_mut(&mut self.movers).teleport_changed_parts(index, position, self.tick);
         }
         was_moved
     }
@@ -69,8 +70,9 @@ impl Pairs {
         }
     }
 
-    /// Lists a body that is about to be edited, and keeps its path in the last step. Returns its index in the movers.
-    fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+    /// Adds a body that is about to be edited to the movers, and keeps its path in the last step as it was before.
+    /// Returns its index in the movers.
+    fn keep_path_before_edit(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let index = self.add_mover(key, handle);
         // Only before the first edit is this the path that the step has computed.
         let path = self.movers.pair(index);
@@ -81,7 +83,7 @@ impl Pairs {
 
     /// Displays a body at `position` at once, because the game has teleported it there after `tick` steps.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
-        let index = self.keep_pair(key, handle);
+        let index = self.keep_path_before_edit(key, handle);
         Arc::make_mut(&mut self.movers).teleport(index, position, tick);
     }
 
@@ -95,7 +97,7 @@ impl Pairs {
         by: &Pose,
         tick: u64,
     ) -> bool {
-        self.keep_pair(key, handle);
+        self.keep_path_before_edit(key, handle);
         self.transform(key, handle, world, by, tick)
     }
 
@@ -109,7 +111,7 @@ impl Pairs {
     }
 
     /// Moves a body with its motion by an isometry of the world, after `tick` steps: both poses, and the velocities of
-    /// its trajectory. `world` has the body at its new place. Returns `false` and moves nothing if the result is not
+    /// its trajectory. `world` has the body at its new position. Returns `false` and moves nothing if the result is not
     /// finite.
     pub fn transform(
         &mut self,
