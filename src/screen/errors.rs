@@ -33,9 +33,9 @@ impl Screen {
         self.errors.len()
     }
 
-    /// Ends all errors. Bodies are displayed without them from this frame on.
+    /// Sets all errors to zero. Bodies are displayed without them from this frame on.
     pub(super) fn end_errors(&mut self) {
-        // The entries stay until `decay`, which reports the new poses of bodies at rest.
+        // `decay`, later in this frame, reports the new poses of bodies at rest and removes the entries.
         let keys: Vec<_> = self.errors.keys().copied().collect();
         for key in keys {
             self.set_error(key, VisualError::default());
@@ -43,7 +43,7 @@ impl Screen {
     }
 
     /// Applies these changes to the visual errors. Returns the errors that depend on the paths of bodies in this
-    /// picture: [`start_errors`](Self::start_errors) measures these once the picture has its movers.
+    /// picture: [`start_errors`](Self::start_errors) measures these once `moving` is up to date.
     pub(super) fn change_errors(
         &mut self,
         changes: &mut Vec<Change>,
@@ -53,21 +53,23 @@ impl Screen {
         for change in changes.drain(..) {
             match change {
                 Change::Offset(key, [start, end], tick) => {
-                    // A picture of a later step begins where the path of this one ends.
-                    let is_displayed = tick == context.tick;
-                    let alpha = if is_displayed { context.alpha } else { 1.0 };
+                    // The offset was measured at two moments of the step before `tick`. A picture of a later step
+                    // continues from the end of that step.
+                    let is_that_step = tick == context.tick;
+                    let alpha = if is_that_step { context.alpha } else { 1.0 };
                     self.add_error(key, &interpolate(&start, &end, alpha), context.smoothing);
                 }
                 Change::ShowFrom(key, pose, origin) => {
                     starts.insert(key, ErrorStart::ShowFrom(pose, origin));
                 }
                 Change::Retimed(key, before) => {
-                    // The first change has the smoothing that was displayed. A start at a pose counts more.
+                    // If the smoothing was changed twice, the first change has the displayed one. A start at a pose
+                    // takes precedence.
                     let retimed = ErrorStart::Retimed(before);
                     starts.entry(key).or_insert(retimed);
                 }
                 Change::TakenBack(key) => {
-                    // A pose from which the game wants to show the body counts more.
+                    // The game's request of `show_from` takes precedence.
                     let is_requested = matches!(starts.get(&key), Some(ErrorStart::ShowFrom(..)));
                     if !is_requested
                         && let (Some(pose), Some(origin)) = (self.pose(key), self.origin)
@@ -78,7 +80,7 @@ impl Screen {
                     }
                 }
                 Change::Transformed(key, by, origin, _) => {
-                    // The body went through a portal, and its error turns with it.
+                    // The body went through a portal. Its error, or the pose at which one is to begin, goes with it.
                     self.jumped.push(key);
                     if let Some(
                         ErrorStart::ShowFrom(pose, pose_origin)
@@ -96,6 +98,7 @@ impl Screen {
                 Change::Teleported(key, _) | Change::KeyReused(key, _) => {
                     self.jumped.push(key);
                     starts.remove(&key);
+                    // The error belongs to the position before the teleport, or to another body with the same key.
                     if self.errors.contains_key(&key) {
                         self.set_error(key, VisualError::default());
                     }
@@ -105,7 +108,8 @@ impl Screen {
         starts
     }
 
-    /// Adds an offset to the error of a body. The body jumps if the offset is too large.
+    /// Adds an offset to the error of a body. If the offset is over the limit of the body's correction, the error of
+    /// the position or of the rotation ends instead, and the body jumps.
     fn add_error(&mut self, key: BodyKey, by: &Pose, settings: &SmoothingSettings) {
         let before = self.errors.get(&key).map(|it| it.error);
         let correction = settings.correction_of(key);
@@ -116,7 +120,8 @@ impl Screen {
         self.set_error(key, error);
     }
 
-    /// Begins errors: each is the difference between the pose at which it begins and the pose on the body's path.
+    /// Begins errors: each is the difference between the pose at which it begins and the pose on the body's path. It is
+    /// not inlined, because few frames begin any.
     #[inline(never)]
     pub(super) fn start_errors(
         &mut self,
@@ -127,9 +132,8 @@ impl Screen {
     ) {
         for (key, start) in starts {
             let (pair, is_new) = match self.bodies.get(key) {
-                Some(Displayed::Moving(index)) => {
-                    (movers.pair(*index), self.marks[*index].is_unreported)
-                }
+                // `moving` is in the order of the movers by now.
+                Some(Displayed::Moving(index)) => (movers.pair(*index), self.marks[*index].is_new),
                 Some(Displayed::Resting { pose, .. }) => (Pair::at_rest(*pose), false),
                 // The state of this picture lacks the body.
                 None => continue,
@@ -142,7 +146,7 @@ impl Screen {
                     let pose = pose.append_translation(-context.origin.offset_from(&origin));
                     difference(&pose, &on_path)
                 }
-                // No frame has displayed a new body with the smoothing before.
+                // No frame has displayed a new body with the old smoothing, so it has nothing to continue.
                 ErrorStart::Retimed(_) if is_new => continue,
                 ErrorStart::Retimed(before) => {
                     let before = pair.displayed_as(before, weights);
@@ -150,7 +154,7 @@ impl Screen {
                 }
             };
             if is_limited {
-                // The displayed pose includes the error before, which this one replaces.
+                // The pose includes the previous error, which this one replaces.
                 self.set_error(key, VisualError::default());
                 self.add_error(key, &error, context.smoothing);
             } else {
@@ -161,8 +165,8 @@ impl Screen {
         }
     }
 
-    /// Displays a body at rest with the error that was just set, and reports it in `moved` if that changes its pose. A
-    /// moving body gets its error in the blend.
+    /// Displays a body at rest with the error that was just set, and reports it in `moved` if that changes its pose.
+    /// For a moving body it does nothing, because [`add_errors`](Self::add_errors) follows in the same frame.
     pub(super) fn show_error_at_rest(&mut self, key: BodyKey) {
         let Some(Displayed::Resting { pose, .. }) = self.bodies.get(key) else {
             return;
@@ -182,7 +186,8 @@ impl Screen {
     pub(super) fn set_error(&mut self, key: BodyKey, error: VisualError) {
         let shown = match self.pose(key) {
             Some(shown) => shown,
-            // The saved game has displayed the body, which this screen lists only later. The pose is a placeholder.
+            // The saved game has displayed the body, but this screen gets it only in its first frame. The pose is a
+            // placeholder.
             None if self.is_loaded() => Pose::default(),
             // No frame has displayed the body, so it has no error.
             None => return,
@@ -208,8 +213,8 @@ impl Screen {
         }
     }
 
-    /// Lets all errors decay for the time since the last frame, forgets those that are gone, and reports bodies at rest
-    /// whose displayed pose changes. Moving bodies get their errors in the blend.
+    /// Lets all errors decay for the time since the last frame, forgets those that are zero, and reports bodies at rest
+    /// whose displayed pose changes. [`add_errors`](Self::add_errors) adds the errors of moving bodies later.
     pub(super) fn decay(&mut self, context: &PictureContext) {
         let mut errors = std::mem::take(&mut self.errors);
         errors.retain(|key, ShownError { error, shown }| {
@@ -223,7 +228,7 @@ impl Screen {
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;
-                    // The blend computes the new pose.
+                    // The new pose is computed later, with those of all moving bodies.
                     *shown
                 }
                 Displayed::Resting { pose, .. } if has_error => with_error(&error.pose, pose),

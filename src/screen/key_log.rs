@@ -10,12 +10,12 @@ use crate::key::BodyKey;
 pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
     /// The last frame whose entries are incomplete. Earlier frames are incomplete too.
-    forgotten: u64,
+    last_incomplete: u64,
     max_len: usize,
 }
 
 impl KeyLog {
-    /// Sets the capacity to at least the number of bodies, so that one change of each body fits. It never falls.
+    /// Raises the limit to the number of bodies, so that one change of each body fits. The limit never falls.
     pub fn grow(&mut self, bodies: usize) {
         if bodies > self.max_len {
             self.max_len = bodies;
@@ -24,12 +24,12 @@ impl KeyLog {
         }
     }
 
-    /// Adds a key in this frame. A full log forgets its oldest entry.
+    /// Adds a key in this frame. A full log forgets its oldest entry, so that entry's frame is incomplete from now on.
     pub fn push(&mut self, frame: u64, key: BodyKey) {
         if self.entries.len() >= self.max_len
             && let Some((oldest, _)) = self.entries.pop_front()
         {
-            self.forgotten = oldest;
+            self.last_incomplete = oldest;
         }
         self.entries.push_back((frame, key));
     }
@@ -40,7 +40,7 @@ impl KeyLog {
 
     /// Returns the keys of all frames after this one, or `None` if some of them are forgotten.
     pub fn since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
-        if frame < self.forgotten {
+        if frame < self.last_incomplete {
             return None;
         }
         Some(

@@ -54,8 +54,8 @@ pub struct Screen {
     /// The origin of the last picture or, before the first one, of the state with which the simulation began.
     origin: Option<Origin>,
     origin_shift: Vector,
-    /// The number of the first frame whose changes are complete.
-    complete_from: u64,
+    /// The number of the first frame after the game was loaded, or 0. The changes of earlier frames are unknown.
+    first_since_load: u64,
     number: u64,
     time: f64,
 }
@@ -107,8 +107,8 @@ struct ShownError {
 
 #[derive(Clone, Copy, Debug)]
 struct Marks {
-    /// Whether the next frame reports the body, whatever it displays.
-    is_unreported: bool,
+    /// Whether no frame has displayed the body yet. It is then reported whatever its pose is.
+    is_new: bool,
     has_error: bool,
     /// The index in `moved` of the last frame that listed the body. That frame may be old, so the key there is
     /// compared.
@@ -119,7 +119,7 @@ impl Marks {
     /// Returns the marks of a body without an error, which `moved` listed last at this index.
     fn reported_at(moved_index: u32) -> Self {
         Self {
-            is_unreported: false,
+            is_new: false,
             has_error: false,
             moved_index,
         }
@@ -148,15 +148,14 @@ const MOST_UNSEEN: usize = 1_000;
 
 /// # Construction
 impl Screen {
-    /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame had this number, and
-    /// displayed this time, in seconds, and this origin.
+    /// Returns a screen for a loaded simulation. No body is displayed yet. The last frame before it was saved had this
+    /// number and displayed this time, in seconds. `origin` is that of its picture, or `None` if there was none.
     #[cfg(feature = "serde")]
     pub(crate) fn loaded(number: u64, time: f64, alpha: f32, origin: Option<Origin>) -> Self {
         Self {
             // Without the version of the movers, the first picture compares all bodies.
             displayed: origin.map(|_| (None, alpha)),
-            // The changes of earlier frames were not saved.
-            complete_from: number.saturating_add(1),
+            first_since_load: number.saturating_add(1),
             time,
             origin,
             ..Self::default()
@@ -189,6 +188,7 @@ impl Screen {
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
+            // `pose` lacks the visual error, which `shown` includes. The poses in `moving` include it, too.
             Some(Displayed::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
@@ -254,7 +254,7 @@ impl Screen {
     /// Returns the bodies whose pose may have changed since an earlier frame, perhaps some of them twice, or `None` if
     /// that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
-        if frame < self.complete_from {
+        if frame < self.first_since_load {
             return None;
         }
         match self.number.checked_sub(frame)? {
@@ -271,7 +271,7 @@ impl Screen {
 
     /// Returns the bodies that were removed after an earlier frame, or `None` if that frame is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
-        if frame < self.complete_from {
+        if frame < self.first_since_load {
             return None;
         }
         match self.number.checked_sub(frame)? {
@@ -288,15 +288,15 @@ impl Screen {
         )
     }
 
-    /// Lists moved bodies one by one from now on, because `moved` is no longer exactly `moving`. If it was so far,
-    /// lists the moving bodies before the index `end`.
-    fn list_moved(&mut self, end: usize) {
-        if let MovedList::AllMoving(list) = &mut self.moved {
-            list.extend_from_slice(&self.moving[..end]);
+    /// Lists moved bodies one by one from now on, because `moved` is no longer exactly `moving`. If it was so far, the
+    /// list begins with the moving bodies before the index `end`, which have moved.
+    fn begin_moved_list(&mut self, end: usize) {
+        if let MovedList::AllMoving(empty_list) = &mut self.moved {
+            empty_list.extend_from_slice(&self.moving[..end]);
             for (index, marks) in self.marks[..end].iter_mut().enumerate() {
                 marks.moved_index = as_index(index);
             }
-            self.moved = MovedList::Listed(std::mem::take(list));
+            self.moved = MovedList::Listed(std::mem::take(empty_list));
         }
     }
 
@@ -328,7 +328,7 @@ impl Screen {
         let marks = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => {
                 let marks = self.marks[*index];
-                // From now on, `moved_since` does not find the body in `moving`.
+                // `moved_since` does not find the body in `moving` any more, so the log has to list it.
                 self.changed_at_rest.push(self.number, key);
                 self.remove_moving(*index);
                 marks
@@ -336,7 +336,7 @@ impl Screen {
             Some(Displayed::Resting { moved_index, .. }) => Marks::reported_at(*moved_index),
             None => {
                 self.jumped.push(key);
-                // It is not in the list of moved bodies. `report` compares the key at this index.
+                // `moved` has not listed the body, so any index will do: `report` compares the key there.
                 Marks::reported_at(0)
             }
         };
@@ -344,7 +344,7 @@ impl Screen {
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_index });
         self.changed_at_rest.grow(self.bodies.len());
-        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
+        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_new {
             self.report_resting(key, now);
         }
     }
@@ -358,11 +358,11 @@ impl Screen {
         }
     }
 
-    /// Reports a body in `moved`, with its displayed pose. `moved_index` is where it was listed last, perhaps in
-    /// this frame. Returns its index now.
+    /// Reports a body at rest in `moved`, with its displayed pose. `moved_index` is where it was listed last, perhaps
+    /// in this frame. Returns its index now.
     fn report(&mut self, key: BodyKey, shown: Pose, moved_index: u32) -> u32 {
-        // The added body is not one of `moving`.
-        self.list_moved(self.moving.len());
+        // If `moved` is all of `moving` so far, it becomes a list, because the body is not one of these.
+        self.begin_moved_list(self.moving.len());
         let moved = self.moved.list();
         match moved.get_mut(moved_index as usize) {
             Some(reported) if reported.0 == key => {

@@ -75,7 +75,7 @@ impl<'a> RenderData<'a> {
         // `moving` and `marks` are in the order of the movers.
         let moving = screen.moving.iter().zip(&screen.marks);
         let moving = moving.zip(movers.all_poses()).enumerate();
-        // The blend on the GPU is exact enough only for turns that are not wide.
+        // A path may be curved by its smoothing or centre of mass. The GPU blends wide turns inexactly.
         let moving = moving.filter(move |(index, ((_, marks), [previous, current]))| {
             marks.has_error || movers.may_be_curved(*index) || !is_near(previous, current)
         });
@@ -96,7 +96,8 @@ impl<'a> RenderData<'a> {
 }
 
 impl Screen {
-    /// Returns the data of this picture, if it displays these movers.
+    /// Returns the data of this picture, or `None` if these movers have changed since they were displayed, or if this
+    /// screen has displayed nothing.
     pub(crate) fn render_data<'a>(&'a self, movers: &'a Movers) -> Option<RenderData<'a>> {
         let (version, alpha) = self.displayed?;
         (version == Some(movers.version())).then_some(RenderData {
@@ -106,9 +107,10 @@ impl Screen {
         })
     }
 
-    /// Returns the bodies in `moved` that are not among the moving ones.
+    /// Returns the bodies in `moved` that are at rest.
     fn moved_at_rest(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         let moved = match &self.moved {
+            // The list is exactly the moving bodies.
             MovedList::AllMoving(_) => &[],
             MovedList::Listed(moved) => &moved[..],
         };

@@ -17,8 +17,9 @@ use crate::pose::{Change, Changes, Scope};
 const CHUNK: usize = 64;
 
 impl Screen {
-    /// Displays a frame, and takes the changes: applies those to visual errors, brings the lists into the order of the
-    /// movers, blends their poses, adds the errors, and lists what has moved.
+    /// Displays a frame, and takes the changes: applies those to visual errors, brings `moving` into the order of the
+    /// movers, blends their poses, adds the errors, and lists the bodies that have moved. `movers` are the bodies that
+    /// may have moved in the last step. `changes` has other bodies, the causes of visual errors, and events.
     pub(crate) fn show(
         &mut self,
         movers: &Movers,
@@ -29,6 +30,7 @@ impl Screen {
         self.events.show(&mut changes.events, context.origin);
         // In most frames the same bodies move as in the last one, and nothing else has happened to any body.
         let has_changes = !changes.has_no_bodies() || self.order != Some(movers.order());
+        // The state does not continue the displayed one, for example because the game has assigned it.
         let is_unrelated = changes.scope == Scope::Unrelated;
         let mut errors_to_start = BTreeMap::new();
         if has_changes {
@@ -38,7 +40,7 @@ impl Screen {
             errors_to_start = self.change_errors(&mut changes.list, context);
             // After a rollback or an assigned state, the changes do not list each removed body.
             if std::mem::take(&mut changes.scope) != Scope::Listed {
-                self.find_gone(movers, changes);
+                self.find_removed(movers, changes);
             }
             for key in changes.removed.drain(..) {
                 self.remove(key);
@@ -58,7 +60,8 @@ impl Screen {
             self.start_errors(errors_to_start, movers, &weights, context);
         }
         let mut poses = [Pose::IDENTITY; CHUNK];
-        // `compare` supposes that every moving body has moved, until it finds one that has not.
+        // If no body at rest was reported, `compare` supposes that `moved` is all of `moving`, until it finds a body
+        // that has not moved.
         if self.moved.list().is_empty() {
             self.moved = MovedList::AllMoving(std::mem::take(self.moved.list()));
         }
@@ -96,9 +99,9 @@ impl Screen {
             before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
     }
 
-    /// Compares all bodies: leaves in `changes.removed` exactly the bodies that the state lacks, of those that are
-    /// listed there or displayed.
-    fn find_gone(&mut self, movers: &Movers, changes: &mut Changes) {
+    /// Compares all bodies: adds displayed bodies that the state lacks to `changes.removed`, and drops bodies that it
+    /// has from there. `changes.resting` has all its bodies at rest, because the scope was not `Listed`.
+    fn find_removed(&mut self, movers: &Movers, changes: &mut Changes) {
         // `align` then compares all movers, too.
         self.order = None;
         let resting = changes.resting.iter().map(|(key, _)| *key);
@@ -111,18 +114,18 @@ impl Screen {
         removed.dedup();
     }
 
-    /// Displays bodies at rest: those in `resting`, except movers, and those that are displayed as moving and are no
-    /// movers any more. [`align`](Self::align) has put these behind the movers.
+    /// Displays bodies at rest: those in `resting`, unless they are movers again, and those that are displayed as
+    /// moving and are no movers any more. [`align`](Self::align) has put the latter behind the movers.
     fn put_all_to_rest(&mut self, movers: &Movers, resting: &mut Vec<(BodyKey, Pose)>) {
-        let len = movers.len();
+        let end = movers.len();
         for (key, pose) in resting.drain(..) {
-            if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < len) {
+            if !matches!(self.bodies.get(key), Some(Displayed::Moving(index)) if *index < end) {
                 self.put_to_rest(key, pose);
             }
         }
         // Bodies that `resting` does not list rest where they are displayed. The loop runs backwards, because
         // `put_to_rest` fills the gap in `moving` with the last body.
-        for index in (len..self.moving.len()).rev() {
+        for index in (end..self.moving.len()).rev() {
             let (key, pose) = self.moving[index];
             self.put_to_rest(key, pose);
         }
@@ -135,30 +138,34 @@ impl Screen {
         }
         for (index, key) in movers.keys().iter().enumerate() {
             if self.moving.get(index).is_none_or(|(shown, _)| shown != key) {
-                let listed = self.add_moving(*key);
-                self.swap(index, listed);
+                let index_so_far = self.add_moving(*key);
+                self.swap(index, index_so_far);
             }
         }
     }
 
-    /// Displays the moving bodies from index `start` on at these poses, and reports those whose pose has changed by any
-    /// bit. In most frames every moving body has moved. As long as that is so, `moved` is `AllMoving` and lists nothing,
-    /// and the first loop below only writes the poses. The second loop lists moved bodies one by one.
+    /// Displays the moving bodies from index `start` on at these poses, and reports in `moved` new bodies and those
+    /// whose pose has changed by any bit.
+    ///
+    /// In most frames every moving body moves. While that holds, `moved` is `AllMoving`, which needs no list, and the
+    /// first loop only writes the poses. At the first body that has not moved, `moved` becomes a list of the bodies
+    /// before it, and the second loop adds the later bodies that have moved.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
         let indices = start..start + poses.len();
         let marks = &mut self.marks[indices.clone()];
         let shown = &mut self.moving[indices];
         let has_moved =
-            |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
-        // The index in `poses` from which on moved bodies are listed one by one, or `None` if `moved` is still all.
+            |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_new || !is_same(pose, shown);
+        // The index in `poses` at which the second loop begins, or `None` if `moved` stays `AllMoving`.
         let mut list_from = Some(0);
         if matches!(self.moved, MovedList::AllMoving(_)) {
             let mut bodies = shown.iter_mut().zip(marks).zip(poses);
+            // This is the first loop: `position` stops at the first body that has not moved.
             list_from = bodies.position(|(((_, shown), marks), pose)| {
                 let has_moved = has_moved(shown, marks, pose);
                 if has_moved {
                     *shown = *pose;
-                    marks.is_unreported = false;
+                    marks.is_new = false;
                 }
                 !has_moved
             });
@@ -166,14 +173,14 @@ impl Screen {
         let Some(list_from) = list_from else {
             return;
         };
-        self.list_moved(start + list_from);
+        self.begin_moved_list(start + list_from);
         let moved = self.moved.list();
         for (index, pose) in (start..).zip(poses).skip(list_from) {
             let (shown, marks) = (&mut self.moving[index], &mut self.marks[index]);
             if has_moved(&shown.1, marks, pose) {
                 shown.1 = *pose;
                 marks.moved_index = as_index(moved.len());
-                marks.is_unreported = false;
+                marks.is_new = false;
                 moved.push(*shown);
             }
         }
@@ -182,8 +189,8 @@ impl Screen {
 
 /// # The first frame of a view
 impl Screen {
-    /// Prepares for the first frame of a view, which displays these movers. Until then, those that no frame has
-    /// displayed have their current pose.
+    /// Prepares for the first frame of a view, which displays these movers. Until then, [`pose`](Self::pose) returns
+    /// the current pose of movers that no frame has displayed.
     pub(crate) fn prepare_for(&mut self, movers: &Movers) {
         for (index, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
@@ -192,8 +199,8 @@ impl Screen {
         }
     }
 
-    /// Returns changes for the next picture, of these movers and bodies at rest. With them, it displays each body where
-    /// it is displayed now, and the difference decays as a visual error.
+    /// Returns changes for the next picture, of these movers and bodies at rest. With them, each body is displayed at
+    /// first where it is displayed now, and the difference decays as a visual error.
     pub(crate) fn show_from_displayed<'a>(
         &'a self,
         movers: &'a Movers,
@@ -204,7 +211,7 @@ impl Screen {
             .iter()
             .filter(|(key, pose)| self.pose(*key) != Some(*pose));
         let keys = moving.chain(resting.map(|(key, _)| *key));
-        // `pose` also knows bodies that no frame has displayed.
+        // The first pose of a body that no frame has displayed, which `pose` returns too, is no start of an error.
         let displayed = keys.filter(|key| self.bodies.contains_key(*key));
         displayed.filter_map(|key| Some(Change::ShowFrom(key, self.pose(key)?, self.origin?)))
     }
@@ -218,7 +225,7 @@ impl Screen {
         let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,
             Some(Displayed::Resting { moved_index, .. }) => (self.pose(key), *moved_index),
-            // It is not in the list of moved bodies. `report` compares the key at this index.
+            // `moved` has not listed the body, so any index will do: readers compare the key there.
             None => (None, 0),
         };
         if shown.is_none() {
@@ -227,7 +234,7 @@ impl Screen {
         let index = self.moving.len();
         self.moving.push((key, shown.unwrap_or_default()));
         self.marks.push(Marks {
-            is_unreported: shown.is_none(),
+            is_new: shown.is_none(),
             has_error: self.errors.contains_key(&key),
             ..Marks::reported_at(moved_index)
         });
@@ -243,6 +250,7 @@ impl Screen {
         self.update_index(index);
     }
 
+    /// Swaps two moving bodies in the lists, and updates their indices in `bodies`.
     pub(super) fn swap(&mut self, one: usize, other: usize) {
         if one != other {
             self.moving.swap(one, other);

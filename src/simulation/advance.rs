@@ -62,8 +62,8 @@ impl Simulation {
         hooks: &mut H,
         frame_time: FrameTime,
     ) -> Result<(), H::Error> {
-        // The hook sees the clock of an assigned state. `begin_frame` does both again, because the hook may assign a
-        // state or open a frame.
+        // If the game has assigned a state, the hook finds its time on the clock. If a panic has left a frame open, it
+        // is closed. `begin_frame` does both again, because the hook may assign a state or open a frame.
         self.take_over();
         if self.open_report.is_some() {
             self.interrupt_frame();
@@ -93,7 +93,8 @@ impl Simulation {
         );
         {
             span!("before_step");
-            // If the hook fails or panics, this stays set, and its forces are discarded.
+            // If the hook fails or panics, this stays set. If `next_step` then returns the step again, it discards the
+            // forces of the hook.
             self.physics.running.is_in_hook = true;
             hooks.before_step(&mut self.physics, step)?;
         }

@@ -59,6 +59,7 @@ impl Simulation {
         if report.tick != tick_before {
             self.renumber();
         }
+        // The report of an interrupted frame may have the ticks of its steps.
         if report.steps == 0 {
             report.new_ticks = [report.tick; 2];
         }
@@ -116,7 +117,7 @@ impl Simulation {
     /// # Panics
     /// If Rapier or one of these hooks panics.
     pub fn run_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        // The settings wait for the end of the step.
+        // Changed settings wait for the end of the step, so `take_over` is not called.
         self.take_over_state();
         self.pass_edits_to_past();
         // There is no step if `next_step` has returned none, or if the game has assigned another state since.
@@ -162,9 +163,11 @@ impl Simulation {
     pub(super) fn settle(&mut self) {
         self.take_over();
         if self.steps.rollback.is_some() {
+            // This does nothing while steps are still to be resimulated.
             self.finish_rollback();
         }
-        // The game may have asked to pause right after that step.
+        // If the game has asked to pause after that step, the time of due steps is postponed. Only due single steps,
+        // which come from no elapsed time, are dropped.
         if self.physics.end_reaction() {
             let dropped = self.steps.clock.pause_and_postpone();
             if let Some(open) = &mut self.open_report {
@@ -186,13 +189,13 @@ impl Simulation {
     fn keep_state(&mut self, step: Step) {
         span!("keep_state");
         if self.run.past.keeps_snapshots() {
-            // The snapshot would lack the resource of a scope.
+            // The snapshot would lack the resource that a `resource_scope` has taken out.
             self.physics.resources.assert_no_scope();
         }
         // The kept poses of bodies are those before the game's edits, which must be known for that.
         self.physics.detect_edits();
-        let requested = self.steps.rollback.as_ref().map(|it| it.requested);
-        (self.run.past).begin_step(step.tick, &self.physics, requested);
+        let rollback_target = self.steps.rollback.as_ref().map(|it| it.requested);
+        (self.run.past).begin_step(step.tick, &self.physics, rollback_target);
     }
 
     /// Passes the game's edits since the last step to the past, right before the current step replaces the poses.
@@ -221,7 +224,7 @@ impl Simulation {
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);
             if rollback.remaining() == 0 {
-                // The hook after the last resimulated step may read them, before the rollback ends.
+                // The rollback ends only with the next call, but the hook after its last step may read these already.
                 self.run.event_changes = rollback.event_changes();
             }
             let resimulated = match &mut self.open_report {
@@ -280,7 +283,7 @@ impl Simulation {
             // The others wait for the next step, even if a pause begins before it.
             self.physics.forces.keep_pending();
             report.movers = self.physics.pairs.movers().len();
-            // Within a rollback, the next steps may still need their paths.
+            // In a rollback, the next steps may still need the paths of bodies that have come to rest.
             self.physics.remove_resting_movers();
         }
         self.frame = report;
@@ -299,7 +302,8 @@ impl Simulation {
         let report = self.drop_due_and_take_report();
         let has_passed_time = !self.steps.clock.stood_still();
         if report.is_some_and(|report| report.steps > 0 || has_passed_time) {
-            // As after a frame that has ended, forces wait for the next step even if a pause begins before it.
+            // As after a frame that has ended, forces wait for the next step even if a pause begins before it. Forces
+            // of a frame in a pause do not, because they would pile up.
             self.physics.forces.keep_pending();
         }
         self.run.interrupted = report;

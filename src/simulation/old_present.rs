@@ -52,8 +52,8 @@ impl OldPresent {
         lost.copied().collect()
     }
 
-    /// Takes the changes of single bodies that the next picture must not apply as they are, and tells how it displays
-    /// these bodies instead. `lost` are the bodies that the new run lacks. Steps were resimulated from `first` on.
+    /// Takes the changes of single bodies that the next picture must not apply as they are, and returns how it displays
+    /// these bodies instead. The new run, the resimulated steps from `first` on, lacks the bodies in `lost`.
     fn take_exceptions(
         &mut self,
         physics: &Physics,
@@ -80,7 +80,7 @@ impl OldPresent {
         } = &mut exceptions;
         // The changes are in the order in which they were made.
         self.changes.list.retain(|change| match *change {
-            // `differences` finds changes of smoothing again, from the smoothing that was displayed last.
+            // `differences` adds these again where a body's smoothing differs from the one that was displayed last.
             Change::Retimed(key, before) => {
                 displayed_smoothing.entry(key).or_insert(before);
                 false
@@ -95,7 +95,7 @@ impl OldPresent {
                 from_displayed.insert(key);
                 false
             }
-            // An earlier rollback has taken this body back, and this one has brought it back.
+            // An earlier rollback has taken back the insertion of this body, and this one has inserted it again.
             Change::KeyReused(key, Some(it)) if world.insertion(key) == Some(it) => false,
             Change::Teleported(key, _) | Change::KeyReused(key, _) => {
                 without_error.insert(key);
@@ -156,6 +156,7 @@ impl Simulation {
             .filter(|_| !jumps);
         let reused = (lost.into_iter()).map(|(key, it)| Change::KeyReused(key, Some(it)));
         let changes = reused.chain(errors);
+        // The picture compares all bodies, because any may have changed.
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 

@@ -129,7 +129,7 @@ impl Simulation {
         if self.steps.rollback.is_some() {
             return screen.clear_changes(self.frame.number, screen.time());
         }
-        // The first picture compares all bodies.
+        // The first picture of a screen compares all bodies, because the screen has not displayed earlier changes.
         self.physics.complete_changes(!screen.has_picture());
         let Physics {
             pairs,

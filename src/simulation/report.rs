@@ -105,7 +105,7 @@ impl Simulation {
     #[must_use]
     pub fn frame(&self) -> Frame {
         let frame = self.open_report.unwrap_or(self.frame);
-        // `changes_since` rejects the frames of another screen.
+        // By this number, `changes_since` recognises and rejects the frames of another screen.
         let displayed_by = DisplayedBy(self.screen.own_number());
         Frame {
             displayed_by,

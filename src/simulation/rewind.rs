@@ -101,7 +101,7 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.settle();
-        // A panic may have left a frame open.
+        // A panic may have left a frame open. Its due steps are dropped, and no frame continues its report.
         (self.open_report, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();
         self.abort_step();
@@ -131,8 +131,8 @@ impl Simulation {
     }
 
     /// Calls `ask` with a copy of the simulation, whose queries find all changes since the last step. In the simulation
-    /// itself, the next step has to find them. A copy has no past, so this one gets that of the simulation as long as
-    /// `ask` runs.
+    /// itself, these changes wait for the next step. A copy has no past, so this one gets that of the simulation as
+    /// long as `ask` runs.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.take_over();
         let mut copy = self.clone();

@@ -83,7 +83,7 @@ impl Simulation {
             Some(nearest) if kept.contains(&tick) => nearest,
             _ => return Err(RewindError::NotKept { tick, kept }),
         };
-        // Only now, because an error changes nothing.
+        // `settle` is called only now, because an error must change nothing.
         self.settle();
         self.make_due_again(nearest, tick);
         Ok(())
@@ -106,6 +106,7 @@ impl Simulation {
     ) -> Result<(), RewindError> {
         match self.resimulate_with(tick, &mut BeforeStep(before_step)) {
             Ok(()) => Ok(()),
+            // The hook is a closure, which cannot fail.
             Err(ResimulateError::Rewind(error)) => Err(error),
         }
     }

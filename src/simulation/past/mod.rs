@@ -119,7 +119,7 @@ impl Past {
     pub fn set_limits(&mut self, limits: Kept, here: u64) {
         self.limits = limits;
         if !self.keeps_poses() {
-            // The call below keeps poses of the present tick and, after a rewind, of later ones.
+            // The call below would leave the poses of the present tick and, after a rewind, of later ones.
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
             motions.for_each(|motion| *motion = StepPoses::default());
         }
@@ -171,6 +171,7 @@ impl Past {
             }
             self.entries[oldest].snapshot = None;
         }
+        // Entries at the front that have neither a snapshot nor poses are not needed any more.
         let without_poses = self.discard_old_poses(here);
         let first_snapshot = self.first_snapshot(0).unwrap_or(without_poses);
         self.entries.drain(..first_snapshot.min(without_poses));
@@ -246,7 +247,7 @@ impl Past {
     /// Begins the step of this tick, from this state, perhaps not for the first time. `requested` is the tick to which
     /// the game wants to go back, if the step is resimulated.
     pub fn begin_step(&mut self, tick: u64, state: &Physics, requested: Option<u64>) {
-        // This step has not shifted the origin.
+        // This step has not shifted the origin yet.
         self.shifted_from = None;
         let snapshot = self.has_snapshot_due(tick, requested).then(|| {
             let mut state = state.clone();
@@ -373,6 +374,7 @@ pub(super) struct StepPoses {
 }
 
 impl StepPoses {
+    /// Returns the paths of the step that led to these poses, or no paths if no poses are kept.
     fn new(pairs: Option<&Pairs>) -> Self {
         Self {
             paths: pairs.map(Pairs::step_paths),

@@ -20,16 +20,16 @@ impl Past {
 
     /// Discards the poses beyond the limit. `here` is the present tick. Returns the number of entries without poses.
     pub(super) fn discard_old_poses(&mut self, here: u64) -> usize {
-        let old = self.index_of(
+        let old_len = self.index_of(
             here.saturating_add(1)
                 .saturating_sub(self.ticks_with_poses()),
         );
         // Entries before one without poses have lost theirs in earlier calls.
-        let entries = self.entries.range_mut(..old).rev();
+        let entries = self.entries.range_mut(..old_len).rev();
         for entry in entries.take_while(|entry| entry.motion.paths.is_some()) {
             entry.motion = StepPoses::default();
         }
-        old
+        old_len
     }
 }
 
@@ -48,7 +48,7 @@ impl Past {
 
     /// Applies shifts of the origin. `tick` is the first tick that has the new coordinates.
     pub fn apply_shifts(&mut self, shifts: OriginShifts, tick: u64) {
-        // No resimulated step would repeat these.
+        // No resimulated step would repeat a shift between steps, so no earlier state leads to the present.
         if shifts.any_between_steps {
             self.clear();
         }
@@ -77,7 +77,7 @@ impl Past {
     }
 
     /// Keeps the poses before the edit of bodies that were edited since the step began. Bodies that moved have a path
-    /// already, so this adds bodies that were at rest. Called right before the step runs.
+    /// already, so this adds bodies that were at rest. Called before the step runs or its poses are replaced.
     pub fn keep_edited_poses(&mut self, pairs: &Pairs) {
         if let Some(paths) = self
             .motion_mut(pairs.tick())
@@ -90,7 +90,7 @@ impl Past {
     /// Aborts the step of this tick. The game's changes in it stay, and belong to the time before the step. So no step
     /// would repeat a shift of the origin, which clears the past.
     pub fn abort_step(&mut self, tick: u64) {
-        // The aborted step has shifted the origin.
+        // The aborted step has shifted the origin, whose new coordinates begin at the tick after it.
         if self.shifted_from == tick.checked_add(1) {
             return self.clear();
         }
@@ -104,6 +104,7 @@ impl Past {
                 let at_rest = |(key, pair): (_, Pair)| (key, Pair::at_rest(pair.previous));
                 paths_before.add_missing(paths.iter().flat_map(StepPaths::iter).map(at_rest));
             }
+            // As in `keep_replaced`, the first replaced poses stay.
             before.replaced = before.replaced.take().or(replaced);
         }
     }
@@ -114,7 +115,8 @@ impl Past {
     /// Returns the poses of a body before and after the step that led to `tick`. `physics` is the present.
     ///
     /// A body has no path in a step in which it rested. Its pose is then where it has rested since, or where its next
-    /// path begins. If poses were replaced after `tick`, this only holds up to the replaced ones.
+    /// path begins. If a correction or a shift of the origin has replaced poses after `tick`, only the steps up to the
+    /// replaced poses count.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
         let (mut pairs, shifts) = (&physics.pairs, &physics.running.origin_shifts);
         let present = physics.tick();
