@@ -62,6 +62,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         // Slotmap has no function that sets versions or the order of vacant slots. So this fills all slots, with
         // earlier versions. Removals and insertions, each of which adds 1 to a version, then lead to the map that was
         // read. Every slot is removed, and those that were occupied are filled again, so they begin two versions ago.
+        // The version before 0 is the greatest one, because slotmap's versions wrap.
         let before = |version: u32| match version % 2 {
             0 => version - 1,
             _ => version.wrapping_sub(2),
@@ -97,7 +98,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         let mut seen = vec![false; self.versions.len()];
         let vacant = self.vacant.iter().map(|index| (index, 0));
         let occupied = self.occupied.iter().map(|(index, _)| (index, 1));
-        // The version of an occupied slot is odd.
+        // The version of an occupied slot is odd, that of a vacant one is even, and 0 is a slot that was never used.
         let mut is_valid_and_new = |index: u32, parity: u32| {
             let i = (index as usize).wrapping_sub(1);
             let version = self.versions.get(i);

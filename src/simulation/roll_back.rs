@@ -127,8 +127,8 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
-    /// Runs the steps that are still to be resimulated. If a hook fails, its step does not run and is due again, with
-    /// those after it.
+    /// Runs the steps that are still to be resimulated. If a hook fails, the steps that have not run stay due. They
+    /// begin with the step of a failed `before_step`.
     pub(crate) fn resimulate_due<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -141,11 +141,12 @@ impl Simulation {
                 // The hook may have replaced the state before it failed.
                 self.take_over_state();
                 self.abort_step();
+                // If `after_step` of the last step failed, all steps have run, and this ends the rollback.
                 self.settle();
                 return result;
             }
         }
-        // This ends the rollback, unless the hook after the last step has replaced the state.
+        // All steps have run, so this ends the rollback. If a hook has replaced the state, there is none any more.
         self.settle();
         Ok(())
     }
@@ -212,25 +213,30 @@ impl Simulation {
             !state.is_poisoned,
             "Rapier panicked in a step of the new state"
         );
+        // A value in `resource_scope` could not return to the state that is replaced here.
         self.physics.resources.assert_no_scope();
-        let (here, tick) = (self.physics.tick(), state.tick());
+        let (own_tick, tick) = (self.physics.tick(), state.tick());
+        // In a rollback, the clock stays at the present, and this machine's state is earlier.
         let is_ahead = tick > self.steps.clock.tick();
-        if tick != here && !is_ahead {
+        if tick != own_tick && !is_ahead {
             let state = Box::new(state);
-            return Err(CorrectError { tick: here, state });
+            return Err(CorrectError {
+                tick: own_tick,
+                state,
+            });
         }
         self.settle();
         self.abort_step();
         // The state may come from the middle of another simulation's loop.
         state.leave_loop();
-        // Its edits came with it, so they count as part of its last step.
+        // This machine has never had the poses before the edits of this state, so these count as part of its last step.
         state.detect_edits();
         state.pairs.forget_paths_before_edits();
-        let smoothing = match &self.steps.rollback {
+        let own_smoothing = match &self.steps.rollback {
             Some(rollback) => rollback.own_smoothing(&self.physics),
             None => Arc::clone(&self.physics.smoothing),
         };
-        state.keep_own_parts(&mut self.physics, &smoothing);
+        state.keep_own_parts(&mut self.physics, &own_smoothing);
         // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.keep_pending();
         let old = self.replace_physics(state);
@@ -240,19 +246,21 @@ impl Simulation {
             self.run.past.replace_state(&old.pairs, tick);
         }
         if !is_ahead && let Some(rollback) = &mut self.steps.rollback {
-            // The picture is corrected once the other steps have run.
+            // No rollback can go back further than to this state now.
             rollback.requested = tick;
+            // The end of the rollback corrects the picture, once the other steps have run.
             return Ok(());
         }
-        // A state that is ahead ends a rollback.
+        // A state that is ahead ends a rollback, because it is later than all steps to be resimulated.
         let old_present = match self.take_rollback(tick) {
             Some(old_present) => old_present,
             None => OldPresent::new(old, NEVER),
         };
         self.follow_tick();
-        // The rate of the next step may be another one now.
+        // If this has ended a rollback, the next step has the rate of the clock again.
         self.pass_settings();
         if is_ahead {
+            // The steps that the frame has reported do not lead to this state.
             self.restart_report();
         }
         // The new state has the same bodies under the same keys: no resimulated step has inserted others.
@@ -278,18 +286,18 @@ impl Simulation {
         // Within a rollback, the present of the clock is later than the state.
         let present = self.steps.clock.tick();
         let taken = self.run.past.take_steps(snapshot_tick, present);
-        let (snapshot, later) = taken.expect("the past has a snapshot of this tick");
-        let smoothing = Arc::clone(&snapshot.smoothing);
-        // Within a rollback, this keeps changes of the resimulated steps. So a new rollback begins only below.
+        let (snapshot, step_records) = taken.expect("the past has a snapshot of this tick");
+        let restored_smoothing = Arc::clone(&snapshot.smoothing);
+        // If a rollback has begun before, this call keeps changes of its steps. So a new one begins only below.
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
         // A rollback in a rollback keeps the first old present, from which the displayed poses then continue.
         let rollback = self.steps.rollback.get_or_insert_with(new);
         rollback.requested = rollback.requested.min(requested);
         // A correction finds with these which settings the resimulated steps have changed.
-        rollback.smoothing = smoothing;
-        rollback.go_back(snapshot_tick, later);
-        // The game has not received the first of these steps.
+        rollback.restored_smoothing = restored_smoothing;
+        rollback.go_back(snapshot_tick, step_records);
+        // The game may have received the clock's current step, and gets it again after the resimulated ones.
         self.steps.clock.set_handed_out(false);
         // A resimulated step has the rate of its first run.
         self.pass_settings();
@@ -297,17 +305,17 @@ impl Simulation {
         self.finish_rollback();
     }
 
-    /// Ends a rollback whose steps have all run. Frames then display the corrected motion.
+    /// Ends the rollback if all of its steps have run. The displayed poses then move smoothly to the new motion.
     pub(super) fn finish_rollback(&mut self) {
         let rollback = self.steps.rollback.as_ref();
         let Some(rollback) = rollback.filter(|it| it.remaining() == 0) else {
             return;
         };
         // A rollback that only begins the current step again has no recorded steps.
-        let first = rollback.first_tick();
-        let first = first.unwrap_or_else(|| self.steps.clock.tick());
+        let first_tick = rollback.first_tick();
+        let first_tick = first_tick.unwrap_or_else(|| self.steps.clock.tick());
         if let Some(old_present) = self.leave_rollback() {
-            self.correct_picture(old_present, first);
+            self.correct_picture(old_present, first_tick);
         }
     }
 
@@ -323,7 +331,7 @@ impl Simulation {
     fn leave_rollback(&mut self) -> Option<OldPresent> {
         let old_present = self.take_rollback(NEVER)?;
         self.abort_step();
-        // The clock does not stop here, because a resimulated step does not pause.
+        // The result, a request to pause after this step, is ignored, because the clock is already past it.
         self.physics.end_reaction();
         // Forces that the game added after the last of these steps wait for the next one, even in a pause.
         self.physics.forces.keep_pending();
@@ -338,7 +346,8 @@ impl Simulation {
     /// count, because the simulation goes to that tick. Returns the present before the rollback.
     pub(super) fn take_rollback(&mut self, end: u64) -> Option<OldPresent> {
         let mut rollback = self.steps.rollback.take()?;
-        // If all steps have run again, `record_step` has compared the events after the last one.
+        // `record_step` compares the events after the last step. So they are compared here if that step has not run, or
+        // if the rollback has no steps, because it only begins the current one again.
         if rollback.remaining() > 0 || rollback.first_tick().is_none() {
             rollback.forget_reruns_from(end);
             self.run.event_changes = rollback.event_changes();

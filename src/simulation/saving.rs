@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Simulation {
             screen: Screen::loaded(written.frame.number, time, alpha, written.origin),
             ..Self::default()
         };
-        // The loop then knows the state, and does not take it for one that the game has assigned.
+        // This marks the state as the loop's own. To a state that the game has assigned, the next picture would jump.
         simulation.replace_physics(written.physics.into_owned());
         // If no picture was displayed, the first one reports shifts of the origin since this state.
         simulation.screen.begin_at(simulation.physics.origin);
@@ -108,7 +108,7 @@ impl Simulation {
         read(StateType::Simulation, Physics::layout(), bytes)
     }
 
-    /// Returns an error in a frame or a rollback, or if bytes could not hold the state.
+    /// Returns an error in a frame, while steps are still to be resimulated, or if bytes could not hold the state.
     fn check_savable(&self) -> Result<(), SaveError> {
         if self.open_report.is_some() || self.steps_to_resimulate() > 0 {
             return Err(SaveError::WithinFrame);

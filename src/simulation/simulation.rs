@@ -99,7 +99,8 @@ impl Clone for Simulation {
         // A copied world has no thread pool.
         #[cfg(feature = "parallel")]
         physics.set_pool_if_none(self.physics.pool());
-        // The copy is another run. It knows its state if this one does, and takes over a state that it does not know.
+        // The loop recognises its state by a number, of which the copy gets its own. A state that the game has assigned
+        // has none until the next call of the loop, and so does its copy.
         let run = self.run.copy();
         physics.running.known_by = self.knows_physics().then(|| run.number());
         Self {
@@ -140,7 +141,7 @@ impl Simulation {
             correction: Correction::default(),
             screen: Screen::default(),
         };
-        // The loop then knows the state, and does not take it for one that the game has assigned.
+        // This marks the state as the loop's own, so the next call does not take it for one that the game assigned.
         simulation.take_over();
         simulation
     }
@@ -171,17 +172,17 @@ impl Simulation {
         std::mem::take(&mut self.screen)
     }
 
-    /// Takes a screen over from a view. `waiting` are the changes that the view has not displayed, which are earlier
-    /// than the changes of this state.
-    pub(crate) fn put_screen(&mut self, mut screen: Screen, mut waiting: Changes) {
+    /// Takes a screen over from a view on another thread. `undisplayed` are the changes that the view has received and
+    /// not displayed. They are earlier than those that this state still has.
+    pub(crate) fn put_screen(&mut self, mut screen: Screen, mut undisplayed: Changes) {
         screen.return_from_view();
-        // In a rollback, the next picture continues from the old present.
+        // In a rollback, the changes up to the present wait for its end.
         let changes = match &mut self.steps.rollback {
             Some(rollback) => &mut rollback.old_present.changes,
             None => &mut self.physics.running.changes,
         };
-        waiting.append(std::mem::take(changes));
-        *changes = waiting;
+        undisplayed.append(std::mem::take(changes));
+        *changes = undisplayed;
         // The view has counted frames, too, and their numbers never go back.
         self.frame.number = self.frame.number.max(screen.number());
         self.screen = screen;

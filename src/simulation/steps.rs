@@ -27,24 +27,24 @@ impl Steps {
 
     /// Returns the next step of this state, and its end: a step of the rollback, or one of the clock if a frame is
     /// open.
-    pub fn next(&self, physics: &Physics, is_open: bool) -> Option<(Step, ExactTime)> {
+    pub fn next(&self, physics: &Physics, is_frame_open: bool) -> Option<(Step, ExactTime)> {
         // After a panic of Rapier, no step can run.
         if physics.is_poisoned {
             return None;
         }
         match &self.rollback {
             Some(rollback) => rollback.next_rerun(physics),
-            None if is_open => self.clock.peek_with_end(),
+            None if is_frame_open => self.clock.peek_with_end(),
             None => None,
         }
     }
 
-    /// Returns the rate of the next step, which is not that of the settings in a frame or a rollback that began before
-    /// they changed.
-    pub fn next_rate(&self, is_open: bool) -> Rate {
+    /// Returns the rate of the next step. A resimulated step has the rate of its first run, and a step of an open frame
+    /// the rate at the beginning of the frame, even if the settings have changed since.
+    pub fn next_rate(&self, is_frame_open: bool) -> Rate {
         let next = match &self.rollback {
             Some(rollback) => rollback.next_rate(),
-            None if is_open => self.clock.due_rate(),
+            None if is_frame_open => self.clock.due_rate(),
             None => None,
         };
         // If no step is due, the next one is planned with the settings.
@@ -70,20 +70,20 @@ pub(super) struct Rollback {
     /// The earliest tick to which the game has requested to go back.
     pub requested: u64,
     /// The settings of single bodies in the state to which it went back.
-    pub smoothing: Arc<SmoothingSettings>,
+    pub restored_smoothing: Arc<SmoothingSettings>,
     /// The steps that have run again, with their events, sorted by tick.
     reruns: Vec<(u64, SharedEvents)>,
 }
 
 impl Rollback {
-    /// Creates a rollback without steps. [`go_back`](Self::go_back) adds them, and its caller sets `smoothing`.
+    /// Creates a rollback without steps. [`go_back`](Self::go_back) adds them. Its caller sets `restored_smoothing`.
     pub fn new(old_present: OldPresent, requested: u64) -> Self {
         Self {
             records: VecDeque::new(),
             rerun_count: 0,
             old_present,
             requested,
-            smoothing: Arc::default(),
+            restored_smoothing: Arc::default(),
             reruns: Vec::new(),
         }
     }
@@ -112,17 +112,18 @@ impl Rollback {
     }
 
     /// Returns the smoothing settings of single bodies that this machine has made. A correction keeps them, because the
-    /// state of another machine lacks them. They are those of `physics`, except that a setting that the rollback has
-    /// taken back is as in the old present. A setting that a resimulated step has made stays, and so does that of a
-    /// body that the old present lacked.
+    /// state of another machine lacks them.
+    ///
+    /// Going back has undone the settings that the game made since the restored state, so they come from the old
+    /// present. But a setting that a resimulated step has made is newer, and a body that the old present lacked has no
+    /// other one. These come from `physics`.
     pub fn own_smoothing(&self, physics: &Physics) -> Arc<SmoothingSettings> {
         let (old, now) = (&self.old_present, &physics.smoothing);
         let keys: BTreeSet<_> = now.keys().chain(old.smoothing.keys()).collect();
         let mut own = Arc::clone(now);
         for key in keys {
-            // The setting is still that of the state to which the rollback went back.
-            let is_taken_back = now.body(key) == self.smoothing.body(key);
-            if is_taken_back && old.has(key, &physics.world) {
+            let is_as_restored = now.body(key) == self.restored_smoothing.body(key);
+            if is_as_restored && old.has(key, &physics.world) {
                 *Arc::make_mut(&mut own).body_mut(key) = old.smoothing.body(key);
             }
         }

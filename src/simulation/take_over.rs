@@ -27,10 +27,10 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns a new run with the limits of this one's past, and without its states.
+    /// Returns what the loop knows of another state at first. The limits of the kept states stay.
     fn another(&self) -> Self {
         Self {
-            // A clone of the past has no states.
+            // A clone of the past has its limits and no states.
             past: self.past.clone(),
             // The next frame reports the steps that ran before it, also those of the earlier run.
             resimulated: self.resimulated,
@@ -39,7 +39,7 @@ impl Run {
         }
     }
 
-    /// Returns the run of a copy, which has no past.
+    /// Returns what the loop of a copied simulation knows of its state. The kept states are not copied.
     pub fn copy(&self) -> Self {
         Self {
             // The events that the copied state has not displayed yet have step ids of this numbering.
@@ -79,19 +79,20 @@ impl Simulation {
         self.pass_settings();
     }
 
-    /// Takes over the state and the origin. In the middle of a step, changed settings wait for its end.
+    /// Takes over a state that the game has assigned, and its shifts of the origin. Unlike `take_over`, it leaves out
+    /// changed settings, which wait for the end of a step.
     pub(super) fn take_over_state(&mut self) {
         if !self.knows_physics() {
-            self.begin_run();
+            self.take_over_assigned();
         }
-        // A shift in the current step waits until the step runs or is aborted, because it counts from the end of its
-        // step on.
+        // Poses have the new origin from the end of the step on, so a shift in the current step waits until the step
+        // runs or is aborted.
         if self.physics.current_step().is_none() {
             self.pass_shifts_to_past();
         }
     }
 
-    /// Passes the game's shifts of the origin to the past.
+    /// Passes the game's shifts of the origin to the past, whose poses before them have other coordinates.
     pub(super) fn pass_shifts_to_past(&mut self) {
         if !self.physics.running.origin_shifts.is_empty() {
             let shifts = std::mem::take(&mut self.physics.running.origin_shifts);
@@ -102,9 +103,9 @@ impl Simulation {
 
     /// Takes over a state that the game has assigned. The next picture jumps to it, and a step that the game has
     /// received is dropped.
-    fn begin_run(&mut self) {
+    fn take_over_assigned(&mut self) {
         // A hook may have requested a pause on the state that it has assigned. `leave_loop` forgets the request.
-        let pauses = self.physics.running.pauses;
+        let is_pause_requested = self.physics.running.pauses;
         self.run = self.run.another();
         self.steps.rollback = None;
         self.physics.leave_loop();
@@ -119,10 +120,11 @@ impl Simulation {
         let dropped = self.steps.clock.abort_handed_out();
         if let Some(open) = &mut self.open_report {
             open.dropped += dropped;
-            if pauses {
+            if is_pause_requested {
                 open.dropped += self.steps.clock.pause_and_postpone();
             }
         }
+        // The steps that the frame has reported do not lead to this state.
         self.restart_report();
         // Dropping a step or pausing may have changed the rate of the next step.
         self.pass_settings();
@@ -158,12 +160,14 @@ impl Simulation {
         old
     }
 
-    /// Gives the state the tick of the clock, after a call of `set_tick`. No earlier tick leads there.
+    /// Gives the state the tick of the clock, after a call of `set_tick`. Kept states have ticks of the old numbering,
+    /// so the simulation cannot go back to them.
     pub(super) fn renumber(&mut self) {
         self.physics.renumber(self.steps.clock.tick());
         self.run.past.clear();
         // An earlier step may have the same tick. The numbering tells their events apart.
         self.run.numbering += 1;
+        // Recorders detect a renumbered state, like another one, by its new id.
         self.mark_as_known();
     }
 
@@ -171,7 +175,8 @@ impl Simulation {
         (self.steps.clock).go_to(self.physics.tick(), self.physics.exact_time());
     }
 
-    /// Passes the settings of the simulation to the state: smoothing, correction and, except in a step, the rate.
+    /// Passes the settings of the simulation to the state: smoothing, correction, and the rate of the next step, which
+    /// `Physics::preview` uses. In a step, the rate stays that of the step.
     pub(super) fn pass_settings(&mut self) {
         let general = GeneralSmoothing {
             smoothing: self.smoothing,

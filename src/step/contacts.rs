@@ -26,8 +26,8 @@ pub(crate) struct ContactParts {
 }
 
 impl World {
-    /// Returns the parts of a collider on which its contacts depend and whose changes Rapier does not see, or `None` if
-    /// it was removed.
+    /// Returns the parts of a collider on which its contacts depend and whose changes Rapier does not see, to compare
+    /// them before and after an edit. Returns `None` if it was removed.
     pub fn contact_parts(&self, handle: ColliderHandle) -> Option<ContactParts> {
         let collider = self.rapier.colliders.get(handle)?;
         Some(ContactParts {
@@ -35,7 +35,7 @@ impl World {
             skin: collider.contact_skin(),
             collision_types: collider.active_collision_types(),
             hooks: collider.active_hooks(),
-            // The position of any other collider follows from its body.
+            // The position of any other collider follows from its body, and edits of bodies are compared separately.
             position: collider.parent().is_none().then(|| *collider.position()),
         })
     }

@@ -19,18 +19,19 @@ impl World {
         Some(self.position_of(handle, body))
     }
 
-    /// Returns the same as [`position`](Self::position), for a body that the caller has looked up.
+    /// Returns the pose of a body, which the caller has looked up. After an edit, Rapier moves links of multibodies and
+    /// frames of soft bodies only in the next step, so this returns where it will move them.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
-        // Rapier moves the frame of a soft body only in the step after a translation of the world.
-        if let Some(by) = self.translated_by
+        // After a shift of the origin, Rapier moves the frames of soft bodies only in its next step.
+        if let Some(by) = self.translation_since_step
             && body.body_type() == RigidBodyType::SoftFrame
         {
             return body.position().append_translation(by);
         }
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
-        let position = link.and_then(|link| self.link_position(link));
-        position.unwrap_or(*body.position())
+        let position_by_root = link.and_then(|link| self.link_position(link));
+        position_by_root.unwrap_or(*body.position())
     }
 
     /// Returns the pose of a link that follows from its root, where Rapier places it in the next step. Returns `None`
@@ -60,9 +61,10 @@ impl World {
         Some(root * root_by_joints.inverse() * link_by_joints)
     }
 
-    /// Notes the roots that continuous collision detection has stopped in the last step. It does not stop their links,
-    /// so such a root is not where its joint placed it, although the game has not moved it.
-    pub(super) fn note_stopped_roots(&mut self) {
+    /// Records the roots of multibodies that continuous collision detection has stopped in the last step, and where. It
+    /// does not stop their links, so such a root is not where its joint placed it. Without this record,
+    /// `link_position` would take it for a root that the game has moved.
+    pub(super) fn record_stopped_roots(&mut self) {
         let PhysicsWorld {
             bodies,
             multibody_joints,
@@ -122,8 +124,8 @@ impl World {
         } = &self.rapier;
         let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
         let pairs = (attached.iter()).flat_map(|it| narrow_phase.contact_pairs_with(*it));
-        let ends = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
-        let parents = ends.filter_map(|end| colliders.get(end)?.parent());
+        let in_pairs = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
+        let parents = in_pairs.filter_map(|collider| colliders.get(collider)?.parent());
         let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
         parents.filter(is_asleep).collect()
     }
@@ -199,6 +201,7 @@ impl World {
             body.set_vels(body.vels().transformed(&by.rotation), true);
         }
         if let Some(multibody) = multibody {
+            // The multibody has its own copy of the root's velocity.
             turn_root(multibody, by.rotation);
         }
         Some(links)

@@ -15,30 +15,30 @@ use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The addresses of the pools that step a world now.
-static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static POOLS_IN_USE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Idle pools of one thread each.
-static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
+static IDLE_SINGLE_THREADS: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// A claim on a pool, which is released when dropped, even after a panic.
-struct Taken(usize);
+struct Claim(usize);
 
-impl Taken {
-    /// Claims a pool, or returns `None` if it steps another world now.
-    fn try_take(pool: &Arc<ThreadPool>) -> Option<Self> {
-        let pool = Arc::as_ptr(pool).addr();
-        let mut taken = lock(&TAKEN);
-        if taken.contains(&pool) {
+impl Claim {
+    /// Claims a pool until the claim is dropped, or returns `None` if the pool steps another world now.
+    fn try_new(pool: &Arc<ThreadPool>) -> Option<Self> {
+        let address = Arc::as_ptr(pool).addr();
+        let mut in_use = lock(&POOLS_IN_USE);
+        if in_use.contains(&address) {
             return None;
         }
-        taken.push(pool);
-        Some(Self(pool))
+        in_use.push(address);
+        Some(Self(address))
     }
 }
 
-impl Drop for Taken {
+impl Drop for Claim {
     fn drop(&mut self) {
-        lock(&TAKEN).retain(|pool| *pool != self.0);
+        lock(&POOLS_IN_USE).retain(|pool| *pool != self.0);
     }
 }
 
@@ -46,19 +46,20 @@ impl Drop for Taken {
 /// pool. Rapier's step waits until each thread of its pool has taken a part, and a thread that waits or runs another
 /// step takes none.
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
-    let own = world.thread_pool();
+    let own_pool = world.thread_pool();
     if rayon::current_thread_index().is_none() {
         // If the world has a pool, one of its threads runs the step and blocks. If no pool is set, this thread runs the
         // step, so all threads of rayon's global pool stay free for several steps.
-        let taken = own.as_ref().map(Taken::try_take);
-        let is_busy = matches!(taken, Some(None));
+        let claim = own_pool.as_ref().map(Claim::try_new);
+        let is_busy = matches!(claim, Some(None));
         if !is_busy {
+            // The claim lasts until the step has run.
             return step(world);
         }
     }
     world.set_thread_pool(None);
     let result = on_one_thread(|| step(world));
-    world.set_thread_pool(own);
+    world.set_thread_pool(own_pool);
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
@@ -67,7 +68,7 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
 /// if the function panicked.
 fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let run = || catch_unwind(AssertUnwindSafe(run));
-    let idle = lock(&SINGLE).pop();
+    let idle = lock(&IDLE_SINGLE_THREADS).pop();
     let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();
     let Some(single) = idle.or_else(single) else {
         // The system provides no more threads.
@@ -76,13 +77,13 @@ fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let mut result = None;
     single.in_place_scope(|scope| {
         let has_ended = Arc::new(AtomicBool::new(false));
-        let (caller, ends) = (thread::current(), Arc::clone(&has_ended));
+        let (caller, end_flag) = (thread::current(), Arc::clone(&has_ended));
         scope.spawn(|_| {
             result = Some(run());
             // The thread runs this job after the current one. The scope has then nothing left to wait for, so its end
             // does not make the caller wait as rayon's threads do.
             rayon::spawn(move || {
-                ends.store(true, Ordering::Release);
+                end_flag.store(true, Ordering::Release);
                 caller.unpark();
             });
         });
@@ -90,6 +91,6 @@ fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
             thread::park();
         }
     });
-    lock(&SINGLE).push(single);
+    lock(&IDLE_SINGLE_THREADS).push(single);
     result.expect("the scope has ended")
 }

@@ -60,7 +60,7 @@ impl Targets {
     }
 
     /// Sets a target in the middle of a step, and applies it at once, because `apply` has run for this step. A target
-    /// that is reached in the step needs no entry in the map.
+    /// that this step reaches is not needed in the map of targets for later steps.
     pub fn set_in_step(
         &mut self,
         key: BodyKey,
@@ -69,7 +69,7 @@ impl Targets {
         time: Duration,
         step: Step,
     ) {
-        if time <= latest_end_of(step) {
+        if time <= end_with_rounding(step) {
             self.map.remove(&key);
             self.arriving.push((key, Some((pose, time))));
             body.set_next_kinematic_position(pose);
@@ -95,19 +95,18 @@ impl Targets {
     }
 
     /// Sets the pose that a body should have after the current step again, because the game may have set its position,
-    /// after which Rapier would not move it. If the game has set the translation or the rotation after the step since,
+    /// after which Rapier would not move it. If the game has then set the next translation or the next rotation itself,
     /// that part stays.
     pub fn resume_target(&mut self, key: BodyKey, world: &mut World, step: Step) {
         let Some(body) = world.get(key) else {
             return;
         };
         let (position, next) = (*body.position(), *body.next_position());
-        // The last entry of a body counts.
-        let mut arriving = self.arriving.iter().rev();
         let target = if let Some(target) = self.map.get_mut(&key) {
             Some(target.next_pose(position, step))
         } else {
-            let last = arriving.find(|(it, _)| *it == key);
+            // Without a target for later steps, this step may reach one. The last entry of a body counts.
+            let last = (self.arriving.iter().rev()).find(|(it, _)| *it == key);
             last.and_then(|(_, target)| target.map(|(pose, _time)| pose))
         };
         let Some(target) = target else {
@@ -133,7 +132,7 @@ impl Targets {
 
     /// Keeps the targets that would be reached in the current step for a later one, because it does not run.
     pub fn abort_step(&mut self) {
-        // The last entry of each body remains.
+        // Of several entries of a body, the last one remains. It is `None` if the target was removed or replaced.
         let arriving: BTreeMap<_, _> = self.arriving.drain(..).collect();
         for (key, target) in arriving {
             if let Some((pose, time)) = target {
@@ -163,7 +162,7 @@ impl Targets {
         self.transform_chosen(by, |_| true);
     }
 
-    /// Transforms the targets of the chosen bodies.
+    /// Transforms the targets of the chosen bodies, even those that are reached in the current step.
     fn transform_chosen(&mut self, by: &Pose, is_chosen: impl Fn(BodyKey) -> bool) {
         let targets = self.map.iter_mut().map(|(key, it)| (*key, &mut it.pose));
         let arriving = self.arriving.iter_mut();
@@ -187,7 +186,7 @@ impl Targets {
         for (key, _) in self.arriving.drain(..) {
             stop_if_disabled(world, key);
         }
-        let end = latest_end_of(step);
+        let end = end_with_rounding(step);
         self.map.retain(|key, target| {
             stop_if_disabled(world, *key);
             target.time > end
@@ -210,16 +209,17 @@ impl Target {
     /// Returns the pose after the step for a body that is at `pose` before it.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
+            // The body is where its motion should be by now, so the motion continues.
             Some(start) if self.pose_at(step.start_time, start) == pose => start,
-            // The motion begins here: this is its first step, the body was disabled, or the game has teleported it or
-            // moved the world.
+            // The motion begins in this step: it is the first one, the body was disabled, or the game has teleported it
+            // or shifted the origin.
             _ => TargetStart {
                 pose,
                 time: step.start_time,
             },
         };
         self.start = Some(start);
-        if self.time <= latest_end_of(step) {
+        if self.time <= end_with_rounding(step) {
             return self.pose;
         }
         self.pose_at(step.end_time, start)
@@ -229,7 +229,8 @@ impl Target {
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let elapsed = time.saturating_sub(start.time).as_secs_f64();
-        // If the target's time is not after the start, this is not finite. The result then equals no pose of a body.
+        // If the target's time is not after the start, this is not finite. The result then equals no pose of a body, so
+        // `next_pose` begins the motion again.
         let fraction = elapsed / whole;
         let translation = lerp_in_f64(start.pose.translation, self.pose.translation, fraction);
         Pose::from_parts(translation, self.rotation_at(fraction, start))
@@ -266,7 +267,7 @@ fn stop_if_disabled(world: &mut World, key: BodyKey) {
 
 /// Returns the last time that the step reaches, for both ways to compute its end: in whole nanoseconds, or as the sum
 /// of its start and its length, which is rounded to `f32`.
-fn latest_end_of(step: Step) -> Duration {
+fn end_with_rounding(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
     step.end_time.saturating_add(rounding)
 }

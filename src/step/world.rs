@@ -17,9 +17,10 @@ use crate::pose::Origin;
 pub(crate) struct World {
     pub rapier: PhysicsWorld,
     pub keys: Keys,
-    /// How far everything has been translated since the last step. The frames of soft bodies follow in the next step.
+    /// How far shifts of the origin have translated everything since the last step. The frames of soft bodies follow in
+    /// the next step.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub(super) translated_by: Option<Vector>,
+    pub(super) translation_since_step: Option<Vector>,
     /// The roots of multibodies that the last step has left beside their links, and where.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) stopped_roots: Vec<(RigidBodyHandle, Pose)>,
@@ -28,7 +29,7 @@ pub(crate) struct World {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unstepped_changes: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
-    may_joints_be_stale: bool,
+    may_joint_cache_be_outdated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,25 +43,25 @@ impl Clone for World {
         Self {
             rapier: copy(&self.rapier),
             keys: self.keys.clone(),
-            translated_by: self.translated_by,
+            translation_since_step: self.translation_since_step,
             stopped_roots: self.stopped_roots.clone(),
             has_unstepped_changes: self.has_unstepped_changes,
-            may_joints_be_stale: self.may_joints_be_stale,
+            may_joint_cache_be_outdated: self.may_joint_cache_be_outdated,
         }
     }
 }
 
 impl World {
     pub fn new(rapier: PhysicsWorld) -> Self {
-        // An existing world may have changes that no step has seen, which Rapier does not write when it is saved.
+        // In an existing world, joints may have changed since the last step. Rapier does not save such changes.
         let has_unstepped_changes = !rapier.bodies.is_empty();
         Self {
             rapier,
             keys: Keys::default(),
-            translated_by: None,
+            translation_since_step: None,
             stopped_roots: Vec::new(),
             has_unstepped_changes,
-            may_joints_be_stale: false,
+            may_joint_cache_be_outdated: false,
         }
     }
 
@@ -76,25 +77,28 @@ impl World {
     ) {
         span!("rapier", tick = step.tick);
         self.rapier.integration_parameters.dt = step.dt;
-        // A copy and a loaded world have no cached joint data. So this world, too, drops data that may be out of date.
-        if std::mem::take(&mut self.has_unstepped_changes) || self.may_joints_be_stale {
+        // Rapier caches joint data between steps. Those that may be out of date are dropped, because a copied or loaded
+        // world has none, and has to continue with the same bits.
+        if std::mem::take(&mut self.has_unstepped_changes) || self.may_joint_cache_be_outdated {
             self.prepare_joints_again();
         }
         let handler = log.handler(step, &self.keys);
-        if self.translated_by.take().is_some() {
-            step_translated(&mut self.rapier, hooks, &handler);
+        // A shift of the origin since the last step has translated the world, so kept contact points in world space are
+        // out of date. This step moves the last parts, the frames of soft bodies, so the vector is not needed any more.
+        if self.translation_since_step.take().is_some() {
+            step_after_translation(&mut self.rapier, hooks, &handler);
         } else {
             step_rapier(&mut self.rapier, hooks, &handler);
         }
         drop(handler);
-        // Bodies that Rapier has disabled, because they were not finite.
+        // The log reports the bodies that Rapier has disabled, because they were not finite.
         let quarantined = self.rapier.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys, &self.rapier, origin);
         let has_joints = !self.rapier.impulse_joints.is_empty();
-        self.may_joints_be_stale = has_joints && self.may_joints_be_stale();
+        self.may_joint_cache_be_outdated = has_joints && self.may_joint_cache_be_outdated();
         if self.has_multibodies() {
-            self.note_stopped_roots();
+            self.record_stopped_roots();
         }
     }
 
@@ -114,7 +118,7 @@ impl World {
     /// While the pipeline knows of no change, it keeps its selection of joints to solve, and the world positions of
     /// joint ends that do not move. Bodies that were put to sleep by hand or became fixed may still be in Rapier's list
     /// of active bodies. The pipeline does not learn that a step rounds their poses, or that a contact wakes them.
-    fn may_joints_be_stale(&self) -> bool {
+    fn may_joint_cache_be_outdated(&self) -> bool {
         let PhysicsWorld {
             bodies,
             islands,
@@ -196,8 +200,8 @@ impl World {
     /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
     /// that belongs to no body. Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
-        *self.translated_by.get_or_insert(Vector::ZERO) += by;
-        // The world positions of joint ends and the particles of soft bodies change.
+        *(self.translation_since_step).get_or_insert(Vector::ZERO) += by;
+        // Rapier's cached joint data have world positions of joint ends, and the particles of soft bodies move, too.
         self.has_unstepped_changes = true;
         let PhysicsWorld {
             bodies,
@@ -212,7 +216,7 @@ impl World {
             if next != *body.position() {
                 body.set_next_kinematic_position(next);
             }
-            // Rapier does not see that a body moves if a shift in every step follows it, and would let it fall asleep.
+            // If the origin follows a body in every step, Rapier does not see that it moves, and would put it to sleep.
             if !body.is_sleeping() {
                 body.activation_mut().time_since_can_sleep = 0.0;
             }
@@ -312,12 +316,16 @@ fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn 
     world.step_with_events(hooks, events);
 }
 
-/// Runs the first step after everything has been translated.
+/// Runs the first step after a shift of the origin, which has translated everything.
 ///
 /// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
 /// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
 /// a moved collider. Bodies that slept before are put back to sleep, unless they have become fast.
-fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
+fn step_after_translation(
+    world: &mut PhysicsWorld,
+    hooks: &dyn PhysicsHooks,
+    events: &dyn EventHandler,
+) {
     let sleepers: Vec<RigidBodyHandle> = world
         .bodies
         .iter()

@@ -79,7 +79,7 @@ where
             // The physics thread receives a message to remove the body.
             self.remove_body(*key);
         }
-        // No hook of the game has to remove the bodies.
+        // With `false`, the caller would leave the removal to the game's hooks.
         true
     }
 }

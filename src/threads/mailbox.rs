@@ -129,7 +129,8 @@ impl<E> Mail<E> {
         self.append_failures(later);
     }
 
-    /// Appends the failures of later mail. Drops the oldest ones beyond the limit, and counts them.
+    /// Appends the failures of later mail. Drops the oldest ones beyond the limit, even if their destructors panic, and
+    /// counts them.
     pub fn append_failures(&mut self, later: &mut Self) {
         let failures = own(&mut self.failures);
         failures.append(own(&mut later.failures));
@@ -142,7 +143,7 @@ impl<E> Mail<E> {
     /// their changes.
     pub fn add(&mut self, mut state: Update) {
         let Snapshot {
-            run,
+            run: timeline,
             tick,
             time,
             dt,
@@ -154,9 +155,9 @@ impl<E> Mail<E> {
             let waiting = &*waiting.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
             let is_earlier = waiting.time < time || (dt < ROUNDING && waiting.tick < tick);
-            let is_abandoned = rewound_to.is_some_and(|tick| waiting.tick > tick);
-            waiting.run == run
-                && !is_abandoned
+            let is_undone = rewound_to.is_some_and(|tick| waiting.tick > tick);
+            waiting.run == timeline
+                && !is_undone
                 && is_earlier
                 // A state that stays is not in the middle of this state's step.
                 && waiting.time.as_secs_f64() < step_start + ROUNDING
@@ -220,7 +221,7 @@ impl<E> Mail<E> {
 pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-            // The payload may panic when it is dropped, too.
+            // The payload may panic when it is dropped, too, so it is leaked.
             std::mem::forget(payload);
         }
     }
@@ -245,11 +246,12 @@ impl<E> Mailbox<E> {
         now: Duration,
     ) -> Option<Duration> {
         let is_put = self.try_with(|contents| {
-            // The other side has taken all states.
+            // If the mailbox is empty, the other side has taken all states.
             if contents.states.is_empty() {
                 mail.unread = 0;
             }
             mail.unread += mail.states.len();
+            // With a delay of 0, only the newest states stay. The reader's own mail keeps those that its delay needs.
             contents.append(mail, settings, 0.0);
         });
         (!is_put).then(|| now.saturating_add(SOON))
@@ -265,6 +267,7 @@ impl<E> Mailbox<E> {
     pub fn try_with(&self, act: impl FnOnce(&mut Mail<E>)) -> bool {
         match self.0.try_lock() {
             Ok(mut mail) => act(&mut mail),
+            // A panic leaves no mail half-written.
             Err(TryLockError::Poisoned(poisoned)) => act(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => return false,
         }

@@ -42,7 +42,7 @@ impl Published {
         }
     }
 
-    /// Returns whether a view would display the same.
+    /// Returns whether a view would display the same. Moving bodies with the same version have the same poses.
     fn is_same(&self, other: &Self) -> bool {
         self.movers_version == other.movers_version
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)
@@ -61,8 +61,9 @@ impl Publisher {
         }
     }
 
-    /// Returns whether this simulation, or its state, has replaced the last one. If so, begins a timeline whose number
-    /// is greater than the last one's, and starts over.
+    /// Returns whether the game has assigned another simulation or state since the last call. If so, the next published
+    /// state does not continue the picture. An assigned simulation may have an earlier timeline, so another one
+    /// begins, because later states need greater numbers.
     pub fn detect_replaced(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over();
         let is_replaced = simulation.timeline() != self.timeline;

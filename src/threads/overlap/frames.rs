@@ -12,15 +12,16 @@ use crate::time::{Clock, FrameTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::super::mailbox::{ClockReading, Update};
-use super::{Lent, Overlap, UnderWay};
+use super::{Overlap, StepThread, UnderWay};
 
 impl Overlap {
-    /// Runs the pending frames. If the thread runs a step that a frame does not need yet, this frame only advances the
-    /// displayed time, and waits for the step. If it does need the step, the game waits.
+    /// Runs the pending frames. If a step is under way that a frame does not need, because no step is due after it and
+    /// the picture is still earlier, this frame only advances the displayed time, and runs after the step. If it does
+    /// need the step, the game waits.
     pub(super) fn run_pending<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.publish_if_replaced();
         loop {
-            let Lent::Away(under_way) = &mut self.lent else {
+            let StepThread::Busy(under_way) = &mut self.step_thread else {
                 // No step is under way, so the next frame runs.
                 let Some(frame_time) = self.pending.pop_front() else {
                     return Ok(());
@@ -29,8 +30,8 @@ impl Overlap {
                 continue;
             };
             let slack = self.view.slack();
-            // The first `waiting` frames wait for the step already. The clock has counted them, and not the next one.
-            let next_frame = self.pending.get(under_way.waiting);
+            // The first pending frames wait for the step already, and its clock has counted them.
+            let next_frame = self.pending.get(under_way.waiting_frames);
             let mut next_clock = under_way.clock.clone();
             if let Some(frame_time) = next_frame {
                 next_clock.begin_frame(*frame_time);
@@ -40,7 +41,7 @@ impl Overlap {
             {
                 self.finish_step(hooks)?;
             } else if next_frame.is_some() {
-                under_way.waiting += 1;
+                under_way.waiting_frames += 1;
                 self.view.receive(None, ClockReading::of(&next_clock));
                 under_way.clock = next_clock;
             } else {
@@ -52,12 +53,12 @@ impl Overlap {
     /// Waits for the step under way, and runs the frames that wait for it, with all of their steps, so that the
     /// simulation has its state. Frames that are not run after an error stay pending.
     pub(super) fn finish<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        let waiting = match &self.lent {
-            Lent::Here(_) => 0,
-            Lent::Away(under_way) => under_way.waiting,
+        let waiting_frames = match &self.step_thread {
+            StepThread::Idle(_) => 0,
+            StepThread::Busy(under_way) => under_way.waiting_frames,
         };
         let mut result = self.finish_step(hooks);
-        for _ in 0..waiting {
+        for _ in 0..waiting_frames {
             if result.is_ok()
                 && let Some(frame_time) = self.pending.pop_front()
             {
@@ -77,9 +78,10 @@ impl Overlap {
         frame_time: FrameTime,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
-        // The frame may have waited for a step, or since a hook of an earlier frame failed.
+        // Later frames are pending if this one had to wait for a step, or if a hook of an earlier frame failed.
         let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
         let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
+        // The view gets the time of the new frame.
         self.receive(None);
         // The hook before the frame may have replaced the state, even if it failed.
         self.publish_if_replaced();
@@ -95,7 +97,7 @@ impl Overlap {
             // Resimulated steps have replaced events that the view would display before the next state arrives.
             (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
-            // The step is not run if the hook has replaced the state.
+            // If the hook has replaced the state, this step is dropped.
             if self.simulation.physics.current_step() == Some(step) {
                 self.send_step(step, hooks.physics_hooks());
                 return Ok(());
@@ -110,12 +112,12 @@ impl Overlap {
         // A copy of the clock runs on while the simulation has no physics.
         let mut clock = self.simulation.clock().clone();
         clock.next_step();
-        let under_way = Lent::Away(UnderWay {
+        let under_way = StepThread::Busy(UnderWay {
             step,
             clock,
-            waiting: 0,
+            waiting_frames: 0,
         });
-        let mut physics = std::mem::replace(&mut self.lent, under_way).into_spare();
+        let mut physics = std::mem::replace(&mut self.step_thread, under_way).into_spare();
         // This swaps the two: the simulation gets the empty state, and `physics` is the state to send.
         self.simulation.lend_physics(&mut physics);
         if let Some(jobs) = &self.jobs {
@@ -127,15 +129,16 @@ impl Overlap {
     /// Waits for the step under way, calls the hook after it, and ends the frame. Does nothing if no step is under way.
     /// A panic of the step continues here.
     fn finish_step<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        let Lent::Away(UnderWay { step, .. }) = self.lent else {
+        let StepThread::Busy(UnderWay { step, .. }) = self.step_thread else {
             return Ok(());
         };
         let done = own(&mut self.done)
             .recv()
             .expect("the thread ends only after this");
         let mut physics = done.physics;
+        // This swaps the two: the simulation gets its state back, and `physics` is the empty one again.
         (self.simulation).return_physics(&mut physics, done.record);
-        self.lent = Lent::Here(physics);
+        self.step_thread = StepThread::Idle(physics);
         if let Some(payload) = done.panic {
             resume_unwind(payload);
         }
@@ -146,7 +149,7 @@ impl Overlap {
 
     /// Ends the frame and publishes its state, unless the thread has the physics.
     pub(super) fn end_frame(&mut self) {
-        if matches!(self.lent, Lent::Here(_)) {
+        if matches!(self.step_thread, StepThread::Idle(_)) {
             self.simulation.close_frame();
             self.publish();
         }
@@ -159,7 +162,7 @@ impl Overlap {
 
     /// Publishes the state if the game has replaced it or the simulation, so that frames display it at once.
     fn publish_if_replaced(&mut self) {
-        if matches!(self.lent, Lent::Here(_))
+        if matches!(self.step_thread, StepThread::Idle(_))
             && self.publisher.detect_replaced(&mut self.simulation)
         {
             self.publish();
@@ -199,18 +202,18 @@ pub type Payload = Box<dyn Any + Send>;
 pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, hooks) in jobs {
         let mut record = None;
-        let step = || {
+        let run_step = || {
             // Hooks may panic when they are dropped, so they are dropped in here, where panics are caught.
             let hooks = hooks;
             record = physics.run_step(or_no_hooks(hooks.as_deref()));
         };
-        let result = catch_unwind(AssertUnwindSafe(step));
-        let step = Done {
+        let result = catch_unwind(AssertUnwindSafe(run_step));
+        let finished = Done {
             physics,
             record,
             panic: result.err(),
         };
-        if done.send(step).is_err() {
+        if done.send(finished).is_err() {
             return;
         }
     }

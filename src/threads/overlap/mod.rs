@@ -59,7 +59,7 @@ use frames::{Done, Job, run_steps};
 /// [`before_frame`](Hooks::before_frame) may run after the picture has moved on.
 pub struct Overlap {
     simulation: Simulation,
-    lent: Lent,
+    step_thread: StepThread,
     /// Sends steps to the thread, or `None` once the thread is to end.
     jobs: Option<Sender<Job>>,
     /// Receives the states after the steps.
@@ -75,20 +75,20 @@ pub struct Overlap {
     clippy::large_enum_variant,
     reason = "there is one per overlap, and a step allocates nothing"
 )]
-enum Lent {
-    /// The simulation has it. This empty state replaces it while it is away.
-    Here(Box<Physics>),
-    /// The other thread runs a step.
-    Away(UnderWay),
+enum StepThread {
+    /// The simulation has its state. This empty one replaces it while the thread has it.
+    Idle(Box<Physics>),
+    /// The thread runs a step.
+    Busy(UnderWay),
 }
 
-impl Lent {
-    /// Returns the empty state that stands in for the simulation's state while that is away.
+impl StepThread {
+    /// Returns the empty state that the simulation gets while this thread has its state.
     fn into_spare(self) -> Box<Physics> {
         match self {
-            Self::Here(spare) => spare,
+            Self::Idle(spare) => spare,
             // No step starts while another one is under way, so this is not needed.
-            Self::Away(_) => Box::default(),
+            Self::Busy(_) => Box::default(),
         }
     }
 }
@@ -99,14 +99,14 @@ struct UnderWay {
     /// The simulation's clock after the frames that wait for the step.
     clock: Clock,
     /// The number of pending frames that wait for the step, because no step is due in them.
-    waiting: usize,
+    waiting_frames: usize,
 }
 
 impl fmt::Debug for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let under_way = match &self.lent {
-            Lent::Here(_) => None,
-            Lent::Away(under_way) => Some(under_way),
+        let under_way = match &self.step_thread {
+            StepThread::Idle(_) => None,
+            StepThread::Busy(under_way) => Some(under_way),
         };
         f.debug_struct("Overlap")
             .field("under_way", &under_way)
@@ -148,7 +148,7 @@ impl Overlap {
             view: View::new(settings, simulation.take_screen(), real_time),
             publisher: Publisher::new(&simulation),
             simulation,
-            lent: Lent::Here(Box::default()),
+            step_thread: StepThread::Idle(Box::default()),
             jobs: Some(job_sender),
             done: Mutex::new(done_receiver),
             thread: Some(thread),
@@ -159,7 +159,7 @@ impl Overlap {
         Ok(overlap)
     }
 
-    /// Starts the steps that can start, and returns the view to display. Call it once per frame.
+    /// Advances by `frame_time`, starts steps that can start, and returns the view to display. Call it once per frame.
     ///
     /// # Errors
     /// The error of a hook, as from [`advance_with`](Simulation::advance_with).
@@ -172,13 +172,13 @@ impl Overlap {
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
         // If a step is under way, the simulation has no state to check.
-        if matches!(self.lent, Lent::Here(_)) {
+        if matches!(self.step_thread, StepThread::Idle(_)) {
             self.simulation.check_world();
         }
         self.pending.push_back(frame_time.into());
         let result = self.run_pending(hooks);
         if result.is_err() {
-            // The hook has failed in an open frame.
+            // A failed hook leaves its frame open.
             self.end_frame();
         }
         let now = self.now();
@@ -204,9 +204,9 @@ impl Overlap {
     #[must_use]
     pub fn now(&self) -> Duration {
         // The clock of a step under way has counted the frames that wait for it.
-        let (clock, counted_frames) = match &self.lent {
-            Lent::Here(_) => (self.simulation.clock(), 0),
-            Lent::Away(under_way) => (&under_way.clock, under_way.waiting),
+        let (clock, counted_frames) = match &self.step_thread {
+            StepThread::Idle(_) => (self.simulation.clock(), 0),
+            StepThread::Busy(under_way) => (&under_way.clock, under_way.waiting_frames),
         };
         let later_frames = self.pending.iter().skip(counted_frames);
         later_frames.fold(clock.real_time(), |sum, frame_time| {
