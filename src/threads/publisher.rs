@@ -83,7 +83,7 @@ impl Publisher {
     }
 
     /// Returns the simulation's state for a view, with the changes since the last call. Returns `None` during a
-    /// rollback, or if the view would display the same.
+    /// rollback, whose states are not displayed, or if the view would display the same.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
         if simulation.is_rolling_back() {
             return None;
@@ -91,7 +91,7 @@ impl Publisher {
         simulation.physics.detect_edits();
         let mut changes = Changes::default();
         if std::mem::take(&mut self.begins_timeline) {
-            // Events of the earlier timeline that were not displayed yet are void.
+            // The game has replaced the state, so all events of the old one that were not displayed yet are void.
             changes.events.go_back(StepId::default());
         }
         // If the game has ended a frame itself, that picture took changes that the view lacks, so the view starts over.
@@ -100,8 +100,9 @@ impl Publisher {
         if starts_over {
             changes.scope = Scope::Unrelated;
         }
-        let compares_all = starts_over || self.last.is_none();
-        simulation.physics.complete_changes(compares_all);
+        // A view that has not received the changes before these gets all bodies at rest, too.
+        let lacks_changes = starts_over || self.last.is_none();
+        simulation.physics.complete_changes(lacks_changes);
         changes.append(std::mem::take(&mut simulation.physics.running.changes));
         let published = Published::of(simulation);
         let is_same = |last: &Published| last.is_same(&published);

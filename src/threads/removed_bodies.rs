@@ -15,9 +15,10 @@ impl RemovedBodies {
         self.0.extend(keys.iter().map(|key| (tick, *key)));
     }
 
-    /// Removes the listed bodies from a recovered state that still has them. These stay listed, because another
-    /// recovery may go back to the same state. The others are forgotten, because a later body may get their key.
-    pub fn remove_again(&mut self, physics: &mut Physics) {
+    /// Removes the recorded bodies from a state that was recovered after a panic, if it still has them. These stay
+    /// recorded, because another recovery may go back to the same state. The others are forgotten, because a later body
+    /// may get their key.
+    pub fn remove_from_recovered(&mut self, physics: &mut Physics) {
         let recovered = physics.tick();
         self.0.retain_mut(|(tick, key)| {
             // In a state after the removal, the key may already be that of another body.

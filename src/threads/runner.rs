@@ -95,7 +95,7 @@ where
     /// Whether the queue was full when they were sent.
     has_unsent_removals: bool,
     /// The number of requests to recover from a panic that were sent.
-    recoveries: AtomicUsize,
+    requested_recoveries: AtomicUsize,
 }
 
 /// The thread of a runner, and the clock that both follow.
@@ -176,9 +176,9 @@ where
             view,
             removals: Removals::default(),
             has_unsent_removals: false,
-            recoveries: AtomicUsize::new(0),
+            requested_recoveries: AtomicUsize::new(0),
         };
-        // The worker has sent the present state.
+        // `Worker::new` has sent the present state.
         runner.view.fetch(&runner.mailbox);
         runner.view.begin();
         (runner, worker)
@@ -250,7 +250,7 @@ where
     ) -> Result<Spawned, SendError<Call<H>>> {
         let body = body.into();
         let colliders: Vec<Collider> = colliders.into_colliders().collect();
-        // When the call has run, `spawned` has the key of the body.
+        // When the call has run, `spawned` has the key of the body, and the number of the last state without it.
         let spawned = Spawned::default();
         let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {
@@ -310,7 +310,7 @@ where
         let sent = self.send(Message::Recover);
         sent.map_err(|error| error.map(drop))?;
         // From now on, `send` accepts calls and questions, although the view still reports the panic.
-        self.recoveries.fetch_add(1, Ordering::Relaxed);
+        self.requested_recoveries.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -321,7 +321,8 @@ where
             return Err(SendError::Ended(message));
         };
         let handled_recoveries = self.view.recoveries();
-        let is_recovering = handled_recoveries != self.recoveries.load(Ordering::Relaxed);
+        let requested_recoveries = self.requested_recoveries.load(Ordering::Relaxed);
+        let is_recovering = handled_recoveries != requested_recoveries;
         // The worker handles removals and recoveries even after a panic.
         let would_run = matches!(message, Message::RemoveAll(_) | Message::Recover)
             || !self.view.is_stopped()
@@ -375,7 +376,7 @@ where
 
     /// Ends the thread after the current step and the sent calls, and returns the simulation and the hooks.
     ///
-    /// In one thread the first frame then skips ahead by the [slack](RunnerSettings::slack).
+    /// If you continue in one thread, the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
     /// If the runner was created [without a thread](Self::without_thread), or on a bug in this crate.
@@ -396,11 +397,12 @@ where
         Arc::ptr_eq(&self.mailbox, mailbox)
     }
 
-    /// Ends the game's side: removes the bodies whose removal was not handled, and gives the screen, which has the
-    /// displayed poses, back to the simulation.
+    /// Ends the runner: removes the bodies whose removal the worker has not handled, and gives the screen, which has
+    /// the displayed poses, back to the simulation.
     pub(super) fn end(mut self, (mut simulation, hooks): (Simulation, H)) -> (Simulation, H) {
-        // The last mail may have changes that no frame has displayed, and failures.
+        // The last mail may have changes that no frame has displayed.
         self.view.fetch(&self.mailbox);
+        // Nobody reads its failures. A panic of their values, when they are dropped, ends here.
         discard(self.failures());
         // After a panic in a step of Rapier, its world must not be edited.
         if !simulation.physics.is_poisoned {
@@ -409,8 +411,8 @@ where
                 simulation.physics.remove(key);
             }
         }
-        let (screen, waiting) = self.view.take_screen();
-        simulation.put_screen(screen, waiting);
+        let (screen, undisplayed_changes) = self.view.take_screen();
+        simulation.put_screen(screen, undisplayed_changes);
         (simulation, hooks)
     }
 }

@@ -59,7 +59,8 @@ impl RunnerSettings {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
         #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
         let delay = self.delay().ceil() as usize;
-        // With semi-fixed stepping, a step of the delay may be two states: a whole step and the rest of its frame.
+        // In an `Overlap` with semi-fixed stepping, a step of the delay may be two states: a whole step and the rest of
+        // its frame.
         2 * delay + 2
     }
 }

@@ -66,11 +66,11 @@ impl<E> View<E> {
     /// Takes the screen, which has the displayed poses, and the changes that it has not displayed, so that the
     /// simulation can continue with them.
     pub(super) fn take_screen(&mut self) -> (Screen, Changes) {
-        let mut waiting = Changes::default();
+        let mut undisplayed = Changes::default();
         for state in self.mail.states.drain(..) {
-            waiting.append(state.changes);
+            undisplayed.append(state.changes);
         }
-        (std::mem::take(&mut self.screen), waiting)
+        (std::mem::take(&mut self.screen), undisplayed)
     }
 
     pub(super) fn slack(&self) -> f32 {
@@ -119,21 +119,22 @@ impl<E> View<E> {
     /// the newest state. The displayed time goes back only if the simulation does.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
-            // No state has arrived, so the poses stay. The listed changes belong to the frame before this view.
+            // No state has arrived, so the poses stay. The screen's lists are those of the frame before this view.
             let frame = self.screen.number().saturating_add(1);
             return self.screen.clear_changes(frame, self.screen.time());
         };
-        let (run, end) = (snapshot.run, snapshot.time);
-        let newest_time = snapshot.time.as_secs_f64();
-        // The displayed time starts over if the newest state belongs to another simulation, or to one that went back in
-        // time.
-        let continues = match self.newest.replace((run, end)) {
-            Some((last_run, last_end)) => last_run == run && last_end <= end,
+        let (timeline, end) = (snapshot.run, snapshot.time);
+        let newest_time = end.as_secs_f64();
+        // The displayed time may go back if the game has replaced the state, which begins a timeline, or has gone back
+        // in time.
+        let continues = match self.newest.replace((timeline, end)) {
+            Some((last_timeline, last_end)) => last_timeline == timeline && last_end <= end,
             // The first state continues from the time that the simulation displayed last.
             None => self.screen.time() <= newest_time,
         };
         let last_shown = if continues { self.screen.time() } else { 0.0 };
         if !continues {
+            // The time up to which bodies are extrapolated may go back, too.
             self.extrapolated_to = 0.0;
         }
         let speed = self.mail.reading.speed;
@@ -147,7 +148,8 @@ impl<E> View<E> {
             // No other step will follow, so the picture runs on to the newest state, and stays there.
             elapsed.as_secs_f64()
         } else if last_shown > 0.0 && last_shown > last_due {
-            // A picture that is ahead of its time runs at half speed until it no longer is.
+            // A picture that is ahead, because it continues one that had no delay, or because the delay has risen, runs
+            // at half speed until it no longer is. At time 0 it waits instead.
             passed.max(0.0) / 2.0
         } else {
             0.0
@@ -181,18 +183,21 @@ impl<E> View<E> {
         *self.delay.insert(target.max(last - passed / 2.0))
     }
 
-    /// Displays the simulated time `time`, in seconds, with visual errors that have decayed for `elapsed`.
+    /// Displays the simulated time `time`, in seconds. Visual errors decay for `elapsed`, which is the real time since
+    /// the last frame, or zero in a pause.
     fn show_time(&mut self, time: f64, elapsed: Duration) {
         let (snapshot, mut changes) = self.take_state_at(time);
-        // At first and after a rewind, the states before the step may be unknown. The picture is then that of the
-        // step's beginning.
-        let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
-        // A picture after an unrelated one jumps in any case.
-        let is_first_picture = self.displayed.is_none() && changes.scope != Scope::Unrelated;
+        // At first and after a rewind, the view lacks the states before this one, so it displays the beginning of this
+        // one's step instead of an earlier time.
+        let step_start = snapshot.time.as_secs_f64() - snapshot.dt;
+        let time = time.max(step_start);
+        let is_first_picture = self.displayed.is_none();
+        // Bodies jump to a state that does not continue the last picture.
+        let jumps = changes.scope == Scope::Unrelated;
         let passed = time - self.screen.time();
-        if is_first_picture && passed > 2.0 * elapsed.as_secs_f64() {
-            // The bodies would move more than twice as far as in a frame. So the first picture of a view begins where
-            // the simulation's last picture has them, with a visual error.
+        if is_first_picture && !jumps && passed > 2.0 * elapsed.as_secs_f64() {
+            // Bodies would move more than twice as far as in a frame, for example after steps that no frame displayed.
+            // So the view's first picture begins where the simulation's last one has them, with a visual error.
             let starts = self
                 .screen
                 .show_from_displayed(&snapshot.movers, &changes.resting);
@@ -211,9 +216,10 @@ impl<E> View<E> {
         {
             return self.screen.clear_changes(frame, time);
         }
-        // Extrapolated bodies are displayed this many seconds after the state, but not before the time up to which the
-        // last picture of this timeline has extrapolated. The next step may have become shorter since.
-        let seconds_ahead = (alpha * snapshot.next_dt).max(self.seconds_ahead_of(&snapshot));
+        // Extrapolated bodies are displayed this many seconds after the state. They do not go back to a time before the
+        // last picture's, even if the next step is expected to be shorter now. After a rewind, `show` has reset it.
+        let last_seconds_ahead = rounded(self.extrapolated_to - snapshot.time.as_secs_f64());
+        let seconds_ahead = (alpha * snapshot.next_dt).max(last_seconds_ahead);
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(seconds_ahead);
         let context = PictureContext {
             frame,
@@ -244,11 +250,6 @@ impl<E> View<E> {
         // bodies may have been removed since.
         states.drain(..chosen);
         (Arc::clone(&states[0].snapshot), changes)
-    }
-
-    /// Returns how far extrapolated bodies were last displayed ahead of a state.
-    fn seconds_ahead_of(&self, state: &Snapshot) -> f32 {
-        rounded(self.extrapolated_to - state.time.as_secs_f64())
     }
 
     /// Receives the mail. If the physics is using the mailbox, the next frame receives it.
@@ -302,8 +303,8 @@ impl<E> View<E> {
         self.screen.render_data(&displayed.movers)
     }
 
-    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known: later ones have all
-    /// bodies that exist now, so a body that they lack was removed.
+    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known. Later states have
+    /// all bodies that exist now, so a body that is missing in one of them was removed.
     pub(super) fn picture(&self, newest: Option<StateNumber>) -> Picture<'_> {
         let displayed = self.displayed.as_ref();
         Picture::View {

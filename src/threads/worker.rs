@@ -112,7 +112,7 @@ impl<H: Hooks> Worker<H> {
             panicked: None,
             removed: RemovedBodies::default(),
         };
-        // The runner needs a first state, with the game's edits. No runner exists yet, so the mailbox is free.
+        // The runner needs a first state, which the game may just have assigned. No runner uses the mailbox yet.
         worker.simulation.take_over();
         worker.publish();
         worker.hand_over();
@@ -167,18 +167,17 @@ impl<H: Hooks> Worker<H> {
         runner.end(self.end(now))
     }
 
-    /// Ends the work and lets the time until now pass, so that the simulation does not continue with a pause of that
-    /// length.
+    /// Ends the work. First lets the time until `now` pass, because the game's next frame does not include it.
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
         if self.panicked.is_none() {
-            // A late worker drops the steps that are left.
+            // If the worker is late, its overdue steps are dropped.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
         // Nobody else uses the mailbox now, so all mail is handed over.
         self.hand_over();
-        // After a panic, removals wait for a recovery. If Rapier panicked, its world must not be edited.
+        // After a panic, removals were kept for a recovery. If Rapier panicked, its world must not be edited.
         if self.panicked.is_some() && !self.simulation.physics.is_poisoned {
             self.removed.remove_from(&mut self.simulation.physics);
         }
@@ -262,7 +261,7 @@ impl<H: Hooks> Worker<H> {
         let Some(due) = self.deadline() else {
             return;
         };
-        // If the thread is too far behind to catch up, all later steps move back by the lag.
+        // If the thread is too far behind to catch up, real time skips the lag, and this step is due now.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.drop_lag(lag);
@@ -308,18 +307,16 @@ impl<H: Hooks> Worker<H> {
             None => passed,
         };
         let has_run = !passed.is_zero() && self.panicked.is_none() && self.run_frame(passed);
-        // No step was due, but the hook before the frame may have ended a pause or sped up the clock.
+        // No step was due, but steps have run if the hook before the frame has ended a pause or sped up the clock.
         if has_run && self.simulation.frame().steps > 0 {
             self.publish();
         }
     }
 
-    /// Returns whether the next step comes as soon as at speed 1, or sooner. Its state then displays changes soon
-    /// enough.
+    /// Returns whether the next step is due within a period, so that its state displays changes soon enough.
     fn is_step_near(&self) -> bool {
         let period = self.simulation.clock().settings().rate().period();
-        let until = self.until_next_step();
-        until.is_some_and(|until| until <= period)
+        (self.until_next_step()).is_some_and(|until| until <= period)
     }
 
     /// Handles the messages that have arrived, in the order sent. Questions wait for their answer.
@@ -327,7 +324,7 @@ impl<H: Hooks> Worker<H> {
         while let Some(message) = self.arrived.pop_front() {
             match message {
                 Message::Call(call) => self.run_call(call),
-                // After a panic, nobody would answer it.
+                // After a panic, no step follows that would answer it.
                 Message::Query(query) if self.panicked.is_some() => discard([query]),
                 Message::Query(query) => self.unanswered.push(query),
                 Message::RemoveAll(keys) => self.remove_all(std::mem::take(&mut *lock(&keys))),
@@ -344,17 +341,16 @@ impl<H: Hooks> Worker<H> {
         if self.panicked.is_some() {
             return discard([call]);
         }
-        let real_time = self.real_time();
+        let real_time_before = self.real_time();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
         if let Err(payload) = result {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        self.detect_replaced(real_time);
+        self.detect_replaced(real_time_before);
     }
 
-    /// Runs a frame of this length, which ends when the next step is due, and sends the state and the answers
-    /// to questions.
+    /// Runs a frame of this length, which ends when the next step is due. Sends the state, and answers questions.
     fn run_frame_with_step(&mut self, frame_time: Duration) {
         if !self.run_frame(frame_time) {
             return;
@@ -380,6 +376,7 @@ impl<H: Hooks> Worker<H> {
         );
         let (tick, real_time) = (self.simulation.clock().tick(), self.real_time());
         let frame_end = real_time.saturating_add(frame_time);
+        // If the thread runs the frame late, the steps report the present as `Step::real_frame_end`.
         let late = self.now.saturating_sub(frame_end);
         let frame_time = FrameTime::of_step(frame_time).late_by(late);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
@@ -429,12 +426,13 @@ impl<H: Hooks> Worker<H> {
         // This fails if Rapier panicked, which leaves its world broken, and no earlier state is kept.
         if self.simulation.rewind(target).is_ok() {
             self.panicked = None;
-            self.removed.remove_again(&mut self.simulation.physics);
+            self.removed
+                .remove_from_recovered(&mut self.simulation.physics);
         }
     }
 
-    /// Removes bodies, now or, after a panic, from the state that the simulation recovers. Lists them until a later
-    /// state is kept, to remove them again from a recovered state.
+    /// Removes bodies, now or, after a panic, once a state is recovered. Records them until a later state is kept,
+    /// because a recovery may go back to a state that still has them.
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
         let present = self.simulation.physics.tick();
         let newest_kept = (self.simulation).newest_kept(self.panicked.unwrap_or(present));
@@ -446,21 +444,21 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Detects that a call or a hook has replaced the simulation or its state. If the clock is not at `expected`, the
-    /// real time of the replaced clock, it continues from now.
-    fn detect_replaced(&mut self, expected: Duration) {
-        // A body that the game removed in a later or in another state is not removed from this one.
+    /// Detects that a call or a hook has replaced the simulation or its state. If its clock is not at the expected real
+    /// time, the clock was replaced, too, and continues from now.
+    fn detect_replaced(&mut self, expected_real_time: Duration) {
+        // A recovery must not remove a body that the game removed in a later or in another state.
         self.removed.forget_after(self.simulation.physics.tick());
         if self.publisher.detect_replaced(&mut self.simulation) {
             self.removed.clear();
-            if self.real_time() != expected {
+            if self.real_time() != expected_real_time {
                 self.simulation.set_real_time(self.now);
             }
         }
     }
 
-    /// Answers queries so that they see the changes since the last step. They run on a copy, because the world itself
-    /// detects the changes in the next step.
+    /// Answers questions without a step, from a copy whose scene queries find all changes since the last step. In the
+    /// simulation itself, the next step has to find these changes.
     fn answer_between_steps(&mut self) {
         if !self.unanswered.is_empty() {
             self.simulation.with_fresh_queries(|copy| {
@@ -472,11 +470,13 @@ impl<H: Hooks> Worker<H> {
     }
 
     /// Adds the present state to the mail, unless a view would display the same. If the game has read no mail for long,
-    /// this state replaces the changes before it.
+    /// this state lists all bodies, so that the mailbox can drop the changes that wait before it.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
+        // `Mailbox::put` counts unread states. The mailbox keeps only the last few, with the changes of all of them.
         if self.outgoing.unread >= MOST_UNREAD {
             self.outgoing.unread = 0;
+            // The next state gets the scope `Unrelated`: earlier changes that are merged into it are dropped.
             self.publisher.start_over();
         }
         let update = self.publisher.publish(&mut self.simulation);

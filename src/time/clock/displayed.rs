@@ -111,8 +111,8 @@ impl Clock {
     /// or at speed 0. It is zero only if a [single step](Self::step_once) or a
     /// [postponed](crate::Physics::pause_after_step) step is due.
     ///
-    /// The [maximum frame time](crate::time::ClockSettings::set_max_frame_time) may cut such a frame. Use it in a loop that draws
-    /// nothing and sleeps until then, with [`Stepping::Fixed`](crate::Stepping::Fixed).
+    /// The [maximum frame time](crate::time::ClockSettings::set_max_frame_time) may cut such a frame. Use it in a loop
+    /// that draws nothing and sleeps until then, with [`Stepping::Fixed`](crate::Stepping::Fixed).
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
         let settings = &self.settings;

@@ -26,7 +26,7 @@ impl Clock {
         self.real_time = self.real_time.saturating_add(elapsed.duration());
         let mut dropped = Dropped::default();
         self.planned = if settings.is_paused() {
-            // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
+            // In a pause only single steps are due, even if another rate or stepping would turn the overstep into one.
             let steps = match elapsed.driver() {
                 Driver::Game => requests.single_steps,
                 // A thread has a frame for each step.
@@ -38,6 +38,7 @@ impl Clock {
             // Single steps are only for a pause, so the requested ones are dropped.
             self.plan_frame(&settings, elapsed, &mut dropped)
         };
+        // Steps that a thread runs late report the present as `Step::real_frame_end`.
         if let Some(due) = &mut self.planned {
             due.late = elapsed.late();
         }
@@ -58,10 +59,10 @@ impl Clock {
         let Some(due) = self.planned.filter(|due| due.end > self.tick) else {
             return;
         };
-        self.step_start = step.real_end;
+        self.next_real_start = step.real_end;
         self.now = end;
         self.tick += 1;
-        // The overstep is a fraction of this step, so it tells the displayed moment again.
+        // From now on, the overstep tells the displayed moment again, as a fraction of this step.
         self.displays_last_state = false;
         self.planned = (self.tick < due.end).then(|| Due {
             units: due.units.saturating_sub(end.last_step()),
@@ -86,7 +87,7 @@ impl Clock {
             dt: seconds(end.last_step(), self.used.rate),
             start_time: self.now.duration(),
             end_time: end.duration(),
-            real_start: self.step_start,
+            real_start: self.next_real_start,
             real_end: self.real_end(due),
             real_frame_end: self.real_time.saturating_add(due.late),
             is_first: due.is_untouched,
@@ -109,6 +110,7 @@ impl Clock {
     }
 
     /// Drops the step that the game has received, if there is one, because the game has assigned another state since.
+    /// The last state is displayed until the next step.
     pub(crate) fn abort_handed_out(&mut self) -> Dropped {
         let Some(due) = self.planned.filter(|due| due.is_handed_out) else {
             return Dropped::default();
@@ -239,13 +241,13 @@ impl Clock {
             self.postponed = step.saturating_mul((whole - 1).into());
             whole = 1;
         }
-        // What each nanosecond of the frame adds, rounded up, so that rounding ends no step before the frame.
+        // What each nanosecond of the frame adds. If it were rounded down, a step could end before the frame begins.
         let units_per_nano = NonZeroU128::new(gained.div_ceil(covered.as_nanos().max(1)));
         self.plan_steps(whole, last, units_per_nano)
     }
 
     /// Returns the plan of `whole` steps and perhaps a `last` one of another length, or `None` if there are none.
-    /// `units_per_nano` is the same as in [`Due`].
+    /// `units_per_nano` is what each nanosecond of the frame adds, or `None` for single steps.
     fn plan_steps(
         &self,
         whole: u64,
@@ -281,8 +283,9 @@ impl Clock {
         self.planned.map_or(0, |due| due.units)
     }
 
-    /// Returns the real time at which the next step ends. Dropped time belongs to the frame's first step. The result is
-    /// rounded up, so a whole nanosecond is before the exact end if and only if it is before the result.
+    /// Returns the real time at which the next step ends, counted back from the end of the frame, so dropped time
+    /// belongs to the first step. The result is rounded up, so a whole nanosecond is before the exact end if and only
+    /// if it is before the result.
     fn real_end(&self, due: Due) -> Duration {
         let later_steps = due.units.saturating_sub(self.next_length(due));
         let until_frame_end = self.overstep.saturating_add(later_steps);
@@ -292,7 +295,7 @@ impl Clock {
             .map_or(0, |units| until_frame_end / units);
         let end = self.real_time.saturating_sub(duration_from_nanos(nanos));
         // Real time never goes back.
-        end.max(self.step_start)
+        end.max(self.next_real_start)
     }
 }
 

@@ -71,7 +71,8 @@ pub struct Clock {
     /// is behind it.
     displays_last_state: bool,
     real_time: Duration,
-    step_start: Duration,
+    /// The real time at which the next step begins.
+    next_real_start: Duration,
     planned: Option<Due>,
     dropped: Dropped,
 }
@@ -150,7 +151,7 @@ impl Clock {
             tick: 0,
             displays_last_state: false,
             real_time: Duration::ZERO,
-            step_start: Duration::ZERO,
+            next_real_start: Duration::ZERO,
             planned: None,
             dropped: Dropped::default(),
         }
@@ -180,7 +181,8 @@ impl Clock {
         self.requests = requests;
     }
 
-    /// Moves the clock to another state's tick and time. The same number of steps stays due in this frame.
+    /// Moves the clock to another state's tick and time. The same number of steps stays due in this frame, and the
+    /// overstep tells the displayed moment, as a fraction of the step that led to the state.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if (tick, time) == (self.tick, self.now) {
             // The displayed moment stays as it is.
@@ -207,7 +209,7 @@ impl Clock {
     }
 
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
-        (self.real_time, self.step_start) = (real_time, real_time);
+        (self.real_time, self.next_real_start) = (real_time, real_time);
     }
 }
 

@@ -87,7 +87,8 @@ impl ExactTime {
 }
 
 /// Converts `units` of the rate `old` to units of the rate `new`, rounded down to one of these, which is less than a
-/// femtosecond. A unit is 1 ns / (rate · speed units), so the result is `units` · `new.steps()` / `old.steps()`.
+/// femtosecond. A unit is 1 ns / (`rate.steps()` · [`SPEED_UNITS`]), so the result is
+/// `units` · `new.steps()` / `old.steps()`.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     if new == old {
         return units;

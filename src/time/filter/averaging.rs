@@ -35,8 +35,8 @@ impl Averaging {
     }
 
     /// Returns the filtered time of this frame out of `waiting`, which includes `elapsed`: the average and a part of
-    /// the waiting time, [bounded]. A hitch enters the average only up to that bound, because the time beyond it is
-    /// returned at once.
+    /// the waiting time, [bounded] so that at most [`MOST_BEHIND`] typical frames still wait. A hitch enters the
+    /// average only up to that length, because the time beyond it is returned at once.
     pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
         self.push(elapsed);
         let typical = typical(&self.sorted);
@@ -98,8 +98,9 @@ const FITS: u32 = 4;
 pub(super) struct Snapping {
     period: i128,
     tolerance: i128,
-    /// How many frames have to fit before a late one is taken as one period.
-    fits_needed: u32,
+    /// How many frames have to fit before another late one is taken as one period: 1 after a late frame, [`FITS`] after
+    /// a frame that fits no number of periods.
+    fits_before_late: u32,
 }
 
 impl Snapping {
@@ -107,7 +108,7 @@ impl Snapping {
         Self {
             period,
             tolerance,
-            fits_needed: 0,
+            fits_before_late: 0,
         }
     }
 
@@ -118,7 +119,8 @@ impl Snapping {
     /// Returns the filtered time of this frame out of `waiting`, which includes `elapsed`: whole periods and a small
     /// correction if that fits, and otherwise all of it. The carry is between minus the tolerance and a period.
     pub(super) fn snap(&mut self, elapsed: i128, waiting: i128) -> i128 {
-        // A frame may be this much shorter than a number of periods, and still counts as that many.
+        // A frame may be this much shorter than a number of periods, and still counts as that many. With a longer time,
+        // one period that was timed late would count as two.
         let early = (self.period / EARLY_PARTS).min(self.tolerance);
         let periods = ((waiting + early) / self.period).max(1);
         let whole = periods * self.period;
@@ -130,13 +132,13 @@ impl Snapping {
             let correction = self.correction(carry);
             self.count_fit(periods);
             whole + correction
-        } else if periods == 1 && carry > 0 && self.fits_needed == 0 {
+        } else if periods == 1 && carry > 0 && self.fits_before_late == 0 {
             // The frame was timed late: the next one will be shorter by as much.
-            self.fits_needed = 1;
+            self.fits_before_late = 1;
             whole
         } else {
             // The frame fits no number of periods. Until several frames fit, a late one is not taken as one period.
-            self.fits_needed = FITS;
+            self.fits_before_late = FITS;
             waiting.max(0)
         }
     }
@@ -145,8 +147,9 @@ impl Snapping {
     /// or a small part, or nothing.
     fn correction(&self, carry: i128) -> i128 {
         let excess = carry - carry.clamp(-self.tolerance, self.tolerance);
-        // After a frame that was timed late, the next one is early by as much.
-        let waits_for_early_frame = carry > 0 && self.fits_needed > 0;
+        // `snap` sets the count when it takes a late frame as one period: the next frame is early by as much. It also
+        // sets the count after a frame that fits no number of periods, but then it returns the whole carry.
+        let waits_for_early_frame = carry > 0 && self.fits_before_late > 0;
         if excess != 0 && !waits_for_early_frame {
             excess
         } else if carry.abs() > self.period / QUIET_PARTS {
@@ -157,14 +160,14 @@ impl Snapping {
         }
     }
 
-    /// Counts a frame of so many periods that fits towards `fits_needed`, after which a late frame is taken as one
-    /// period again.
+    /// Counts a frame that fits this many `periods`. Once `fits_before_late` frames have fitted, a late frame is taken
+    /// as one period again.
     fn count_fit(&mut self, periods: i128) {
         if periods == 1 {
-            self.fits_needed = self.fits_needed.saturating_sub(1);
-        } else if self.fits_needed > 0 {
-            // The frame that was taken as late was not followed by an early one.
-            self.fits_needed = FITS;
+            self.fits_before_late = self.fits_before_late.saturating_sub(1);
+        } else if self.fits_before_late > 0 {
+            // Only frames of one period count. If one was just taken as late, it was not, as no early frame followed.
+            self.fits_before_late = FITS;
         }
     }
 }

@@ -72,9 +72,9 @@ impl FrameFilter {
     /// Creates a filter that snaps times to whole multiples of a display's `period`, for displays with a fixed refresh
     /// rate.
     ///
-    /// At 60 Hz, 16.9 ms become 16.7 ms, and the other 0.2 ms are added to the next time, so the sum of all times is right
-    /// within a period. A time that is further than `tolerance` from whole periods is returned as measured, with the
-    /// rest of the time before. But after whole periods, a time between one and two periods is one period, measured late.
+    /// At 60 Hz, 16.9 ms become 16.7 ms, and the other 0.2 ms are added to the next time, so the sum of all times is
+    /// right within a period. A time that is further than `tolerance` from whole periods is returned as measured, with
+    /// the time left before. But after whole periods, a time between one and two periods is one period, measured late.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
