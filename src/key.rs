@@ -138,7 +138,7 @@ fn placeholder() -> BodySlot {
 
 impl Keys {
     /// Creates a key for a handle that has none. Removes the key of an earlier body with the same index, so there are
-    /// never more keys than indices, and also returns it if the death of that body was not detected before.
+    /// never more keys than indices. Returns it too if the death of that body was not detected before.
     pub fn insert(
         &mut self,
         handle: RigidBodyHandle,

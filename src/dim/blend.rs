@@ -28,7 +28,7 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Prepares slerps at `alpha`: computes the power series of both weights, once for all pairs.
+    /// Prepares a slerp at `alpha`: computes the power series of both weights, once for all pairs.
     #[inline]
     pub fn new(alpha: f32) -> Self {
         let (start_weight, end_weight) = (terms(1.0 - alpha), terms(alpha));
@@ -118,7 +118,7 @@ impl Blend {
         }
         // The series is not exact for pairs that are farther apart.
         let wide_lanes = distances.simd_gt(NEAR).to_bitmask();
-        for i in chosen(wide_lanes).filter(|i| *i < N) {
+        for i in lanes_set_in(wide_lanes).filter(|i| *i < N) {
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
         }
     }
@@ -167,7 +167,7 @@ pub(crate) type Floats = f32x4;
 pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]);
 
 /// Returns the indices of the lanes whose bit is set.
-pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes_set_in(bits: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |i| bits >> i & 1 == 1)
 }
 

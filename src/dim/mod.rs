@@ -10,7 +10,7 @@ mod dimension;
 // Arithmetic on four bodies at once, and interpolation of their poses.
 mod blend;
 
-pub(crate) use blend::{Blend, Floats, LANES, chosen, is_near};
+pub(crate) use blend::{Blend, Floats, LANES, is_near, lanes_set_in};
 pub(crate) use dimension::{
     Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
 };

@@ -54,7 +54,7 @@ impl StepEvents {
     }
 
     /// Returns the tick to which the simulation went back.
-    pub fn rewound(&self) -> Option<u64> {
+    pub fn rewound_to_tick(&self) -> Option<u64> {
         self.rewound_to.map(|(_, tick)| tick)
     }
 

@@ -134,7 +134,7 @@ impl EventLog {
 
     /// Records the key of a collider's body, for events after the collider's removal. The body may have got its key
     /// after the collider began to touch something.
-    pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
+    pub fn record_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
         match self.records.get_mut(index_of(handle)) {
             // The record is that of a removed collider with the same index, whose last event may arrive later.
             Some(Some(record)) if record.collider != handle => {}

@@ -49,7 +49,7 @@ impl Physics {
         self.forget_body(key);
         self.note_neighbours_to_wake(handle);
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
-        self.world.has_unstepped_changes |= self.world.has_joints(handle);
+        self.world.has_unstepped_changes |= self.world.removal_may_change_joints(handle);
         self.world.rapier.remove_body(handle)
     }
 
@@ -185,7 +185,7 @@ impl Physics {
         let key = self.create_key(handle);
         // Colliders that began to touch something before this call are in the log without the key of their body.
         for collider in self.world.rapier.bodies[handle].colliders() {
-            self.event_log.name_owner(*collider, key);
+            self.event_log.record_owner(*collider, key);
         }
         Some(key)
     }

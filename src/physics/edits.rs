@@ -43,14 +43,14 @@ impl Physics {
                     continue;
                 };
                 let position = world.position_of(handle, body);
-                if pairs.detect_edit(key, handle, position) {
+                if pairs.record_if_teleported(key, handle, position) {
                     teleported.push(key);
                 }
                 pairs.add_mover_if_awake(key, handle, body);
                 note_edited(key, body);
             }
             // A changed centre of mass can turn any straight path into a curve, so the step decides again which are.
-            pairs.recheck_all();
+            pairs.recheck_all_paths();
         }
         for edited in edits.to_check.drain(..) {
             let root = world.handle(edited);
@@ -66,8 +66,8 @@ impl Physics {
                 if let Some(key) = world.keys.key(handle)
                     && let Some(position) = world.position(handle)
                 {
-                    pairs.recheck(key, handle);
-                    if pairs.detect_edit(key, handle, position) {
+                    pairs.recheck_path(key, handle);
+                    if pairs.record_if_teleported(key, handle, position) {
                         teleported.push(key);
                     }
                 }

@@ -146,7 +146,7 @@ impl Physics {
         if is_in_step {
             // Paths of earlier ticks lead to the poses before this step's first shift, so these are kept for rollbacks.
             let before = || Box::new(self.pairs.clone());
-            origin_shifts.replaced.get_or_insert_with(before);
+            origin_shifts.poses_before_shift.get_or_insert_with(before);
         } else {
             // No resimulated step would repeat the shift, so a rollback to an earlier tick could not lead here again.
             origin_shifts.any_between_steps = true;

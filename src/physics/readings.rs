@@ -53,7 +53,7 @@ impl Physics {
             Some(at_hand) => !at_hand.step.is_resimulated,
             // A state that a hook has just assigned belongs to no run of a simulation yet, and pauses before its first
             // step. On any other state, the call has no effect between two steps.
-            None => self.running.known_by.is_none(),
+            None => self.running.run_number.is_none(),
         };
     }
 }

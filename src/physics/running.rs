@@ -11,7 +11,7 @@ use super::Physics;
 pub(crate) struct Running {
     /// The run of the simulation that took the state over, or `None` if none has. It tells an assigned state from the
     /// one that the loop knows.
-    pub known_by: Option<u64>,
+    pub run_number: Option<u64>,
     pub stage: Stage,
     /// Whether the clock stops after the step at hand.
     pub pauses: bool,
@@ -47,12 +47,12 @@ pub(crate) struct OriginShifts {
     /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
     pub any_between_steps: bool,
     /// The poses before the origin was shifted in a step.
-    pub replaced: Option<Box<Pairs>>,
+    pub poses_before_shift: Option<Box<Pairs>>,
 }
 
 impl OriginShifts {
     pub fn is_empty(&self) -> bool {
-        !self.any_between_steps && self.replaced.is_none()
+        !self.any_between_steps && self.poses_before_shift.is_none()
     }
 }
 
@@ -67,7 +67,7 @@ impl Running {
     /// value, for a copy of the state alone.
     pub fn copy(&self) -> Self {
         Self {
-            known_by: self.known_by,
+            run_number: self.run_number,
             stage: self.stage,
             pauses: self.pauses,
             is_in_hook: self.is_in_hook,

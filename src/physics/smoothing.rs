@@ -37,7 +37,7 @@ impl Physics {
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
         // The next step decides again whether the body's displayed path is a straight line or needs a curve.
-        self.pairs.recheck(key, handle);
+        self.pairs.recheck_path(key, handle);
         self.retime(key);
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Physics {
         if before != general.smoothing {
             // The next step decides again which paths need a curve. Bodies at rest have the same pose with any
             // smoothing.
-            self.pairs.recheck_all();
+            self.pairs.recheck_all_paths();
             for key in self.pairs.movers().keys().to_vec() {
                 self.retime(key);
             }

@@ -76,11 +76,11 @@ impl Change {
 
 impl Changes {
     pub fn is_empty(&self) -> bool {
-        self.has_no_bodies() && self.events.is_empty()
+        self.leaves_bodies_unchanged() && self.events.is_empty()
     }
 
     /// Returns whether nothing has happened to any body.
-    pub fn has_no_bodies(&self) -> bool {
+    pub fn leaves_bodies_unchanged(&self) -> bool {
         // With a wider scope, bodies that are in none of these lists may have changed too.
         self.scope == Scope::Listed
             && self.list.is_empty()
@@ -200,7 +200,7 @@ pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Chang
             Change::ShowFrom(key, pose, origin) => drop(requests.insert(key, (pose, origin))),
             Change::Transformed(key, by, origin, _) => {
                 if let Some(request) = requests.get_mut(&key) {
-                    *request = turned_show_from(*request, &by, origin);
+                    *request = show_from_through_portal(*request, &by, origin);
                 }
             }
             Change::Teleported(key, _) | Change::KeyReused(key, _) => drop(requests.remove(&key)),
@@ -213,7 +213,7 @@ pub(crate) fn show_from_changes(list: Vec<Change>) -> impl Iterator<Item = Chang
 
 /// Moves the pose of a `ShowFrom` change, in the coordinates of `pose_origin`, through a portal. The portal's isometry
 /// `by` and the result are in the coordinates of `origin`.
-pub(crate) fn turned_show_from(
+pub(crate) fn show_from_through_portal(
     (pose, pose_origin): (Pose, Origin),
     by: &Pose,
     origin: Origin,

@@ -20,7 +20,7 @@ mod pairs;
 // Interpolated values of the game.
 mod interpolated;
 
-pub(crate) use changes::{Change, Changes, Scope, show_from_changes, turned_show_from};
+pub(crate) use changes::{Change, Changes, Scope, show_from_changes, show_from_through_portal};
 pub use correction::{Correction, DecayCurve, ErrorDecay};
 pub(crate) use correction::{VisualError, difference, turned, with_error};
 pub use interpolated::Interpolated;

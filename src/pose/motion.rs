@@ -252,7 +252,7 @@ impl Trajectory {
     /// Returns the centre of the path that another smoothing displays.
     fn center_as(&self, smoothing: Smoothing) -> Vector {
         // A target moves the origin of a body that is kinematic by position in a straight line. All other motion is
-        // that of the centre of mass, as are the velocities that other smoothings use.
+        // that of the centre of mass, which the velocities describe.
         if smoothing == Smoothing::Interpolate && self.is_position_based {
             Vector::ZERO
         } else {

@@ -34,7 +34,7 @@ pub(crate) struct Movers {
     order: u64,
     /// Two lists with the same number have the same bodies with the same poses.
     #[cfg_attr(feature = "serde", serde(skip, default = "unique"))]
-    version: u64,
+    poses_version: u64,
 }
 
 impl Movers {
@@ -62,14 +62,14 @@ impl Movers {
         self.order
     }
 
-    pub fn version(&self) -> u64 {
-        self.version
+    pub fn poses_version(&self) -> u64 {
+        self.poses_version
     }
 
     /// Draws other numbers for the order and the poses, from which readers find out that the lists have changed.
     fn mark_order_changed(&mut self) {
         self.order = unique();
-        self.version = self.order;
+        self.poses_version = self.order;
     }
 
     pub fn awake_count(&self) -> usize {
@@ -80,7 +80,7 @@ impl Movers {
         self.awake_count = count;
     }
 
-    pub fn may_be_curved(&self, index: usize) -> bool {
+    pub fn may_need_trajectory(&self, index: usize) -> bool {
         self.may_need_trajectory[index]
     }
 
@@ -153,7 +153,7 @@ impl Movers {
 
     /// Draws another version, from which readers find out that the poses have changed.
     pub fn mark_poses_changed(&mut self) {
-        self.version = unique();
+        self.poses_version = unique();
     }
 }
 
@@ -289,11 +289,11 @@ impl Movers {
 /// # Placing
 impl Movers {
     /// Lets the next step decide again whether a blend of the body's two poses is enough.
-    pub fn recheck(&mut self, index: usize) {
+    pub fn recheck_path(&mut self, index: usize) {
         self.may_need_trajectory[index] = true;
     }
 
-    pub fn recheck_all(&mut self) {
+    pub fn recheck_all_paths(&mut self) {
         self.may_need_trajectory.fill(true);
     }
 

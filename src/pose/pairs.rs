@@ -303,7 +303,7 @@ impl Pairs {
 impl Pairs {
     /// Reads the poses of all bodies that are about to move, right before a step, when `tick` steps have run. All
     /// bodies that were awake after the last step are where it left them, except those that were
-    /// [detected](Self::detect_edit) in another position.
+    /// [detected](Self::record_if_teleported) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         let uses_velocity = |key| settings.of(key) != Smoothing::Interpolate;
         Arc::make_mut(&mut self.movers).begin_step(world, uses_velocity, dt, tick);

@@ -4,7 +4,7 @@
 use rapier::dynamics::RigidBodyVelocity;
 use rapier::math::{Pose, Real, Vector};
 
-use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns};
+use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, lanes_set_in, turns};
 
 /// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(crate) struct Weights {
@@ -162,7 +162,7 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
 
 /// Returns the lanes whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
-    chosen(numbers.simd_eq(0.0).to_bitmask())
+    lanes_set_in(numbers.simd_eq(0.0).to_bitmask())
 }
 
 /// Returns the smooth step from 0 to 1, with zero speed at both ends.

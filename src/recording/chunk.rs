@@ -18,9 +18,9 @@ pub(super) const START: Start = Start {
 };
 
 /// The offset of the checksum in a chunk.
-const SUM_AT: usize = 1 + 4;
+const CHECKSUM_AT: usize = 1 + 4;
 
-const HEADER_LEN: usize = SUM_AT + 4;
+const HEADER_LEN: usize = CHECKSUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChunkKind {
@@ -101,9 +101,9 @@ pub(super) fn begin() -> Vec<u8> {
 pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     let len = u32::try_from(chunk.len() - HEADER_LEN).ok()?;
     chunk[0] = kind as u8;
-    chunk[1..SUM_AT].copy_from_slice(&len.to_le_bytes());
-    let sum: [u8; 4] = checksum(chunk, SUM_AT);
-    chunk[SUM_AT..HEADER_LEN].copy_from_slice(&sum);
+    chunk[1..CHECKSUM_AT].copy_from_slice(&len.to_le_bytes());
+    let sum: [u8; 4] = checksum(chunk, CHECKSUM_AT);
+    chunk[CHECKSUM_AT..HEADER_LEN].copy_from_slice(&sum);
     Some(())
 }
 
@@ -135,7 +135,7 @@ pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     }
     let (kind, len) = peek(bytes).ok_or(NoChunk::Damaged)?;
     let (chunk, rest) = bytes.split_at_checked(len).ok_or(NoChunk::Cut)?;
-    if chunk[SUM_AT..HEADER_LEN] != checksum::<4>(chunk, SUM_AT) {
+    if chunk[CHECKSUM_AT..HEADER_LEN] != checksum::<4>(chunk, CHECKSUM_AT) {
         return Err(NoChunk::Damaged);
     }
     let contents = &chunk[HEADER_LEN..];

@@ -192,7 +192,7 @@ impl<W: Write> Recorder<W> {
     ) -> Result<(), RecordError> {
         // If the game has assigned a state, this gives it the number of another run.
         simulation.take_over();
-        let run = simulation.physics.running.known_by;
+        let run = simulation.physics.running.run_number;
         let is_replaced = std::mem::replace(&mut self.simulation_run, run) != run;
         let frames_begun = simulation.frames_begun;
         // Since the last call, the game must have begun one frame, the recorded one. A replay would lack any others.
@@ -236,7 +236,7 @@ impl<W: Write> Recorder<W> {
         self.is_in_step = false;
         self.steps_since_state += 1;
         // The game has replaced the state since the frame was recorded.
-        if self.simulation_run != physics.running.known_by {
+        if self.simulation_run != physics.running.run_number {
             self.new_run();
         }
         if !self.run_has_state {

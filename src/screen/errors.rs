@@ -8,7 +8,7 @@ use crate::dim::interpolate;
 use crate::key::BodyKey;
 use crate::pose::{
     Change, Movers, Origin, Pair, Smoothing, SmoothingSettings, VisualError, Weights, difference,
-    turned, turned_show_from, with_error,
+    show_from_through_portal, turned, with_error,
 };
 
 use super::{Displayed, PictureContext, Screen, ShownError};
@@ -88,7 +88,7 @@ impl Screen {
                     ) = starts.get_mut(&key)
                     {
                         (*pose, *pose_origin) =
-                            turned_show_from((*pose, *pose_origin), &by, origin);
+                            show_from_through_portal((*pose, *pose_origin), &by, origin);
                     }
                     if let Some(ShownError { mut error, .. }) = self.errors.get(&key).copied() {
                         error.pose = turned(&error.pose, by.rotation);

@@ -57,7 +57,7 @@ impl<'a> RenderData<'a> {
     /// Returns a number that changes whenever [`pairs`](Self::pairs) change.
     #[must_use]
     pub fn pairs_version(self) -> u64 {
-        self.movers.version()
+        self.movers.poses_version()
     }
 
     /// Returns a number that changes whenever [`keys`](Self::keys) change.
@@ -77,7 +77,7 @@ impl<'a> RenderData<'a> {
         let moving = moving.zip(movers.all_poses()).enumerate();
         // A path may be curved by its smoothing or centre of mass. The GPU blends wide turns inexactly.
         let moving = moving.filter(move |(index, ((_, marks), [previous, current]))| {
-            marks.has_error || movers.may_be_curved(*index) || !is_near(previous, current)
+            marks.has_error || movers.may_need_trajectory(*index) || !is_near(previous, current)
         });
         let moving = moving.map(|(_, ((shown, _), _))| *shown);
         moving.chain(screen.moved_at_rest())
@@ -100,7 +100,7 @@ impl Screen {
     /// screen has displayed nothing.
     pub(crate) fn render_data<'a>(&'a self, movers: &'a Movers) -> Option<RenderData<'a>> {
         let (version, alpha) = self.displayed?;
-        (version == Some(movers.version())).then_some(RenderData {
+        (version == Some(movers.poses_version())).then_some(RenderData {
             screen: self,
             movers,
             alpha,

@@ -29,7 +29,7 @@ impl Screen {
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
         // In most frames the same bodies move as in the last one, and nothing else has happened to any body.
-        let has_changes = !changes.has_no_bodies() || self.order != Some(movers.order());
+        let has_changes = !changes.leaves_bodies_unchanged() || self.order != Some(movers.order());
         // The state does not continue the displayed one, for example because the game has assigned it.
         let is_unrelated = changes.scope == Scope::Unrelated;
         let mut errors_to_start = BTreeMap::new();
@@ -76,7 +76,7 @@ impl Screen {
         if is_unrelated || !self.jumped.is_empty() {
             self.finish_jumps(is_unrelated);
         }
-        self.displayed = Some((Some(movers.version()), context.alpha));
+        self.displayed = Some((Some(movers.poses_version()), context.alpha));
     }
 
     /// Numbers the frame, and reports no changes in it. The displayed poses stay.

@@ -77,7 +77,12 @@ impl Simulation {
         // After a shift of the origin in the current step, the present state has other coordinates than its tick.
         let is_shifted = kept.is_none()
             && self.physics.current_step().is_some()
-            && self.physics.running.origin_shifts.replaced.is_some();
+            && self
+                .physics
+                .running
+                .origin_shifts
+                .poses_before_shift
+                .is_some();
         if state.tick() != tick || is_shifted {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });

@@ -33,7 +33,7 @@ impl Simulation {
     /// If Rapier [panicked](Self#after-a-panic-of-rapier) in an earlier step.
     pub fn begin_frame(&mut self, frame_time: impl Into<FrameTime>) {
         let frame_time = frame_time.into();
-        self.settle();
+        self.finish_last_step();
         self.check_world();
         if self.open_report.is_some() {
             self.interrupt_frame();
@@ -78,7 +78,7 @@ impl Simulation {
     /// # Panics
     /// Within [`resource_scope`](Self::resource_scope), while [states are kept](Self::keep).
     pub fn next_step(&mut self) -> Option<Step> {
-        self.settle();
+        self.finish_last_step();
         if let Some(step) = self.physics.current_step() {
             // The game has not run the last step, and gets it again.
             self.missing_calls.run_step = self.missing_calls.run_step.saturating_add(1);
@@ -160,11 +160,10 @@ const PATIENCE: u32 = 100;
 impl Simulation {
     /// Ends what the last call left open: takes over an assigned state, ends a rollback whose steps have all run, and
     /// ends the game's reaction to the last step.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn finish_last_step(&mut self) {
         self.take_over();
         if self.steps.rollback.is_some() {
-            // This does nothing while steps are still to be resimulated.
-            self.finish_rollback();
+            self.end_rollback_if_complete();
         }
         // If the game has asked to pause after that step, the time of due steps is postponed. Only due single steps,
         // which come from no elapsed time, are dropped.
@@ -313,7 +312,7 @@ impl Simulation {
     /// or if Rapier has panicked.
     fn drop_due_and_take_report(&mut self) -> Option<Frame> {
         // This takes over an assigned state, which may replace a poisoned one.
-        self.settle();
+        self.finish_last_step();
         if self.physics.is_poisoned {
             return None;
         }

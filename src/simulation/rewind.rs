@@ -91,7 +91,7 @@ impl Simulation {
         let Some(state) = self.run.past.snapshot(tick) else {
             if tick == here && !has_panicked {
                 // The simulation is at that tick already, for example at the beginning of a smooth rewind.
-                self.settle();
+                self.finish_last_step();
                 self.abandon_rollback();
                 return Ok(());
             }
@@ -100,7 +100,7 @@ impl Simulation {
         };
         self.physics.resources.assert_no_scope();
         let state = state.clone();
-        self.settle();
+        self.finish_last_step();
         // A panic may have left a frame open. Its due steps are dropped, and no frame continues its report.
         (self.open_report, self.run.interrupted) = (None, None);
         self.frame.dropped += self.steps.clock.abort_frame();

@@ -83,8 +83,8 @@ impl Simulation {
             Some(nearest) if kept.contains(&tick) => nearest,
             _ => return Err(RewindError::NotKept { tick, kept }),
         };
-        // `settle` is called only now, because an error must change nothing.
-        self.settle();
+        // `finish_last_step` is called only now, because an error must change nothing.
+        self.finish_last_step();
         self.make_due_again(nearest, tick);
         Ok(())
     }
@@ -142,12 +142,12 @@ impl Simulation {
                 self.take_over_state();
                 self.abort_step();
                 // If `after_step` of the last step failed, all steps have run, and this ends the rollback.
-                self.settle();
+                self.finish_last_step();
                 return result;
             }
         }
         // All steps have run, so this ends the rollback. If a hook has replaced the state, there is none any more.
-        self.settle();
+        self.finish_last_step();
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl Simulation {
                 state,
             });
         }
-        self.settle();
+        self.finish_last_step();
         self.abort_step();
         // The state may come from the middle of another simulation's loop.
         state.leave_loop();
@@ -302,11 +302,11 @@ impl Simulation {
         // A resimulated step has the rate of its first run.
         self.pass_settings();
         // If only the current step begins again, no recorded step is due, and the rollback ends at once.
-        self.finish_rollback();
+        self.end_rollback_if_complete();
     }
 
     /// Ends the rollback if all of its steps have run. The displayed poses then move smoothly to the new motion.
-    pub(super) fn finish_rollback(&mut self) {
+    pub(super) fn end_rollback_if_complete(&mut self) {
         let rollback = self.steps.rollback.as_ref();
         let Some(rollback) = rollback.filter(|it| it.remaining() == 0) else {
             return;

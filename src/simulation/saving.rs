@@ -35,7 +35,7 @@ impl Serialize for Simulation {
             // The next call of the loop would end a finished rollback, or take over an assigned state. The bytes hold
             // the state with which it would continue.
             let mut copy = self.clone();
-            copy.settle();
+            copy.finish_last_step();
             return copy.serialize(serializer);
         }
         let written = SavedSimulation {

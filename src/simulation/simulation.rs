@@ -102,7 +102,7 @@ impl Clone for Simulation {
         // The loop recognises its state by a number, of which the copy gets its own. A state that the game has assigned
         // has none until the next call of the loop, and so does its copy.
         let run = self.run.copy();
-        physics.running.known_by = self.knows_physics().then(|| run.number());
+        physics.running.run_number = self.knows_physics().then(|| run.number());
         Self {
             physics,
             run,

@@ -69,7 +69,7 @@ impl Run {
 /// # The state that the loop knows
 impl Simulation {
     pub(crate) fn knows_physics(&self) -> bool {
-        self.physics.running.known_by == Some(self.run.number())
+        self.physics.running.run_number == Some(self.run.number())
     }
 
     /// Takes over what the game has changed since the last call of the loop: the state, the origin, the settings. In
@@ -134,7 +134,7 @@ impl Simulation {
     pub(super) fn mark_as_known(&mut self) {
         // Each default id is unique. A recorder detects another state by its id.
         self.run.state_id = Id::default();
-        self.physics.running.known_by = Some(self.run.number());
+        self.physics.running.run_number = Some(self.run.number());
         self.physics.running.changes.widen(Scope::All);
         // A copied or loaded state has no thread pool.
         #[cfg(feature = "parallel")]

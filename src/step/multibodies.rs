@@ -132,7 +132,7 @@ impl World {
 
     /// Returns whether a removal of the body may change joints or soft bodies. Any soft body counts, because it may be
     /// attached to the body.
-    pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
+    pub fn removal_may_change_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {
             impulse_joints,
             multibody_joints,

@@ -132,7 +132,7 @@ impl Targets {
 
     /// Keeps the targets that would be reached in the current step for a later one, because it does not run.
     pub fn abort_step(&mut self) {
-        // Of several entries of a body, the last one remains. It is `None` if the target was removed or replaced.
+        // The last of several entries of a body remains. It is `None` if the target was removed or replaced.
         let arriving: BTreeMap<_, _> = self.arriving.drain(..).collect();
         for (key, target) in arriving {
             if let Some((pose, time)) = target {

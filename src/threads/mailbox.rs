@@ -15,7 +15,7 @@ use super::settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
 /// The delay before retrying a handover while the other side uses the mailbox.
-pub(super) const SOON: Duration = Duration::from_micros(100);
+pub(super) const RETRY_DELAY: Duration = Duration::from_micros(100);
 
 /// The maximum number of unread failures. A hook that fails in every step has reported the cause by then.
 const MOST_FAILURES: usize = 1_000;
@@ -25,7 +25,7 @@ const MOST_REMOVALS: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    pub run: u64,
+    pub timeline: u64,
     pub frame: u64,
     pub tick: u64,
     pub movers: Arc<Movers>,
@@ -143,20 +143,20 @@ impl<E> Mail<E> {
     /// their changes.
     pub fn add(&mut self, mut state: Update) {
         let Snapshot {
-            run: timeline,
+            timeline,
             tick,
             time,
             dt,
             ..
         } = *state.snapshot;
         let step_start = time.as_secs_f64() - dt;
-        let rewound_to = state.changes.events.rewound();
+        let rewound_to = state.changes.events.rewound_to_tick();
         let stays = |waiting: &Update| {
             let waiting = &*waiting.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
             let is_earlier = waiting.time < time || (dt < ROUNDING && waiting.tick < tick);
             let is_undone = rewound_to.is_some_and(|tick| waiting.tick > tick);
-            waiting.run == timeline
+            waiting.timeline == timeline
                 && !is_undone
                 && is_earlier
                 // A state that stays is not in the middle of this state's step.
@@ -254,7 +254,7 @@ impl<E> Mailbox<E> {
             // With a delay of 0, only the newest states stay. The reader's own mail keeps those that its delay needs.
             contents.append(mail, settings, 0.0);
         });
-        (!is_put).then(|| now.saturating_add(SOON))
+        (!is_put).then(|| now.saturating_add(RETRY_DELAY))
     }
 
     /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it. `delay` is

@@ -35,7 +35,7 @@ impl Published {
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
-            movers_version: physics.pairs.movers().version(),
+            movers_version: physics.pairs.movers().poses_version(),
             smoothing: Arc::clone(physics.smoothing_settings()),
             origin: physics.origin,
             next_dt: next_dt(simulation),
@@ -117,7 +117,7 @@ impl Publisher {
 
 impl Snapshot {
     pub fn number(&self) -> StateNumber {
-        (self.run, self.frame)
+        (self.timeline, self.frame)
     }
 
     /// Returns the present state, for a view on another thread. It shares the movers, which are the moving bodies with
@@ -125,7 +125,7 @@ impl Snapshot {
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
-            run: simulation.timeline(),
+            timeline: simulation.timeline(),
             frame: simulation.frame().number,
             tick: physics.tick(),
             movers: Arc::clone(physics.pairs.movers()),

@@ -435,7 +435,7 @@ where
 mod tests {
     use super::*;
     use crate::testing::flyer;
-    use crate::threads::mailbox::SOON;
+    use crate::threads::mailbox::RETRY_DELAY;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -454,7 +454,7 @@ mod tests {
         let mut next = None;
         let mailbox = Arc::clone(&runner.mailbox);
         mailbox.try_with(|_| next = worker.run_until(MS(10)));
-        assert_eq!(next, Some(MS(10) + SOON), "even in a pause");
+        assert_eq!(next, Some(MS(10) + RETRY_DELAY), "even in a pause");
         assert_eq!(worker.run_until(MS(11)), None);
         // A frame displays the states that have arrived.
         let displayed = runner.frame_at(MS(30)).pose(key);

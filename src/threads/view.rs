@@ -123,7 +123,7 @@ impl<E> View<E> {
             let frame = self.screen.number().saturating_add(1);
             return self.screen.clear_changes(frame, self.screen.time());
         };
-        let (timeline, end) = (snapshot.run, snapshot.time);
+        let (timeline, end) = (snapshot.timeline, snapshot.time);
         let newest_time = end.as_secs_f64();
         // The displayed time may go back if the game has replaced the state, which begins a timeline, or has gone back
         // in time.

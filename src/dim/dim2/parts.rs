@@ -1,6 +1,6 @@
 //! The parts of a pose and of a motion as numbers.
 
-use crate::dim::blend::{Floats, Lanes, chosen};
+use crate::dim::blend::{Floats, Lanes, lanes_set_in};
 use rapier::glamx::DVec2;
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
@@ -93,7 +93,7 @@ pub(crate) fn turns(angles: Spins) -> Rotations {
 #[cold]
 fn wide_turns(angles: Floats, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (angles, mut turns) = (angles.to_array(), turns.to_array());
-    for i in chosen(wide_lanes) {
+    for i in lanes_set_in(wide_lanes) {
         turns[i] = wide_turn(angles[i]);
     }
     Rotations::new(turns)

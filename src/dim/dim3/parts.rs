@@ -1,6 +1,6 @@
 //! The parts of a pose and of a motion as numbers.
 
-use crate::dim::blend::{Floats, LANES, Lanes, chosen};
+use crate::dim::blend::{Floats, LANES, Lanes, lanes_set_in};
 use rapier::glamx::{DQuat, DVec3};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
@@ -90,7 +90,7 @@ pub(crate) fn turns(axes: Spins) -> Rotations {
 #[cold]
 fn wide_turns(axes: Spins, turns: Rotations, wide_lanes: u32) -> Rotations {
     let (axes, mut turns) = (axes.to_array(), turns.to_array());
-    for i in chosen(wide_lanes) {
+    for i in lanes_set_in(wide_lanes) {
         turns[i] = wide_turn(axes[i]);
     }
     Rotations::new(turns)

@@ -17,9 +17,9 @@ use super::{Edited, Pairs, Place};
 impl Pairs {
     /// Adds a body that the game may have changed to the movers, and lets the next step decide again whether a blend of
     /// its two poses is enough.
-    pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+    pub fn recheck_path(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let index = self.add_mover(key, handle);
-        Arc::make_mut(&mut self.movers).recheck(index);
+        Arc::make_mut(&mut self.movers).recheck_path(index);
     }
 
     /// Displays a body with another smoothing at once, on the path of the last step, of length `dt`, if that displays
@@ -40,14 +40,19 @@ impl Pairs {
         Some(pair.smoothing())
     }
 
-    pub fn recheck_all(&mut self) {
-        Arc::make_mut(&mut self.movers).recheck_all();
+    pub fn recheck_all_paths(&mut self) {
+        Arc::make_mut(&mut self.movers).recheck_all_paths();
     }
 
     /// Displays a body at its position at once, without blending, if it is not where the last step or edit left it.
     /// Returns whether it was moved. A position that is not finite is ignored.
     #[inline]
-    pub fn detect_edit(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) -> bool {
+    pub fn record_if_teleported(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        position: Pose,
+    ) -> bool {
         let last = match self.places[key] {
             Place::Moving(index) => self.movers.current(index),
             Place::Resting { pose, .. } => pose,

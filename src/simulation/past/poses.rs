@@ -53,7 +53,7 @@ impl Past {
             self.clear();
         }
         // A resimulated step repeats its shift. Earlier ticks keep their coordinates.
-        if let Some(replaced) = shifts.replaced {
+        if let Some(replaced) = shifts.poses_before_shift {
             self.shifted_from = Some(tick);
             self.keep_replaced(replaced, tick);
         }
@@ -90,7 +90,7 @@ impl Past {
     /// Aborts the step of this tick. The game's changes in it stay, and belong to the time before the step. So no step
     /// would repeat a shift of the origin, which clears the past.
     pub fn abort_step(&mut self, tick: u64) {
-        // The aborted step has shifted the origin, whose new coordinates begin at the tick after it.
+        // The aborted step has shifted the origin. The new coordinates begin at the tick after it.
         if self.shifted_from == tick.checked_add(1) {
             return self.clear();
         }
@@ -122,7 +122,7 @@ impl Past {
         let present = physics.tick();
         // In the middle of a step that has shifted the origin, the present poses have other coordinates than their
         // tick.
-        let is_shifted = shifts.replaced.is_some() && physics.current_step().is_some();
+        let is_shifted = shifts.poses_before_shift.is_some() && physics.current_step().is_some();
         if tick == present && !is_shifted {
             return pairs.of_step(key);
         }
@@ -133,7 +133,7 @@ impl Past {
         let entries = |from, to| self.entries.range(self.index_of(from)..self.index_of(to));
         // Finds the last poses to which the tick leads, and the end of the ticks that lead there.
         let mut end = present.saturating_add(1);
-        pairs = shifts.replaced.as_deref().unwrap_or(pairs);
+        pairs = shifts.poses_before_shift.as_deref().unwrap_or(pairs);
         for entry in entries(tick, end) {
             // After a rewind, entries may lie ahead of the present.
             if let Some(replaced) = &entry.motion.replaced

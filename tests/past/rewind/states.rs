@@ -475,10 +475,7 @@ fn a_corrected_state_continues_bit_for_bit_after_a_small_teleport_of_the_floor()
         let floor = cuboid(5.0, 0.5, 5.0);
         let floor = (simulation.physics).insert(RigidBodyBuilder::fixed(), floor);
         let on_floor = RigidBodyBuilder::dynamic().translation(Vector::Y);
-        let key = (simulation.physics).insert(
-            on_floor.can_sleep(false),
-            ColliderBuilder::cuboid(0.5, 0.5, 0.5),
-        );
+        let key = (simulation.physics).insert(on_floor.can_sleep(false), cuboid(0.5, 0.5, 0.5));
         simulation.advance(Duration::from_secs(1), |_, _| ());
         let mut state = simulation.physics.clone();
         let lower = pose(Vector::Y * -0.001, spin(0.0, 0.0, 0.001));

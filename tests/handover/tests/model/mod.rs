@@ -31,7 +31,7 @@ const STATES: usize = 2;
 /// Adds the result of a step: a state with its changes, and two events.
 fn step(mail: &mut Mail<()>, tick: u64) {
     let snapshot = Arc::new(Snapshot {
-        run: 0,
+        timeline: 0,
         frame: tick,
         tick,
         movers: Arc::new(Movers),
