@@ -9,8 +9,8 @@ use crate::key::{BodyKey, Keys};
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
-use rapier::geometry::{Collider, ColliderHandle, ColliderSet};
-use rapier::math::{Real, Rotation, Vector};
+use rapier::geometry::{Collider, ColliderSet};
+use rapier::math::{Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 use rapier::utils::CrossProduct;
 
@@ -33,25 +33,6 @@ impl Push {
         wrench.is_finite()
     }
 
-    /// Turns it with its body, which went through a portal.
-    pub fn turn(&mut self, by: Rotation) {
-        let (Self::Force(wrench) | Self::Impulse(wrench)) = self;
-        *wrench = wrench.turned(by);
-    }
-
-    /// Turns an impulse on a body without mass into a force that acts for the length `dt` of the step. Rapier would
-    /// ignore the impulse, which it divides by the mass at once. It divides a force only in the step, which may give
-    /// the body a mass by enabling its colliders.
-    fn as_force_if_massless(self, body: &RigidBody, dt: Real) -> Self {
-        match self {
-            Self::Impulse(Wrench { force, torque }) if body.mass() <= 0.0 => Self::Force(Wrench {
-                force: force / dt,
-                torque: torque / dt,
-            }),
-            _ => self,
-        }
-    }
-
     /// Adds it to the body, and wakes the body.
     fn add_to(self, body: &mut RigidBody) {
         match self {
@@ -72,8 +53,17 @@ impl Push {
 pub(crate) struct Pushed {
     pub key: BodyKey,
     pub push: Push,
-    /// The centre of mass at the call, in local axes, if the push acts at a point.
-    pub center_at_call: Option<Vector>,
+    /// The body at the call, if the push acts at a point.
+    pub at_call: Option<AtCall>,
+}
+
+/// What the lever arm of a force at a point depends on.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct AtCall {
+    /// In local axes.
+    pub center_of_mass: Vector,
+    pub rotation: Rotation,
 }
 
 impl Pushed {
@@ -82,13 +72,22 @@ impl Pushed {
         Self {
             key,
             push,
-            center_at_call: None,
+            at_call: None,
+        }
+    }
+
+    /// Turns it with its body, which went through a portal.
+    pub fn turn(&mut self, by: Rotation) {
+        let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut self.push;
+        *wrench = wrench.turned(by);
+        if let Some(at_call) = &mut self.at_call {
+            at_call.rotation = by * at_call.rotation;
         }
     }
 
     /// Returns whether it acts in another way if the body's mass or its centre of mass changes.
     fn depends_on_mass(&self) -> bool {
-        self.center_at_call.is_some() || matches!(self.push, Push::Impulse(_))
+        self.at_call.is_some() || matches!(self.push, Push::Impulse(_))
     }
 
     /// Returns the push about the centre of mass that the body has in the step. A push at a point was computed about
@@ -97,12 +96,10 @@ impl Pushed {
         let Self { mut push, .. } = *self;
         let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
         let center = body.local_center_of_mass();
-        if let Some(old_center) = self.center_at_call.filter(|it| *it != center) {
+        if let Some(at_call) = self.at_call.filter(|it| it.center_of_mass != center) {
             // The force acts at the old centre, so it has a torque about the new one.
-            let torque = body
-                .position()
-                .transform_vector(old_center - center)
-                .gcross(wrench.force);
+            let lever_arm = at_call.rotation * (at_call.center_of_mass - center);
+            let torque = lever_arm.gcross(wrench.force);
             // Rapier would disable a body with an infinite torque.
             if torque.is_finite() {
                 wrench.torque += torque;
@@ -233,11 +230,10 @@ impl Forces {
     pub fn apply(
         &mut self,
         of_step: &mut Vec<Pushed>,
-        (bodies, colliders): (&mut RigidBodySet, &ColliderSet),
+        (bodies, colliders): (&mut RigidBodySet, &mut ColliderSet),
         keys: &Keys,
         may_be_changed: impl Fn(&BodyKey) -> bool,
         woken: &mut Vec<BodyKey>,
-        dt: Real,
     ) -> u64 {
         span!("forces");
         let Self {
@@ -253,15 +249,15 @@ impl Forces {
         let pushed = pushed.map(|it| &it.key);
         let keys_of_all = generators.values().map(|(key, _)| key).chain(pushed);
         for key in keys_of_all.filter(|key| may_be_changed(key)) {
-            if let Some(body) = keys.handle(*key).and_then(|it| dynamic_mut(bodies, it)) {
+            if let Some(body) = keys.handle(*key).and_then(|it| movable_mut(bodies, it)) {
                 recompute_mass(body, colliders);
             }
         }
         let mut add = |bodies: &mut RigidBodySet, handle, pushed: Pushed| {
-            let Some(body) = dynamic_mut(bodies, handle) else {
+            let Some(body) = movable_mut(bodies, handle) else {
                 return;
             };
-            let push = pushed.about_center(body).as_force_if_massless(body, dt);
+            let push = pushed.about_center(body);
             // Rapier would keep the force for later steps, so `end_step` restores the previous one.
             if let Push::Force(_) = push {
                 user_forces_before.push((handle, user_force(body)));
@@ -334,22 +330,37 @@ fn body_of<'a>(
     Some((handle, bodies.get(handle)?))
 }
 
-/// Recomputes a body's mass from its present colliders, as Rapier's next step does. A body whose colliders are all
-/// disabled keeps its mass, because the step may enable them together with the body. The mass of a soft body's frame
-/// comes from its particles.
-fn recompute_mass(body: &mut RigidBody, colliders: &ColliderSet) {
-    let mut attached = body.colliders().iter();
-    let is_enabled = |it: &ColliderHandle| colliders.get(*it).is_some_and(Collider::is_enabled);
-    if !body.is_soft_frame() && (attached.len() == 0 || attached.any(is_enabled)) {
-        body.recompute_mass_properties_from_colliders(colliders);
+/// Recomputes the mass of an enabled body from its present colliders, as Rapier's next step does. If the body was
+/// disabled until now, this enables its colliders, which that step would do, too.
+fn recompute_mass(body: &mut RigidBody, colliders: &mut ColliderSet) {
+    for handle in body.colliders() {
+        if colliders.get(*handle).is_some_and(is_disabled_with_body)
+            && let Some(collider) = colliders.get_mut(*handle)
+        {
+            // Rapier enables only a collider that was disabled by itself.
+            collider.set_enabled(false);
+            collider.set_enabled(true);
+        }
     }
+    body.recompute_mass_properties_from_colliders(colliders);
 }
 
-/// Returns the body if it is dynamic, so that a force acts on it. For other body types, Rapier keeps the user forces
-/// until the body is dynamic again, and allows neither reading nor changing them.
-fn dynamic_mut(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
-    // `get_mut` marks a body as changed, so the type is read without it.
-    if !bodies.get(handle)?.is_dynamic() {
+/// Returns whether Rapier has disabled the collider together with its body. Such a collider cannot be enabled alone.
+fn is_disabled_with_body(collider: &Collider) -> bool {
+    if collider.is_enabled() {
+        return false;
+    }
+    let mut copy = collider.clone();
+    copy.set_enabled(true);
+    !copy.is_enabled()
+}
+
+/// Returns the body if a force acts on it in the next step. For a body that is not dynamic or not enabled, Rapier would
+/// keep an impulse or a force until it is.
+fn movable_mut(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
+    // `get_mut` marks a body as changed, so it is read without it first.
+    let body = bodies.get(handle)?;
+    if !(body.is_dynamic() && body.is_enabled()) {
         return None;
     }
     bodies.get_mut(handle)
@@ -396,9 +407,9 @@ mod tests {
         let pushes = [(Push::Impulse(wrench), 0), (Push::Force(wrench), 1)];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
-            let sets = (&mut bodies, &ColliderSet::new());
+            let sets = (&mut bodies, &mut ColliderSet::new());
             let mut pushed = vec![Pushed::new(key, push)];
-            forces.apply(&mut pushed, sets, &keys, |_| true, &mut Vec::new(), 0.01);
+            forces.apply(&mut pushed, sets, &keys, |_| true, &mut Vec::new());
             assert_eq!(forces.user_forces_before.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
             let (_, body) = body_of(&bodies, &keys, key).unwrap();

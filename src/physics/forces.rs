@@ -1,16 +1,17 @@
 //! Forces for one step, and lasting forces.
 
-use crate::forces::{ForceGenerator, Push, Pushed, Wrench};
+use crate::forces::{AtCall, ForceGenerator, Push, Pushed, Wrench};
 use crate::key::{BodyError, BodyKey, ForceGeneratorKey};
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle, SoftBody, SoftBodyHandle};
-use rapier::math::{AngVector, Real, Vector};
+use rapier::math::{AngVector, Vector};
 
 use super::{Physics, Stage};
 
 /// # Forces
 ///
-/// Forces, torques and impulses act on dynamic bodies in the next step only, and wake the body unless they are zero.
+/// Forces, torques and impulses act on enabled dynamic bodies in the next step only, and wake the body unless they are
+/// zero.
 /// Forces that were set through Rapier stay.
 ///
 /// | added | act in |
@@ -47,7 +48,7 @@ impl Physics {
 
     /// Adds a force at a point, in newtons and metres, in world space. The body may be teleported before the step: the
     /// point is relative to the body at the call. The lever arm begins at the centre of mass that the body has in the
-    /// step, or at its origin if it was disabled in the last step.
+    /// step.
     pub fn add_force_at_point(
         &mut self,
         key: BodyKey,
@@ -106,9 +107,12 @@ impl Physics {
             wrench = Wrench::of_force(force);
         }
         // If an edit moves the centre of mass until the step, the step corrects the torque.
-        let center_at_call = Some(body.local_center_of_mass());
+        let at_call = Some(AtCall {
+            center_of_mass: body.local_center_of_mass(),
+            rotation: *body.rotation(),
+        });
         self.push(Pushed {
-            center_at_call,
+            at_call,
             ..Pushed::new(key, push_of(wrench))
         })
     }
@@ -129,7 +133,7 @@ impl Physics {
 
     /// Adds all forces to the bodies for a step. Recomputes the masses of new and `edited` bodies before, because
     /// impulses depend on them. `edited` is sorted. Returns how many force generators gave a force that is not finite.
-    pub(super) fn apply_forces(&mut self, edited: &[BodyKey], dt: Real) -> u64 {
+    pub(super) fn apply_forces(&mut self, edited: &[BodyKey]) -> u64 {
         let Self {
             world: World { rapier, keys, .. },
             forces,
@@ -139,9 +143,9 @@ impl Physics {
         } = self;
         let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
         let may_be_changed = |key: &BodyKey| edited.binary_search(key).is_ok() || is_new(key);
-        let sets = (&mut rapier.bodies, &rapier.colliders);
+        let sets = (&mut rapier.bodies, &mut rapier.colliders);
         let pushes = &mut running.step_pushes;
-        forces.apply(pushes, sets, keys, may_be_changed, &mut edits.woken, dt)
+        forces.apply(pushes, sets, keys, may_be_changed, &mut edits.woken)
     }
 
     /// Adds a lasting force to a body. It acts from the next step on, until it or the body is

@@ -103,7 +103,7 @@ impl Physics {
         for (key, handle) in all {
             let pushes = (self.forces.pending_mut()).chain(&mut self.running.step_pushes);
             for pushed in pushes.filter(|it| it.key == key) {
-                pushed.push.turn(by.rotation);
+                pushed.turn(by.rotation);
             }
             // The visual error goes through the portal with the displayed poses, unless these would not be finite.
             if (self.pairs).transport(key, handle, &self.world, &by, tick) {

@@ -42,7 +42,7 @@ impl Physics {
         edited.sort_unstable();
         // The centres are noted before `apply_forces`, which recomputes changed masses and so may move the centres.
         self.note_centers(&edited);
-        let rejected_forces = self.apply_forces(&edited, step.dt);
+        let rejected_forces = self.apply_forces(&edited);
         {
             // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
             span!("take_poses");

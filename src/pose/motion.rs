@@ -50,7 +50,8 @@ pub enum Smoothing {
     /// velocity, which fades into the second, and the remaining difference is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
-    /// latency, or on a thread that of the slack.
+    /// latency, or on a thread that of the slack. After a change of the rate, they display the last state until the next
+    /// step.
     ///
     /// Under an acceleration a, a body is off by less than a · dt² from the next state: by 1.7 mm in free fall at 60
     /// Hz. At a contact it is off by about |v| · dt at worst, with v the relative velocity, and then jumps back. A
@@ -225,13 +226,29 @@ impl Trajectory {
 
     /// Displays the path of the last step, of length `dt`, with another smoothing. If the path was a blend of two
     /// poses, no step has read the other parts of the trajectory, so they are read from the body now.
-    pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, dt: Real) {
-        if !self.was_read() {
-            self.read_center(body);
-            self.end_velocity = finite_velocity(body);
-            self.dt = dt;
-        }
+    pub fn retime(
+        &mut self,
+        smoothing: Smoothing,
+        body: &RigidBody,
+        dt: Real,
+        [previous, current]: [&Pose; 2],
+    ) {
         self.smoothing = smoothing;
+        if self.was_read() {
+            return;
+        }
+        self.read_center(body);
+        self.end_velocity = finite_velocity(body);
+        self.dt = dt;
+        // The body keeps its velocity for the next step, but the part of its pose that the game has set is at rest.
+        if let Some((_, MovedBy::Teleport)) = self.last_move {
+            if previous.translation == current.translation {
+                self.stop_moving();
+            }
+            if previous.rotation == current.rotation {
+                self.stop_turning();
+            }
+        }
     }
 
     /// Returns whether a step has read the body's velocity, which a blend of the two poses does not need.

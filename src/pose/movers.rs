@@ -335,7 +335,8 @@ impl Movers {
     pub fn retime(&mut self, index: usize, smoothing: Smoothing, body: &RigidBody, dt: Real) {
         self.mark_poses_changed();
         self.may_need_trajectory[index] = true;
-        self.trajectories[index].retime(smoothing, body, dt);
+        let (previous, current) = (self.previous[index], self.current[index]);
+        self.trajectories[index].retime(smoothing, body, dt, [&previous, &current]);
     }
 
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.

@@ -71,6 +71,42 @@ fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
 }
 
 #[test]
+fn a_pose_that_was_set_in_a_pause_is_displayed_with_every_smoothing() {
+    let shown = |is_early: bool, edit: fn(&mut RigidBody)| {
+        let mut simulation = eased_space(Smoothing::Interpolate);
+        simulation.correction = Correction::OFF;
+        let thrown = RigidBodyBuilder::dynamic().linvel(Vector::X * 5.0);
+        let thrown = thrown.angvel(spin(0.0, 0.0, 6.0));
+        let key = (simulation.physics).insert(thrown, ColliderBuilder::ball(0.1));
+        advance(&mut simulation, 25);
+        simulation.pause();
+        let extrapolate = |simulation: &mut Simulation| {
+            set(simulation, Some(key), Smoothing::Extrapolate);
+        };
+        if is_early {
+            extrapolate(&mut simulation);
+        }
+        edit(simulation.physics.body_mut(key).unwrap());
+        advance(&mut simulation, 0);
+        if !is_early {
+            extrapolate(&mut simulation);
+        }
+        advance(&mut simulation, 0);
+        simulation.pose(key).unwrap()
+    };
+    let edits: [fn(&mut RigidBody); 2] = [
+        |body| body.set_translation(Vector::Y * 7.0, true),
+        |body| body.set_rotation(pose(Vector::ZERO, spin(0.0, 0.0, 1.0)).rotation, true),
+    ];
+    for edit in edits {
+        let (early, late) = (shown(true, edit), shown(false, edit));
+        let off = (early.translation - late.translation).length();
+        assert!(off < 1e-5, "{off} m");
+        assert!(angle_between(early.rotation, late.rotation) < 1e-5);
+    }
+}
+
+#[test]
 fn a_body_that_is_moved_to_targets_does_not_jump_although_its_center_depends_on_the_smoothing() {
     let pairs = ALL.iter().flat_map(|from| ALL.map(|to| (*from, to)));
     for ((from, to), own) in pairs.flat_map(|pair| [(pair, false), (pair, true)]) {

@@ -145,3 +145,66 @@ fn a_force_at_a_point_acts_about_the_centre_of_mass_that_the_body_has_in_the_ste
         }
     }
 }
+
+/// Rapier enables the colliders of a body only in its step.
+#[test]
+fn a_body_that_is_enabled_before_a_push_has_the_mass_of_all_its_colliders() {
+    for (e, edit) in EDITS.into_iter().enumerate() {
+        for (p, push) in PUSHES.into_iter().enumerate() {
+            let wait = |physics: &mut Physics, key| {
+                physics.body_mut(key).unwrap().set_enabled(false);
+                *physics = physics.preview(1, |_, _| ());
+            };
+            let enable = move |physics: &mut Physics, key| {
+                physics.body_mut(key).unwrap().set_enabled(true);
+                edit(physics, key);
+            };
+            let step_before = |physics: &mut Physics, key| {
+                wait(physics, key);
+                enable(physics, key);
+                *physics = physics.preview(1, |_, _| ());
+            };
+            let expected = velocities(step_before, push);
+            let found = velocities(wait, |physics, key| {
+                enable(physics, key);
+                push(physics, key);
+            });
+            let error = (0..2).map(|i| (expected[i] - found[i]).length());
+            let error = error.fold(0.0, f32::max);
+            assert!(
+                error < 1e-4,
+                "edit {e}, push {p}: {found:?} is not {expected:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_lever_arm_does_not_turn_with_the_body_after_the_call() {
+    let turns: [Act; 2] = [
+        |physics, key| {
+            let turned = pose(Vector::ZERO, spin(0.0, 0.0, std::f32::consts::PI));
+            physics.teleport(key, turned).unwrap();
+        },
+        |physics, key| {
+            let turned = pose(Vector::ZERO, spin(0.0, 0.0, std::f32::consts::PI));
+            physics
+                .body_mut(key)
+                .unwrap()
+                .set_rotation(turned.rotation, true);
+        },
+    ];
+    for turn in turns {
+        let found = velocities(
+            |_, _| (),
+            |physics, key| {
+                // The point is the centre of mass in the step.
+                (physics.apply_impulse_at_point(key, Vector::Y, Vector::ZERO)).unwrap();
+                turn(physics, key);
+                let weight = other_weight(physics, key);
+                physics.remove_collider(weight);
+            },
+        );
+        assert!((found[0] - found[1]).length() < 1e-5, "{found:?}");
+    }
+}

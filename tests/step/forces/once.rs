@@ -240,12 +240,33 @@ fn forces_that_wait_turn_with_their_body_in_a_portal() {
     );
 }
 
+fn disabled_ball(physics: &mut Physics) -> BodyKey {
+    let key = ball(physics);
+    physics.body_mut(key).unwrap().set_enabled(false);
+    key
+}
+
+#[test]
+fn an_impulse_on_a_disabled_body_does_not_act_when_it_is_enabled() {
+    let mut simulation = space();
+    let key = disabled_ball(&mut simulation.physics);
+    for _ in 0..3 {
+        simulation.advance(MS(10), |physics, _| {
+            physics.apply_impulse(key, Vector::X).unwrap();
+        });
+    }
+    simulation.advance(MS(30), |physics, _| {
+        physics.body_mut(key).unwrap().set_enabled(true);
+    });
+    assert_near(speed(&simulation, key), 0.0);
+}
+
 /// Rapier counts changes of masses and colliders only in its step, and divides an impulse by the mass that it knows.
 #[test]
 fn an_impulse_changes_the_velocity_of_the_mass_that_the_body_has_in_the_step() {
     type Build = fn(&mut Physics) -> BodyKey;
     type Edit = fn(&mut Physics, BodyKey);
-    let builds: [(Build, Edit, f32); 9] = [
+    let builds: [(Build, Edit, f32); 13] = [
         (ball, |_, _| (), 1.0),
         (
             |physics| physics.insert_body(RigidBodyBuilder::dynamic().additional_mass(2.0)),
@@ -309,13 +330,50 @@ fn an_impulse_changes_the_velocity_of_the_mass_that_the_body_has_in_the_step() {
             2.0,
         ),
         (
-            |physics| {
-                let key = ball(physics);
-                physics.body_mut(key).unwrap().set_enabled(false);
-                key
-            },
+            disabled_ball,
             |physics, key| physics.body_mut(key).unwrap().set_enabled(true),
             1.0,
+        ),
+        (
+            disabled_ball,
+            |physics, key| {
+                physics.body_mut(key).unwrap().set_enabled(true);
+                let cargo = ColliderBuilder::ball(0.5).mass(7.0);
+                physics.insert_collider(key, cargo).unwrap();
+            },
+            8.0,
+        ),
+        (
+            disabled_ball,
+            |physics, key| {
+                physics.body_mut(key).unwrap().set_enabled(true);
+                let collider = physics.body(key).unwrap().colliders()[0];
+                physics.collider_mut(collider).unwrap().set_mass(4.0);
+            },
+            4.0,
+        ),
+        (
+            |physics| {
+                let heavy = RigidBodyBuilder::dynamic().additional_mass(2.0);
+                physics.insert(heavy, ColliderBuilder::ball(0.5).mass(6.0))
+            },
+            |physics, key| {
+                let collider = physics.body(key).unwrap().colliders()[0];
+                physics.collider_mut(collider).unwrap().set_enabled(false);
+            },
+            2.0,
+        ),
+        (
+            |physics| {
+                let heavy = RigidBodyBuilder::dynamic().additional_mass(2.0);
+                let ball = ColliderBuilder::ball(0.5).mass(6.0);
+                physics.insert(heavy, [ball.clone(), ball.enabled(false)])
+            },
+            |physics, key| {
+                let collider = physics.body(key).unwrap().colliders()[0];
+                physics.remove_collider(collider);
+            },
+            2.0,
         ),
     ];
     for (i, (build, edit, mass)) in builds.into_iter().enumerate() {

@@ -46,6 +46,8 @@ pub enum OnBody {
     Abandon,
     // Positions.
     Teleport(i8),
+    /// Teleports it by so little that Rapier would recycle its contacts.
+    Nudge(i8),
     TeleportBy(i8),
     Put(Part, i8, Access),
     PutNowhere,
@@ -578,6 +580,15 @@ fn edit_body(
                 effects.extend(is_link(physics, handle).then_some(Effect::LinksMoved));
             }
         }
+        A::Nudge(x) => {
+            let small = metres(x) * 1e-3;
+            let by = pose(vector(0.0, small, 0.0), spin(0.0, 0.0, small));
+            let next = *physics.body(key).expect("it is alive").position() * by;
+            if physics.teleport(key, next).is_ok() {
+                effects.push(Effect::Cut(key));
+                effects.extend(is_link(physics, handle).then_some(Effect::LinksMoved));
+            }
+        }
         A::TeleportBy(x) => {
             let by = pose(vector(metres(x), 1.0, 0.0), spin(0.0, 0.1, 0.2 * metres(x)));
             if physics.teleport_by(key, by).is_ok() {
@@ -1007,6 +1018,7 @@ pub fn edit() -> BoxedStrategy<Action> {
     ];
     let positions = prop_oneof![
         3 => on(x().prop_map(B::Teleport)),
+        2 => on(x().prop_map(B::Nudge)),
         2 => on(x().prop_map(B::TeleportBy)),
         4 => on((part(), x(), access()).prop_map(|(part, x, access)| B::Put(part, x, access))),
         1 => on(Just(B::PutNowhere)),
