@@ -1,6 +1,6 @@
 //! Where two colliders hit each other, and how hard.
 
-use crate::pose::{Origin, finite_velocity};
+use crate::pose::{Origin, finite_velocity, is_position_based};
 use rapier::dynamics::{RigidBody, RigidBodySet};
 use rapier::geometry::{
     Collider, ColliderHandle, ColliderSet, Contact, ContactManifold, ContactPair,
@@ -216,11 +216,10 @@ fn velocity_at(body: &RigidBody, point: Vector) -> Vector {
     finite_velocity(body).velocity_at_point(point, body.center_of_mass())
 }
 
-/// Returns the velocity of a body at a point before the step of length `dt`. Rapier does not know the velocity of a
-/// position-based body yet, so it is computed from the target.
+/// Returns the velocity of a body at a point before the step of length `dt`. A position-based body still has that of its
+/// last step in Rapier, so it is computed from the target, which is its position if it stops.
 fn velocity_before(body: &RigidBody, point: Vector, dt: Real) -> Vector {
-    // A velocity-based body has no target before the step.
-    if !body.is_kinematic() || body.next_position() == body.position() {
+    if !is_position_based(body) {
         return velocity_at(body, point);
     }
     let next_point = body.next_position() * (body.position().inverse() * point);

@@ -190,6 +190,45 @@ fn a_kinematic_wall_hits_with_its_own_speed() {
     assert!((hit.unwrap().speed() - 5.0).abs() < 0.05, "{hit:?}");
 }
 
+/// In the step after it stops, Rapier still has the velocity of the step before when it finds contacts.
+#[test]
+fn a_kinematic_wall_that_has_just_stopped_hits_with_the_speed_of_the_other_body() {
+    const STOP: u64 = 10;
+    let hits = (0..60).filter_map(|i: u16| {
+        let mut simulation = space(60);
+        let start = Vector::X * f32::from(i).mul_add(0.02, 2.0);
+        let body = RigidBodyBuilder::dynamic().translation(start);
+        let events = ActiveEvents::COLLISION_EVENTS;
+        (simulation.physics).insert(
+            body.linvel(Vector::X * -3.0),
+            ColliderBuilder::ball(0.5).active_events(events),
+        );
+        let wall = RigidBodyBuilder::kinematic_position_based();
+        let wall = simulation.physics.insert(wall, cuboid(0.5, 2.0, 2.0));
+        (0..=STOP).find_map(|_| {
+            simulation.advance(MS(17), |physics, step| {
+                let x = 0.1 * (step.tick + 1).min(STOP) as f32;
+                let to = translation(x, 0.0, 0.0);
+                physics
+                    .set_kinematic_target(wall, to, Duration::ZERO)
+                    .unwrap();
+            });
+            let hit = simulation
+                .physics
+                .events()
+                .collisions()
+                .find_map(|it| it.hit)?;
+            Some((simulation.physics.tick() - 1, hit.speed()))
+        })
+    });
+    let speeds: Vec<f32> = (hits.filter(|(tick, _)| *tick == STOP))
+        .map(|(_, speed)| speed)
+        .collect();
+    assert!(!speeds.is_empty());
+    let is_near = |speed: &f32| (speed - 3.0).abs() < 0.05;
+    assert!(speeds.iter().all(is_near), "{speeds:?}");
+}
+
 fn sleep_changes(simulation: &Simulation) -> Vec<SleepChange> {
     simulation.events().sleep_changes().collect()
 }
