@@ -184,7 +184,7 @@ mod tests {
 
     /// Runs a frame and publishes its state, as a worker does.
     fn publish(simulation: &mut Simulation, publisher: &mut Publisher, ms: u64) -> Option<Update> {
-        let time = FrameTime::of_step(Duration::from_millis(ms));
+        let time = FrameTime::for_one_step(Duration::from_millis(ms));
         simulation.begin_frame_with(&mut Idle, time).unwrap();
         simulation.run_steps(&mut Idle).unwrap();
         simulation.close_frame();

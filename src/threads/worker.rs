@@ -347,7 +347,7 @@ impl<H: Hooks> Worker<H> {
         if let Err(payload) = result {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        self.detect_replaced(real_time_before);
+        self.detect_replaced_simulation(real_time_before);
     }
 
     /// Runs a frame of this length, which ends when the next step is due. Sends the state, and answers questions.
@@ -378,7 +378,7 @@ impl<H: Hooks> Worker<H> {
         let frame_end = real_time.saturating_add(frame_time);
         // If the thread runs the frame late, the steps report the present as `Step::real_frame_end`.
         let late = self.now.saturating_sub(frame_end);
-        let frame_time = FrameTime::of_step(frame_time).late_by(late);
+        let frame_time = FrameTime::for_one_step(frame_time).late_by(late);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let run = || {
             simulation.begin_frame_with(hooks, frame_time)?;
@@ -392,7 +392,7 @@ impl<H: Hooks> Worker<H> {
                 return false;
             }
         }
-        self.detect_replaced(frame_end);
+        self.detect_replaced_simulation(frame_end);
         self.simulation.close_frame();
         let frame = self.simulation.frame();
         self.unmeasured_steps += frame.steps + frame.resimulated;
@@ -444,9 +444,9 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Detects that a call or a hook has replaced the simulation or its state. If its clock is not at the expected real
-    /// time, the clock was replaced, too, and continues from now.
-    fn detect_replaced(&mut self, expected_real_time: Duration) {
+    /// Detects that a call or a hook has replaced the simulation or its state. If the clock is not at the expected real
+    /// time, it was replaced too, and continues from now.
+    fn detect_replaced_simulation(&mut self, expected_real_time: Duration) {
         // A recovery must not remove a body that the game removed in a later or in another state.
         self.removed.forget_after(self.simulation.physics.tick());
         if self.publisher.detect_replaced(&mut self.simulation) {

@@ -137,7 +137,7 @@ pub(crate) enum Driver {
 
 impl FrameTime {
     /// Returns the time of a frame that a thread runs for one step.
-    pub(crate) fn of_step(duration: Duration) -> Self {
+    pub(crate) fn for_one_step(duration: Duration) -> Self {
         Self {
             driver: Driver::Step,
             ..duration.into()

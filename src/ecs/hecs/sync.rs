@@ -207,7 +207,8 @@ impl Entities {
             // `&` writes the second list even if a body of the first was not found.
             write(&new) & write(&moved)
         });
-        // A component that was moved by hand changes the count, even if its body is at rest.
+        // Bodies at rest are not looked up. If the game has moved the component of one to another entity, which is not
+        // recorded for it, this number has changed since the last sync. Other `Entities` have a constant part in it.
         are_found && self.count_unrecorded(world) == self.unrecorded_components
     }
 

@@ -160,13 +160,14 @@ impl Snapping {
         }
     }
 
-    /// Counts a frame that fits this many `periods`. Once `fits_before_late` frames have fitted, a late frame is taken
-    /// as one period again.
+    /// Counts a frame that fits this many `periods`. After `fits_before_late` frames of one period, [`snap`](Self::snap)
+    /// may again take a frame that is too long as one period that was timed late.
     fn count_fit(&mut self, periods: i128) {
         if periods == 1 {
             self.fits_before_late = self.fits_before_late.saturating_sub(1);
         } else if self.fits_before_late > 0 {
-            // Only frames of one period count. If one was just taken as late, it was not, as no early frame followed.
+            // A frame that was timed late is followed by a short one. This one is long, so the last frame, if it was taken
+            // as late, really was long. Another such guess has to wait.
             self.fits_before_late = FITS;
         }
     }
