@@ -120,17 +120,19 @@ impl Physics {
         }
     }
 
-    /// Completes a state from another machine with parts of `own`, the state that it replaces, which that machine
-    /// cannot know: the `smoothing` settings of single bodies, and resources of types that this state lacks.
-    pub(crate) fn keep_own_parts(&mut self, own: &mut Self, smoothing: &SmoothingSettings) {
-        // A body without `smoothing` settings loses those of the other machine.
-        let with_settings = [&*self.smoothing, smoothing];
+    /// Completes a state from another machine with what that machine cannot know: this machine's settings of single
+    /// bodies, which are `own_smoothing`, and the resources in `own`, the state that it replaces, of types that it
+    /// lacks.
+    pub(crate) fn keep_own_parts(&mut self, own: &mut Self, own_smoothing: &SmoothingSettings) {
+        // A body that is known here gets the settings of this machine, even if these are none. A new one keeps those
+        // of the other machine.
+        let with_settings = [&*self.smoothing, own_smoothing];
         let keys: BTreeSet<_> = with_settings.iter().flat_map(|it| it.keys()).collect();
         for key in keys.into_iter().filter(|key| own.handle(*key).is_some()) {
             let BodySmoothing {
                 smoothing,
                 correction,
-            } = smoothing.body(key);
+            } = own_smoothing.body(key);
             // This state may lack the body, which is no error.
             let _ = self.set_body_smoothing(key, smoothing);
             let _ = self.set_body_correction(key, correction);

@@ -107,8 +107,8 @@ pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Returns the kind and the total length of the chunk at the start of these bytes, or `None` if they are too few or not
-/// a chunk. The checksum is not tested.
+/// Returns the kind and the total length, with the header, of the chunk at the start of these bytes, or `None` if they
+/// are too few or not a chunk. The checksum is not tested.
 pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
@@ -133,6 +133,7 @@ pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     if bytes.len() < HEADER_LEN {
         return Err(NoChunk::Cut);
     }
+    // The length includes the header, so all slices below exist.
     let (kind, len) = peek(bytes).ok_or(NoChunk::Damaged)?;
     let (chunk, rest) = bytes.split_at_checked(len).ok_or(NoChunk::Cut)?;
     if chunk[CHECKSUM_AT..HEADER_LEN] != checksum::<4>(chunk, CHECKSUM_AT) {

@@ -349,7 +349,8 @@ impl Screen {
         }
     }
 
-    /// Reports a body at rest in `moved`, with its displayed pose, and in the log for skipped frames.
+    /// Reports a body at rest in `moved`, with its displayed pose, and in the log for skipped frames. The pose in
+    /// `bodies` lacks the visual error, which the displayed one has.
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_index }) = self.bodies.get(key) {
             self.changed_at_rest.push(self.number, key);

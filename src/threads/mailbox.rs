@@ -103,9 +103,11 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail: lists and counts are added, and measurements are replaced. Of the states beyond the number
-    /// in the settings, those remain that a reader with this `delay`, in seconds, still needs for its display.
+    /// Appends later mail: lists and what was lost or dropped are added, and all other values are replaced. Of the
+    /// states beyond the number in the settings, those remain that a reader with this `delay`, in seconds, still needs
+    /// for its display.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings, delay: f64) {
+        // This also removes the states that a return to an earlier tick has undone, so the times increase.
         for state in later.states.drain(..) {
             self.add(state);
         }

@@ -125,39 +125,49 @@ impl<E> View<E> {
         };
         let (timeline, end) = (snapshot.timeline, snapshot.time);
         let newest_time = end.as_secs_f64();
-        // The displayed time may go back if the game has replaced the state, which begins a timeline, or has gone back
-        // in time.
-        let continues = match self.newest.replace((timeline, end)) {
-            Some((last_timeline, last_end)) => last_timeline == timeline && last_end <= end,
-            // The first state continues from the time that the simulation displayed last.
-            None => self.screen.time() <= newest_time,
-        };
+        let continues = self.continues(timeline, end);
         let last_shown = if continues { self.screen.time() } else { 0.0 };
-        if !continues {
-            // The time up to which bodies are extrapolated may go back, too.
-            self.extrapolated_to = 0.0;
-        }
         let speed = self.mail.reading.speed;
-        let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
+        let real_elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
+        // The simulated time since the last frame is negative if the simulation went back.
         let passed = present - self.last_present.replace(present).unwrap_or(present);
         let due = present - self.delay(passed.max(0.0), continues);
         let last_due = due - passed;
         self.is_starved = speed > 0.0 && due > newest_time;
         let min_advance = if speed == 0.0 {
             // No other step will follow, so the picture runs on to the newest state, and stays there.
-            elapsed.as_secs_f64()
-        } else if last_shown > 0.0 && last_shown > last_due {
+            real_elapsed.as_secs_f64()
+        } else if last_shown > last_due && last_shown > 0.0 {
             // A picture that is ahead, because it continues one that had no delay, or because the delay has risen, runs
-            // at half speed until it no longer is. At time 0 it waits instead.
+            // at half speed until it no longer is. At time 0 nothing has moved yet, so it waits there.
             passed.max(0.0) / 2.0
         } else {
             0.0
         };
         let time = due.max(last_shown + min_advance).min(newest_time);
         // Visual errors do not decay in a pause.
-        let decay_time = if speed > 0.0 { elapsed } else { Duration::ZERO };
+        let decay_time = if speed > 0.0 {
+            real_elapsed
+        } else {
+            Duration::ZERO
+        };
         self.show_time(time, decay_time);
+    }
+
+    /// Returns whether the displayed time must not go back. It may if the game has replaced the state, which begins a
+    /// timeline, or has gone back in time. `end` is the time of the newest state.
+    fn continues(&mut self, timeline: u64, end: Duration) -> bool {
+        let continues = match self.newest.replace((timeline, end)) {
+            Some((last_timeline, last_end)) => last_timeline == timeline && last_end <= end,
+            // The first state continues from the time that the simulation displayed last.
+            None => self.screen.time() <= end.as_secs_f64(),
+        };
+        if !continues {
+            // The time up to which bodies are extrapolated may go back, too.
+            self.extrapolated_to = 0.0;
+        }
+        continues
     }
 
     /// Returns how far the picture is behind the present, in seconds. If steps get shorter for good, the picture runs

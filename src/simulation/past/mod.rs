@@ -319,8 +319,8 @@ impl Past {
         self.replace_poses(pairs, tick);
     }
 
-    /// Takes the entries from `tick` on. Returns the state at `tick`, and the results of the steps from there up to the
-    /// `present`. The current step has no result yet, and begins again.
+    /// Takes the entries from `tick` on. Returns the snapshot of `tick`, and the results of the steps from there up to
+    /// the `present`. Returns `None` if there is no such snapshot, which callers make sure of.
     pub fn take_steps(
         &mut self,
         tick: u64,
@@ -328,7 +328,9 @@ impl Past {
     ) -> Option<(Physics, VecDeque<StepRecord>)> {
         let mut taken = self.split_off(tick);
         let first = taken.front_mut()?.snapshot.take()?;
+        // After a rewind, entries may lie ahead of the present.
         let steps = taken.into_iter().filter(|entry| entry.tick < present);
+        // Only the entry of the current step lacks a record. That step begins again.
         let steps = steps.filter_map(|entry| entry.record).collect();
         Some((first.state, steps))
     }

@@ -50,8 +50,8 @@ impl Overlap {
         }
     }
 
-    /// Waits for the step under way, and runs the frames that wait for it, with all of their steps, so that the
-    /// simulation has its state. Frames that are not run after an error stay pending.
+    /// Waits for the step under way, and runs the first pending frames, which wait for it, with all of their steps, so
+    /// that the simulation has its state. After an error, the rest of them stay pending, before the later frames.
     pub(super) fn finish<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let waiting_frames = match &self.step_thread {
             StepThread::Idle(_) => 0,

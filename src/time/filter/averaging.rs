@@ -147,8 +147,9 @@ impl Snapping {
     /// or a small part, or nothing.
     fn correction(&self, carry: i128) -> i128 {
         let excess = carry - carry.clamp(-self.tolerance, self.tolerance);
-        // `snap` sets the count when it takes a late frame as one period: the next frame is early by as much. It also
-        // sets the count after a frame that fits no number of periods, but then it returns the whole carry.
+        // The count is above 0 after `snap` has taken a long frame as one period that was timed late. The frame after it
+        // is short by as much, which removes the carry. After a frame that fits no number of periods, the count is
+        // above 0 for longer, but no carry is left.
         let waits_for_early_frame = carry > 0 && self.fits_before_late > 0;
         if excess != 0 && !waits_for_early_frame {
             excess
