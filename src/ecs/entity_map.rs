@@ -305,7 +305,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let screen = picture.screen_with_lists();
         let since_sync = last_synced_frame.and_then(|frame| screen?.removed_since(frame));
         let is_complete = since_sync.is_some();
-        // Without a complete list, the list of the last frame has at least bodies that were displayed and removed.
+        // The list of the last frame may lack bodies that earlier frames have removed. It still has those that are not
+        // recorded here, while all that are recorded are checked below.
         let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         // Some bodies that the last frame has removed are alive again if steps were resimulated since.
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());

@@ -144,7 +144,7 @@ impl Physics {
         let is_in_step = self.running.step_at_hand().is_some();
         let origin_shifts = &mut self.running.origin_shifts;
         if is_in_step {
-            // Paths of earlier ticks lead to the poses before this step's first shift, so these are kept for rollbacks.
+            // The displayed paths of earlier ticks end at the poses before this step's first shift, so these are kept.
             let before = || Box::new(self.pairs.clone());
             origin_shifts.poses_before_shift.get_or_insert_with(before);
         } else {
@@ -158,7 +158,7 @@ impl Physics {
         self.forces.translate(by.translation);
         let tick = self.tick;
         let all: Vec<_> = self.world.keys.iter().collect();
-        self.pairs.shift_kept_paths(&by);
+        self.pairs.shift_paths_before_edits(&by);
         for (key, handle) in all {
             (self.pairs).transform(key, handle, &self.world, &by, tick);
         }

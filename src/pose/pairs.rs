@@ -176,11 +176,11 @@ impl Pairs {
         (pair.previous != pair.current).then(|| pair.smoothing())
     }
 
-    /// Compares bodies with the same bodies in `old`, the state of the same step that this one has replaced, as
-    /// pictures at these two `alphas` display them: a picture between the two blends the offsets. Returns the changes
-    /// with which each body is displayed at first where it was in `old`: the offsets between the poses, and the old
-    /// smoothing if that displayed another time. `shift` is the vector from the origin of `old` to this one.
-    /// `displayed_smoothing` is the last displayed one of bodies whose smoothing was changed since.
+    /// Compares bodies with the same bodies in `old`, the state of the same step that this one has replaced. Returns the
+    /// changes with which the next picture displays each body at first where it was in `old`: the offsets between the
+    /// displayed poses, and the old smoothing if it displays another moment than the new one. The alpha of that picture
+    /// lies between the two `alphas`, at each of which there is an offset. `shift` is the vector from the origin of
+    /// `old` to this one. `displayed_smoothing` is the last displayed one of bodies whose smoothing was changed since.
     pub fn differences(
         &self,
         old: &Self,
@@ -188,6 +188,7 @@ impl Pairs {
         alphas: [f32; 2],
         shift: Vector,
     ) -> impl Iterator<Item = (BodyKey, impl Iterator<Item = Change>)> {
+        // How far a view extrapolates is not known here, so these extrapolate to `alpha`.
         let weights = alphas.map(|alpha| Weights::new(alpha, None));
         let is_one_moment = alphas[0].to_bits() == alphas[1].to_bits();
         self.places.iter().filter_map(move |(key, place)| {

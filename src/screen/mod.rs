@@ -116,7 +116,8 @@ struct Marks {
 }
 
 impl Marks {
-    /// Returns the marks of a body without an error, which `moved` listed last at this index.
+    /// Returns the marks of a body that was displayed without a visual error. `moved_index` is where `moved` has listed
+    /// it the last time.
     fn reported_at(moved_index: u32) -> Self {
         Self {
             is_new: false,

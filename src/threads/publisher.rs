@@ -53,6 +53,8 @@ impl Published {
 }
 
 impl Publisher {
+    /// Returns a publisher for a view that displays this simulation already. So its first state continues the picture,
+    /// and only lists all bodies.
     pub fn new(simulation: &Simulation) -> Self {
         Self {
             timeline: simulation.timeline(),

@@ -108,7 +108,7 @@ impl Pairs {
 
     /// Moves the kept paths of the last step, because the origin of the world is shifted. Each body has to be
     /// [transformed](Self::transform), too.
-    pub fn shift_kept_paths(&mut self, by: &Pose) {
+    pub fn shift_paths_before_edits(&mut self, by: &Pose) {
         for edited in self.edited.values_mut() {
             edited.path.transform(by);
             edited.position = by * edited.position;

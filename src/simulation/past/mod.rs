@@ -139,12 +139,12 @@ impl Past {
     }
 
     /// Returns whether a snapshot is due at this tick. In a rollback, `requested` is the tick to which the game wants
-    /// to go back. A snapshot is also due at that tick or, if it is later, at the confirmed tick, because the next
-    /// rollback may begin there.
+    /// to go back. A snapshot is also due at that tick, because the next rollback may begin there. If that tick is
+    /// before the confirmed one, a snapshot is due only at the confirmed tick.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
         let is_due = match requested {
-            // No later rollback goes back to before the confirmed tick.
+            // Every later rollback can begin at the confirmed tick, so one snapshot is enough.
             Some(requested) if requested < self.confirmed_tick => tick == self.confirmed_tick,
             _ => {
                 let has_none = self.first_snapshot(0).is_none();
@@ -297,7 +297,8 @@ impl Past {
         });
     }
 
-    /// Records the result of a step, for a rollback that resimulates it.
+    /// Records the result of a step, for a rollback that resimulates it, and discards what is then beyond the limits,
+    /// also of poses.
     pub fn end_step(&mut self, record: &StepRecord) {
         let tick = record.step.tick;
         if self.keeps_snapshots()
