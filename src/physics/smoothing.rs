@@ -34,8 +34,11 @@ impl Physics {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
-        let settings = Arc::make_mut(&mut self.smoothing);
-        settings.body_mut(key).smoothing = smoothing;
+        let settings = BodySmoothing {
+            smoothing,
+            ..self.smoothing.body(key)
+        };
+        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
         // The next step decides again whether the body's displayed path is a straight line or needs a curve.
         self.pairs.recheck_path(key, handle);
         self.retime(key);
@@ -60,8 +63,11 @@ impl Physics {
         correction: Option<Correction>,
     ) -> Result<(), BodyError> {
         self.try_handle(key)?;
-        let settings = Arc::make_mut(&mut self.smoothing);
-        settings.body_mut(key).correction = correction;
+        let settings = BodySmoothing {
+            correction,
+            ..self.smoothing.body(key)
+        };
+        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
         Ok(())
     }
 

@@ -146,10 +146,6 @@ impl Pair {
 
     /// Returns the pose that another smoothing would display, on the same path.
     pub fn displayed_as(&self, smoothing: Smoothing, weights: &Weights) -> Pose {
-        // Between `Interpolate` and `Hermite` nothing changes, because they display the same time.
-        if !self.is_displaced_by(smoothing) {
-            return self.displayed(weights);
-        }
         if let Some(trajectory) = self.trajectory.filter(Trajectory::was_read) {
             let trajectory = Some(Trajectory {
                 smoothing,
@@ -176,6 +172,13 @@ impl Pair {
     /// Returns whether another smoothing displays the body at another time, at which it has another pose.
     pub fn is_displaced_by(&self, smoothing: Smoothing) -> bool {
         self.previous != self.current && self.smoothing().has_other_time(smoothing)
+    }
+
+    /// Displays the same path with another smoothing, as the [trajectory](Trajectory::retime) does.
+    pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, moment: (Real, u64)) {
+        let ends = [&self.previous, &self.current];
+        let trajectory = self.trajectory.get_or_insert_default();
+        trajectory.retime(smoothing, body, moment, ends);
     }
 
     pub fn is_finite(&self) -> bool {
@@ -224,13 +227,14 @@ impl Trajectory {
         self.dt = dt;
     }
 
-    /// Displays the path of the last step, of length `dt`, with another smoothing. If the path was a blend of two
-    /// poses, no step has read the other parts of the trajectory, so they are read from the body now.
+    /// Displays the path of the last step, of length `dt`, after which `tick` steps have run, with another smoothing. If
+    /// the path was a blend of two poses, no step has read the other parts of the trajectory, so they are read from the
+    /// body now.
     pub fn retime(
         &mut self,
         smoothing: Smoothing,
         body: &RigidBody,
-        dt: Real,
+        (dt, tick): (Real, u64),
         [previous, current]: [&Pose; 2],
     ) {
         self.smoothing = smoothing;
@@ -241,7 +245,7 @@ impl Trajectory {
         self.end_velocity = finite_velocity(body);
         self.dt = dt;
         // The body keeps its velocity for the next step, but the part of its pose that the game has set is at rest.
-        if let Some((_, MovedBy::Teleport)) = self.last_move {
+        if self.is_teleported_at(tick) {
             if previous.translation == current.translation {
                 self.stop_moving();
             }
@@ -461,12 +465,9 @@ impl SmoothingSettings {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
-    /// Returns the settings of a body, which are added first if it has none.
-    pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
-        if !self.bodies.contains_key(key) {
-            self.bodies.insert(key, BodySmoothing::default());
-        }
-        &mut self.bodies[key]
+    /// Sets the settings of a body. This does nothing if a later body in the same slot has settings.
+    pub fn set_body(&mut self, key: BodyKey, settings: BodySmoothing) {
+        self.bodies.insert(key, settings);
     }
 
     pub fn remove(&mut self, key: BodyKey) {

@@ -331,12 +331,18 @@ impl Movers {
         self.current[index] = current;
     }
 
-    /// Displays the path of the last step, of length `dt`, with another smoothing.
-    pub fn retime(&mut self, index: usize, smoothing: Smoothing, body: &RigidBody, dt: Real) {
+    /// Displays the path of the last step with another smoothing: see [`Trajectory::retime`].
+    pub fn retime(
+        &mut self,
+        index: usize,
+        smoothing: Smoothing,
+        body: &RigidBody,
+        moment: (Real, u64),
+    ) {
         self.mark_poses_changed();
         self.may_need_trajectory[index] = true;
-        let (previous, current) = (self.previous[index], self.current[index]);
-        self.trajectories[index].retime(smoothing, body, dt, [&previous, &current]);
+        let ends = [&self.previous[index], &self.current[index]];
+        self.trajectories[index].retime(smoothing, body, moment, ends);
     }
 
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.

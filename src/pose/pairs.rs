@@ -42,7 +42,7 @@ pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     /// Shared with threads that display them. An edit of a shared list makes a copy.
     movers: Arc<Movers>,
-    /// Bodies that were teleported or got another smoothing since the last step.
+    /// Bodies that were teleported since the last step.
     #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
     edited: BTreeMap<BodyKey, Edited>,
     /// Bodies at rest that were awake in the last step, or inserted awake since: the next step reports their sleep.
@@ -209,10 +209,17 @@ impl Pairs {
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
             // Both poses have the old smoothing. The change to the new one is an error of its own, which the screen
             // adds for `Retimed`.
+            // If both smoothings display the same time, the next step changes from one to the other, not the picture.
+            let pose_of = |pair: &Pair, weights: &Weights| {
+                if pair.is_displaced_by(smoothing) {
+                    pair.displayed_as(smoothing, weights)
+                } else {
+                    pair.displayed(weights)
+                }
+            };
             let offset_at = |weights: &Weights| {
-                let old_pose = old_pair.displayed_as(smoothing, weights);
-                let old_pose = old_pose.append_translation(-shift);
-                let new_pose = new_pair.displayed_as(smoothing, weights);
+                let old_pose = pose_of(&old_pair, weights).append_translation(-shift);
+                let new_pose = pose_of(&new_pair, weights);
                 (old_pose != new_pose).then(|| difference(&old_pose, &new_pose))
             };
             let [start, end] = &weights;

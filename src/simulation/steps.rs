@@ -124,7 +124,7 @@ impl Rollback {
         for key in keys {
             let is_as_restored = now.body(key) == self.restored_smoothing.body(key);
             if is_as_restored && old.has(key, &physics.world) {
-                *Arc::make_mut(&mut own).body_mut(key) = old.smoothing.body(key);
+                Arc::make_mut(&mut own).set_body(key, old.smoothing.body(key));
             }
         }
         own

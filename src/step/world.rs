@@ -22,7 +22,6 @@ pub(crate) struct World {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) translation_since_step: Option<Vector>,
     /// The roots of multibodies that the last step has left beside their links, and where.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) stopped_roots: Vec<(RigidBodyHandle, Pose)>,
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
     /// has seen.

@@ -35,8 +35,13 @@ impl Pairs {
         if !pair.is_displaced_by(smoothing) {
             return None;
         }
-        let index = self.keep_path_before_edit(key, world.handle(key)?);
-        Arc::make_mut(&mut self.movers).retime(index, smoothing, world.get(key)?, dt);
+        let index = self.add_mover(key, world.handle(key)?);
+        let (body, moment) = (world.get(key)?, (dt, self.tick));
+        Arc::make_mut(&mut self.movers).retime(index, smoothing, body, moment);
+        // `pose_at` returns poses as frames have displayed them last.
+        if let Some(edited) = self.edited.get_mut(&key) {
+            edited.path.retime(smoothing, body, moment);
+        }
         Some(pair.smoothing())
     }
 

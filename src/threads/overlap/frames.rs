@@ -50,21 +50,17 @@ impl Overlap {
         }
     }
 
-    /// Waits for the step under way, and runs the first pending frames, which wait for it, with all of their steps, so
-    /// that the simulation has its state. After an error, the rest of them stay pending, before the later frames.
+    /// Waits for the step under way, and runs all pending frames, with all of their steps, so that the simulation has
+    /// its state. After an error, the frames that have not run stay pending, and after a panic of Rapier until the game
+    /// has replaced the state.
     pub(super) fn finish<H: Hooks + ?Sized>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        let waiting_frames = match &self.step_thread {
-            StepThread::Idle(_) => 0,
-            StepThread::Busy(under_way) => under_way.waiting_frames,
-        };
         let mut result = self.finish_step(hooks);
-        for _ in 0..waiting_frames {
-            if result.is_ok()
-                && let Some(frame_time) = self.pending.pop_front()
-            {
-                result = self.run_frame(frame_time, hooks);
-                result = result.and_then(|()| self.finish_step(hooks));
-            }
+        while result.is_ok()
+            && !self.simulation.physics.is_poisoned
+            && let Some(frame_time) = self.pending.pop_front()
+        {
+            result = self.run_frame(frame_time, hooks);
+            result = result.and_then(|()| self.finish_step(hooks));
         }
         // A hook that has failed or panicked, now or in an earlier call, has left its frame open.
         self.end_frame();

@@ -215,13 +215,13 @@ impl Overlap {
     }
 
     /// Returns the simulation between two frames, to save, edit or replace it, after it has waited for the step under
-    /// way, called its `after_step`, and run the frames that wait for it.
+    /// way, called its `after_step`, and run the frames that have not run yet.
     ///
     /// # Errors
-    /// The error of a hook. The next call returns the simulation.
+    /// The error of a hook. The next call continues with the frames that are left.
     ///
     /// # Panics
-    /// If a step or a hook panics. The next call returns the simulation.
+    /// If a step or a hook panics. The next call continues with the frames that are left.
     pub fn simulation<H: Hooks + ?Sized>(
         &mut self,
         hooks: &mut H,
@@ -241,7 +241,8 @@ impl Overlap {
         let mut result = self.finish(hooks);
         // If a hook has failed, later frames are still pending. They run as in one thread.
         while !self.pending.is_empty() {
-            let later = self.run_pending(hooks).and_then(|()| self.finish(hooks));
+            self.simulation.check_world();
+            let later = self.finish(hooks);
             result = result.and(later);
         }
         let (screen, waiting) = self.view.take_screen();

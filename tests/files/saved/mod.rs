@@ -18,7 +18,7 @@ use evenstep::time::Clock;
 use evenstep::{BodyKey, Correction, Hooks, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 #[cfg(feature = "enhanced-determinism")]
 use scenes::everything::Everything;
-use scenes::testing::{translation, vector};
+use scenes::testing::{ball_joint, translation, vector};
 use scenes::{MS, Yard, assert_near, ball, hash, space};
 use serde::Deserialize;
 use serde_json::Value;

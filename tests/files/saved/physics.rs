@@ -165,3 +165,42 @@ fn a_state_sent_by_a_server_has_its_forces_and_the_clients_resources() {
     assert_eq!(state(&client.physics), state(&server.physics));
     assert_eq!(state(&late.physics), state(&server.physics));
 }
+
+/// Continuous collision detection leaves the root of a multibody beside its links until the next step.
+#[test]
+fn a_loaded_link_of_a_stopped_root_is_displayed_as_before() {
+    let mut simulation = space(60);
+    let physics = &mut simulation.physics;
+    let wall = RigidBodyBuilder::fixed().translation(Vector::X * 6.0);
+    physics.insert(wall, ColliderBuilder::ball(5.0));
+    let root = RigidBodyBuilder::dynamic().ccd_enabled(true);
+    let root = physics.insert(root.translation(Vector::X * -4.0), ball());
+    let above = vector(-4.0, 1.0, 0.0);
+    let link = physics.insert(RigidBodyBuilder::dynamic().translation(above), ball());
+    let ends = [root, link].map(|key| physics.handle(key).unwrap());
+    let joint = ball_joint(Vector::Y * 0.5, Vector::Y * -0.5);
+    let joints = physics.rapier_mut_except_bodies();
+    joints.insert_multibody_joint(ends[0], ends[1], joint);
+    physics.set_gravity(Vector::X * 500.0).unwrap();
+    let mut found = 0;
+    for _ in 0..30 {
+        simulation.advance(MS(17), |_, _| ());
+        let rapier = simulation.physics.rapier();
+        let multibody = rapier.multibody_joints.multibodies().next().unwrap();
+        if multibody.root().local_to_world() == rapier.bodies[ends[0]].position() {
+            continue;
+        }
+        found += 1;
+        let mut twin = simulation.clone();
+        let mut loaded = Simulation::load(&simulation.save().unwrap()).unwrap();
+        let poses = [&mut twin, &mut loaded].map(|simulation| {
+            let body = simulation.physics.body_mut(link).unwrap();
+            body.set_linear_damping(0.1);
+            simulation.pause();
+            simulation.advance(MS(0), |_, _| ());
+            simulation.pose(link).unwrap()
+        });
+        assert_eq!(poses[0], poses[1]);
+    }
+    assert!(found > 0);
+}

@@ -379,6 +379,29 @@ fn a_correction_in_a_rollback_keeps_smoothing_of_a_body_that_a_later_step_had_re
     assert_eq!(client.physics.body_smoothing(body), latest);
 }
 
+/// The settings are stored by slot, and the later body's are kept.
+#[test]
+fn a_correction_in_a_rollback_in_which_another_body_has_the_slot_keeps_its_smoothing() {
+    let (mut client, old) = keeping_flyer();
+    client.advance(MS(60), |_, _| ());
+    let latest = Some(Smoothing::Latest);
+    client.physics.set_body_smoothing(old, latest).unwrap();
+    client.roll_back(3).unwrap();
+    client.next_step().unwrap();
+    client.physics.remove(old).unwrap();
+    let new = client.physics.insert_body(RigidBodyBuilder::dynamic());
+    let extrapolated = Some(Smoothing::Extrapolate);
+    client
+        .physics
+        .set_body_smoothing(new, extrapolated)
+        .unwrap();
+    client.run_step();
+    let state = client.physics.clone();
+    client.correct(state).unwrap();
+    client.resimulate(client.physics.tick(), |_, _| ()).unwrap();
+    assert_eq!(client.physics.body_smoothing(new), extrapolated);
+}
+
 #[test]
 fn a_correction_in_a_rollback_keeps_smoothing_that_a_resimulated_step_has_set() {
     let (mut client, body) = keeping_flyer();

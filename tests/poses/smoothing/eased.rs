@@ -71,6 +71,58 @@ fn the_first_frame_displays_the_pose_of_the_smoothing_before() {
 }
 
 #[test]
+fn several_changes_of_smoothing_in_a_pause_do_not_jump() {
+    for (from, to) in ALL.iter().flat_map(|from| ALL.map(|to| (*from, to))) {
+        for between in ALL {
+            let mut simulation = eased_space(from);
+            // The curve of a falling body differs from a straight line.
+            (simulation.physics)
+                .set_gravity(Vector::Y * -500.0)
+                .unwrap();
+            let key = thrown_hammer(&mut simulation);
+            advance(&mut simulation, 235);
+            simulation.pause();
+            advance(&mut simulation, 0);
+            let before = simulation.pose(key).unwrap();
+            set(&mut simulation, Some(key), between);
+            set(&mut simulation, Some(key), to);
+            advance(&mut simulation, 0);
+            let off = simulation.pose(key).unwrap().translation - before.translation;
+            assert!(
+                off.length() < 1e-5,
+                "{off} m, {from:?}, {between:?}, {to:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_teleport_before_earlier_steps_does_not_stop_an_extrapolated_body() {
+    let shown = |is_teleported| {
+        let mut simulation = eased_space(Smoothing::Interpolate);
+        simulation.correction = Correction::OFF;
+        let thrown = RigidBodyBuilder::dynamic().linvel(Vector::X * 5.0);
+        let key = (simulation.physics).insert(thrown, ColliderBuilder::ball(0.1));
+        advance(&mut simulation, 50);
+        if is_teleported {
+            let pose = *simulation.physics.body(key).unwrap().position();
+            simulation.physics.teleport(key, pose).unwrap();
+        }
+        advance(&mut simulation, 55);
+        let spin = spin(0.0, 0.0, 6.0);
+        simulation
+            .physics
+            .body_mut(key)
+            .unwrap()
+            .set_angvel(spin, true);
+        set(&mut simulation, Some(key), Smoothing::Extrapolate);
+        advance(&mut simulation, 0);
+        simulation.pose(key).unwrap().rotation
+    };
+    assert!(angle_between(shown(false), shown(true)) < 1e-5);
+}
+
+#[test]
 fn a_pose_that_was_set_in_a_pause_is_displayed_with_every_smoothing() {
     let shown = |is_early: bool, edit: fn(&mut RigidBody)| {
         let mut simulation = eased_space(Smoothing::Interpolate);

@@ -132,8 +132,9 @@ fn a_hooks_error_is_returned_by_the_call_that_waits_for_its_step() {
             assert_eq!(overlap.simulation(&mut fails).err(), Some("no"));
             let now = overlap.now();
             let simulation = overlap.simulation(&mut fails).unwrap();
-            assert_eq!((now, simulation.frame().number), (MS(12), 1));
-            // The frame that waited runs now.
+            // The frame that waited has run.
+            assert_eq!((now, simulation.frame().number), (MS(12), 2));
+            assert_eq!(simulation.clock().real_time(), MS(12));
             overlap.frame(MS(1), &mut fails).unwrap();
             let simulation = overlap.simulation(&mut fails).unwrap();
             assert_eq!(simulation.frame().number, 3);
