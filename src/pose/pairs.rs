@@ -209,7 +209,7 @@ impl Pairs {
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
             // Both poses have the old smoothing. The change to the new one is an error of its own, which the screen
             // adds for `Retimed`.
-            // If a smoothing displays the same time as the old one, it takes effect only with the next step.
+            // A change between `Interpolate` and `Hermite` is displayed only with the next step.
             let pose_of = |pair: &Pair, weights: &Weights| {
                 if pair.is_displaced_by(smoothing) {
                     pair.displayed_as(smoothing, weights)
