@@ -40,7 +40,7 @@ pub(crate) enum Scope {
     Unrelated,
 }
 
-/// A change of a body's visual error, measured by the code that causes it.
+/// A change of a body's visual error. The picture measures errors that begin at a displayed pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     /// A correction moved the body: its previous pose relative to the new one, at two moments of the step before this

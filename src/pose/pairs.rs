@@ -369,7 +369,7 @@ impl Pairs {
                 let previous_index = self.add_mover(key, handle);
                 self.swap(index, previous_index);
                 if previous_index >= old_awake_count {
-                    // It has just woken, and moves the disabled links of its multibody.
+                    // It may have just woken, and then moves the disabled links of its multibody.
                     self.add_disabled_links(world, handle);
                 }
             }

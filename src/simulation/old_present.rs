@@ -65,7 +65,8 @@ impl OldPresent {
         let teleported_again: BTreeSet<_> = (new_changes.filter_map(Change::teleport))
             .map(|(key, _)| key)
             .collect();
-        // The new run has not removed these bodies, which the old present lacks.
+        // The old present lacks these bodies: the new run has not removed them, or has inserted them. No picture has
+        // displayed the latter, so they get no error.
         let not_removed =
             (world.keys.iter().map(|(key, _)| key)).filter(|key| self.pairs.get(*key).is_none());
         let mut exceptions = Exceptions {
@@ -160,9 +161,9 @@ impl Simulation {
         (self.physics).continue_changes(old_present.changes, Scope::All, changes);
     }
 
-    /// Returns the alphas at which an old and a new state of this tick are compared: twice that of the last picture. If
-    /// that displayed another step, the next one begins at the end of this step. Without a picture in this thread, a
-    /// view compares them at its own alpha, which may be any.
+    /// Returns two alphas, between which the next picture compares an old and a new state of this tick. They are equal
+    /// if its alpha is known: that of the last picture or, if that displayed another step, the end of this one. A
+    /// view on another thread chooses its own alpha, which may be any.
     fn alphas_to_compare(&self) -> [f32; 2] {
         let has_same_tick = self.frame.tick == self.physics.tick();
         match self.screen.alpha() {

@@ -322,7 +322,7 @@ impl Past {
     }
 
     /// Takes the entries from `tick` on. Returns the snapshot of `tick`, and the results of the steps from there up to
-    /// the `present`. Returns `None` if there is no such snapshot, which callers make sure of.
+    /// the `present`. Callers make sure that there is such a snapshot. Without one it returns `None`.
     pub fn take_steps(
         &mut self,
         tick: u64,

@@ -1,4 +1,4 @@
-//! The moment that a frame displays. It is never earlier than that of the frame before.
+//! The moment that a frame displays. Only the game can set it back.
 
 use std::time::Duration;
 

@@ -247,7 +247,7 @@ impl Clock {
     }
 
     /// Returns the plan of `whole` steps and perhaps a `last` one of another length, or `None` if there are none.
-    /// `units_per_nano` is what each nanosecond of the frame adds, or `None` for single steps.
+    /// `units_per_nano` is what each nanosecond of the frame adds, or `None` if it has no time.
     fn plan_steps(
         &self,
         whole: u64,

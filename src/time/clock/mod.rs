@@ -100,7 +100,7 @@ struct Due {
     is_untouched: bool,
     /// Whether the game has received the first of these steps.
     is_handed_out: bool,
-    /// What each nanosecond of real time adds, or `None` for steps without real time.
+    /// What each nanosecond of the frame adds, or `None` if the frame has no time: for single and postponed steps.
     units_per_nano: Option<NonZeroU128>,
     /// How much later than the end of their frame the steps run.
     late: Duration,
