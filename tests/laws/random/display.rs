@@ -65,6 +65,7 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                 ..
             } => judge.act(*action, effects, *tick),
             Entry::Begin { step, .. } => judge.runs_again = step.is_resimulated,
+            Entry::Left => judge.runs_again = false,
             Entry::Failed => judge.unsure = LATE,
             Entry::HandedOver(_) => {
                 judge.origin = None;

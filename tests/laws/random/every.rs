@@ -249,6 +249,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_request_after_a_rollback_replaces_one_before_it() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 100,
+                smoothing: Interpolate,
+                correction: HalfLife(1),
+                keep: 20,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(10_000, []),
+                frame(
+                    2_000,
+                    [
+                        (Between, Body(1, ShowFrom(0, 0))),
+                        (Between, Past(Resimulate(1))),
+                        (Between, Body(1, ShowFrom(0, 1))),
+                    ],
+                ),
+            ],
+        };
+        for kind in Kind::ALL {
+            judge(&script, kind);
+        }
+    }
+
     /// A failed game is pasted like this one.
     #[test]
     fn a_printed_game_can_be_pasted() {
