@@ -57,7 +57,7 @@ pub(crate) struct Pushed {
     pub at_call: Option<AtCall>,
 }
 
-/// What the lever arm of a force at a point depends on.
+/// The body at the call that adds a force at a point: its lever arm depends on these.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct AtCall {

@@ -309,7 +309,7 @@ impl Movers {
             trajectory.stop_turning();
         }
         if position.translation != current.translation {
-            // In the blend, the centre of mass now stays in place, and the body still turns about it.
+            // In the blend, the centre of mass does not move now, and the body still turns about it.
             let center = trajectory.center();
             let swing = position.rotation * center - previous.rotation * center;
             previous.translation = position.translation + swing;

@@ -9,7 +9,7 @@ use super::past::Past;
 use super::report::Frame;
 use super::simulation::Simulation;
 
-/// What the loop knows of the state that it runs. Another one begins when the game assigns another state.
+/// The loop's knowledge of the state that it runs. Another `Run` begins when the game assigns another state.
 #[derive(Default)]
 pub(super) struct Run {
     /// Identifies the state. A rollback, a rewind or a correction changes it, too.
