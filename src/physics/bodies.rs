@@ -223,7 +223,8 @@ impl Physics {
     /// the body is displayed at the origin, because displayed poses are finite.
     fn insert_poses(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
-        let position = Some(*body.position()).filter(Pose::is_finite);
+        let position = self.world.position_of(handle, body);
+        let position = Some(position).filter(Pose::is_finite);
         // A dynamic body that is inserted awake has an event when it falls asleep. Other bodies have no such events.
         let is_awake = body.is_dynamic() && !body.is_sleeping();
         (self.pairs).insert(key, handle, position.unwrap_or_default(), is_awake);

@@ -41,7 +41,8 @@ impl Physics {
         Arc::make_mut(&mut self.smoothing).set_body(key, settings);
         // The next step decides again whether the body's displayed path is a straight line or needs a curve.
         self.pairs.recheck_path(key, handle);
-        self.retime(key);
+        self.detect_edits();
+        self.retime(key, self.edits.edited_since_step.contains(&key));
         Ok(())
     }
 
@@ -111,17 +112,20 @@ impl Physics {
             // The next step decides again which paths need a curve. Bodies at rest have the same pose with any
             // smoothing.
             self.pairs.recheck_all_paths();
+            self.detect_edits();
+            let edited: BTreeSet<_> = self.edits.edited_since_step.iter().copied().collect();
             for key in self.pairs.movers().keys().to_vec() {
-                self.retime(key);
+                self.retime(key, edited.contains(&key));
             }
         }
     }
 
     /// Displays a moving body with its present smoothing from the next frame on. If that displays another time than the
     /// previous smoothing, a visual error keeps the body from jumping.
-    fn retime(&mut self, key: BodyKey) {
+    fn retime(&mut self, key: BodyKey, is_edited: bool) {
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
-        if let Some(old) = self.pairs.retime(key, smoothing, &self.world, dt) {
+        let unedited = self.world.get(key).filter(|_| !is_edited);
+        if let Some(old) = self.pairs.retime(key, smoothing, unedited, dt) {
             self.running.changes.list.push(Change::Retimed(key, old));
         }
     }

@@ -4,7 +4,7 @@ use slotmap::SecondaryMap;
 
 use crate::dim::{LANES, capped_spin};
 use crate::key::BodyKey;
-use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
+use rapier::dynamics::{RigidBody, RigidBodyPosition, RigidBodyType, RigidBodyVelocity};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
 use super::correction::{Correction, difference, with_error};
@@ -174,11 +174,11 @@ impl Pair {
         self.previous != self.current && self.smoothing().has_other_time(smoothing)
     }
 
-    /// Displays the same path with another smoothing, as the [trajectory](Trajectory::retime) does.
-    pub fn retime(&mut self, smoothing: Smoothing, body: &RigidBody, moment: (Real, u64)) {
+    /// Displays the path of a body that was edited since with another smoothing: see [`Trajectory::retime`].
+    pub fn retime(&mut self, smoothing: Smoothing, moment: (Real, u64)) {
         let ends = [&self.previous, &self.current];
         let trajectory = self.trajectory.get_or_insert_default();
-        trajectory.retime(smoothing, body, moment, ends);
+        trajectory.retime(smoothing, None, moment, ends);
     }
 
     pub fn is_finite(&self) -> bool {
@@ -228,12 +228,12 @@ impl Trajectory {
     }
 
     /// Displays the path of the last step, of length `dt`, after which `tick` steps have run, with another smoothing. If
-    /// the path was a blend of two poses, no step has read the other parts of the trajectory, so they are read from the
-    /// body now.
+    /// the path was a blend of two poses, no step has read the other parts of the trajectory. They are read from the
+    /// `unedited` body now. If the game has changed or moved the body since, its path continues straight.
     pub fn retime(
         &mut self,
         smoothing: Smoothing,
-        body: &RigidBody,
+        unedited: Option<&RigidBody>,
         (dt, tick): (Real, u64),
         [previous, current]: [&Pose; 2],
     ) {
@@ -241,17 +241,17 @@ impl Trajectory {
         if self.was_read() {
             return;
         }
-        self.read_center(body);
-        self.end_velocity = finite_velocity(body);
         self.dt = dt;
-        // The body keeps its velocity for the next step, but the part of its pose that the game has set is at rest.
-        if self.is_teleported_at(tick) {
-            if previous.translation == current.translation {
-                self.stop_moving();
-            }
-            if previous.rotation == current.rotation {
-                self.stop_turning();
-            }
+        let was_moved = self.last_move.is_some_and(|(at, _)| at == tick);
+        if let Some(body) = unedited.filter(|_| !was_moved) {
+            self.read_center(body);
+            self.end_velocity = finite_velocity(body);
+        } else {
+            let path = RigidBodyPosition {
+                position: *previous,
+                next_position: *current,
+            };
+            self.end_velocity = path.interpolate_velocity(1.0 / dt, Vector::ZERO);
         }
     }
 

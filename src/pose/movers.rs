@@ -336,13 +336,13 @@ impl Movers {
         &mut self,
         index: usize,
         smoothing: Smoothing,
-        body: &RigidBody,
+        unedited: Option<&RigidBody>,
         moment: (Real, u64),
     ) {
         self.mark_poses_changed();
         self.may_need_trajectory[index] = true;
         let ends = [&self.previous[index], &self.current[index]];
-        self.trajectories[index].retime(smoothing, body, moment, ends);
+        self.trajectories[index].retime(smoothing, unedited, moment, ends);
     }
 
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.

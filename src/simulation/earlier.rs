@@ -15,7 +15,7 @@ impl Simulation {
     /// since the step.
     ///
     /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin, teleport or portal does not
-    /// change it. A later change of smoothing, before the next step, does.
+    /// change it. A later change of smoothing does, if it comes before the hook of the next step.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).

@@ -8,7 +8,7 @@ use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::screen::{PictureContext, RenderData};
 use crate::step::{World, refresh_leaf};
-use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet, RigidBodyType};
 use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
@@ -77,7 +77,7 @@ impl Simulation {
     /// use [`world_at`](Self::world_at) with the tick and alpha of the view.
     ///
     /// Unlike `world_at`, it includes [visual errors](Self::visual_error) and displayed edits, lacks bodies that were
-    /// removed since, and needs no kept states. It also reads every body.
+    /// removed since, and needs no kept states. It also reads every body. Soft bodies are those of the state.
     #[doc(alias("query_pipeline", "cast_ray"))]
     #[must_use]
     pub fn displayed_world(&self) -> DisplayedWorld<'_> {
@@ -177,6 +177,9 @@ impl<'s> DisplayedWorld<'s> {
         };
         for (handle, pose, may_be_new) in poses {
             if let Some(body) = world.rapier.bodies.get(handle) {
+                // The particles of a soft body are where the state has them, and so its frame stays there.
+                let is_soft = body.body_type() == RigidBodyType::SoftFrame;
+                let pose = if is_soft { *body.position() } else { pose };
                 displayed.move_colliders(body, pose, may_be_new);
                 if *body.position() != pose {
                     displayed.poses.push((handle, pose));

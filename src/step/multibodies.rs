@@ -23,11 +23,10 @@ impl World {
     /// frames of soft bodies only in the next step, so this returns where it will move them.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
-        // After a shift of the origin, Rapier moves the frames of soft bodies only in its next step.
-        if let Some(by) = self.translation_since_step
-            && body.body_type() == RigidBodyType::SoftFrame
+        if let Some(shifts) = &self.shifts_of_frames
+            && let Some((_, by)) = shifts.iter().find(|(it, _)| *it == handle)
         {
-            return body.position().append_translation(by);
+            return body.position().append_translation(*by);
         }
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
         let position_by_root = link.and_then(|link| self.link_position(link));

@@ -2,7 +2,9 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
+use rapier::dynamics::{
+    ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodyType,
+};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::{
@@ -17,10 +19,10 @@ use crate::pose::Origin;
 pub(crate) struct World {
     pub rapier: PhysicsWorld,
     pub keys: Keys,
-    /// How far shifts of the origin have translated everything since the last step. The frames of soft bodies follow in
-    /// the next step.
+    /// The frames of soft bodies, with how far shifts of the origin since the last step will move them in the next one,
+    /// or `None` if there was no shift. Everything else has moved at once.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub(super) translation_since_step: Option<Vector>,
+    pub(super) shifts_of_frames: Option<Vec<(RigidBodyHandle, Vector)>>,
     /// The roots of multibodies that the last step has left beside their links, and where.
     pub(super) stopped_roots: Vec<(RigidBodyHandle, Pose)>,
     /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
@@ -42,7 +44,7 @@ impl Clone for World {
         Self {
             rapier: copy(&self.rapier),
             keys: self.keys.clone(),
-            translation_since_step: self.translation_since_step,
+            shifts_of_frames: self.shifts_of_frames.clone(),
             stopped_roots: self.stopped_roots.clone(),
             has_unstepped_changes: self.has_unstepped_changes,
             may_joint_cache_be_outdated: self.may_joint_cache_be_outdated,
@@ -57,7 +59,7 @@ impl World {
         Self {
             rapier,
             keys: Keys::default(),
-            translation_since_step: None,
+            shifts_of_frames: None,
             stopped_roots: Vec::new(),
             has_unstepped_changes,
             may_joint_cache_be_outdated: false,
@@ -84,7 +86,7 @@ impl World {
         let handler = log.handler(step, &self.keys);
         // A shift of the origin since the last step has translated the world, so kept contact points in world space are
         // out of date. This step moves the last parts, the frames of soft bodies, so the vector is not needed any more.
-        if self.translation_since_step.take().is_some() {
+        if self.shifts_of_frames.take().is_some() {
             step_after_translation(&mut self.rapier, hooks, &handler);
         } else {
             step_rapier(&mut self.rapier, hooks, &handler);
@@ -199,7 +201,7 @@ impl World {
     /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
     /// that belongs to no body. Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
-        *(self.translation_since_step).get_or_insert(Vector::ZERO) += by;
+        let shifts_of_frames = self.shifts_of_frames.get_or_insert_default();
         // Rapier's cached joint data have world positions of joint ends, and the particles of soft bodies move, too.
         self.has_unstepped_changes = true;
         let PhysicsWorld {
@@ -208,7 +210,13 @@ impl World {
             soft_bodies,
             ..
         } = &mut self.rapier;
-        for (_, body) in bodies.iter_mut() {
+        for (handle, body) in bodies.iter_mut() {
+            if body.body_type() == RigidBodyType::SoftFrame {
+                match shifts_of_frames.iter_mut().find(|(it, _)| *it == handle) {
+                    Some((_, shift)) => *shift += by,
+                    None => shifts_of_frames.push((handle, by)),
+                }
+            }
             let next = body.next_position().append_translation(by);
             body.set_position(body.position().append_translation(by), false);
             // A kinematic body also has its pose after the next step.

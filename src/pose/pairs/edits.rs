@@ -23,24 +23,25 @@ impl Pairs {
     }
 
     /// Displays a body with another smoothing at once, on the path of the last step, of length `dt`, if that displays
-    /// another time. Returns the previous smoothing in this case, from which a visual error begins.
+    /// another time. Returns the previous smoothing in this case, from which a visual error begins. `unedited` is the
+    /// body if the game has not changed it since that step.
     pub fn retime(
         &mut self,
         key: BodyKey,
         smoothing: Smoothing,
-        world: &World,
+        unedited: Option<&RigidBody>,
         dt: Real,
     ) -> Option<Smoothing> {
-        let pair = self.movers.pair(self.moving_index(key)?);
+        let index = self.moving_index(key)?;
+        let pair = self.movers.pair(index);
         if !pair.is_displaced_by(smoothing) {
             return None;
         }
-        let index = self.add_mover(key, world.handle(key)?);
-        let (body, moment) = (world.get(key)?, (dt, self.tick));
-        Arc::make_mut(&mut self.movers).retime(index, smoothing, body, moment);
+        let moment = (dt, self.tick);
+        Arc::make_mut(&mut self.movers).retime(index, smoothing, unedited, moment);
         // `pose_at` returns poses as frames have displayed them last.
         if let Some(edited) = self.edited.get_mut(&key) {
-            edited.path.retime(smoothing, body, moment);
+            edited.path.retime(smoothing, moment);
         }
         Some(pair.smoothing())
     }

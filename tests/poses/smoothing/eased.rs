@@ -122,6 +122,66 @@ fn a_teleport_before_earlier_steps_does_not_stop_an_extrapolated_body() {
     assert!(angle_between(shown(false), shown(true)) < 1e-5);
 }
 
+/// Edits of a body without a trajectory wait for the next step, and a portal turns its motion.
+#[test]
+fn another_smoothing_displays_the_same_path_before_and_after_other_edits() {
+    type Edit = fn(&mut Physics, BodyKey);
+    let edits: [Edit; 4] = [
+        |physics, key| {
+            let quarter = spin(0.0, 0.0, std::f32::consts::FRAC_PI_2);
+            (physics.teleport_by(key, pose(Vector::ZERO, quarter))).unwrap();
+        },
+        |physics, key| {
+            let body = physics.body_mut(key).unwrap();
+            body.set_linvel(Vector::Y * 500.0, true);
+        },
+        |physics, key| {
+            let cargo = ColliderBuilder::ball(0.5).mass(9.0).translation(Vector::X);
+            physics.insert_collider(key, cargo).unwrap();
+        },
+        |physics, key| physics.body_mut(key).unwrap().sleep(),
+    ];
+    let bodies = [
+        RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0),
+        RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 100.0),
+        RigidBodyBuilder::kinematic_position_based(),
+    ];
+    for (e, edit) in edits.into_iter().enumerate() {
+        for body in &bodies {
+            let shown = |is_early: bool, general: bool| {
+                let mut simulation = eased_space(Smoothing::Interpolate);
+                simulation.correction = Correction::OFF;
+                let key = (simulation.physics).insert(body.clone(), ColliderBuilder::ball(0.1));
+                simulation.advance(MS(25), |physics, step| {
+                    let next = translation((step.tick + 1) as f32, 0.0, 0.0);
+                    let _ = physics.set_kinematic_target(key, next, Duration::ZERO);
+                });
+                let extrapolate = |simulation: &mut Simulation| {
+                    set(
+                        simulation,
+                        (!general).then_some(key),
+                        Smoothing::Extrapolate,
+                    );
+                    advance(simulation, 0);
+                };
+                if is_early {
+                    extrapolate(&mut simulation);
+                }
+                edit(&mut simulation.physics, key);
+                if !is_early {
+                    extrapolate(&mut simulation);
+                }
+                advance(&mut simulation, 0);
+                simulation.pose(key).unwrap().translation
+            };
+            for general in [false, true] {
+                let off = (shown(true, general) - shown(false, general)).length();
+                assert!(off < 1e-3, "edit {e}: {off} m");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_pose_that_was_set_in_a_pause_is_displayed_with_every_smoothing() {
     let shown = |is_early: bool, edit: fn(&mut RigidBody)| {

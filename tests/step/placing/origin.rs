@@ -514,3 +514,39 @@ fn a_game_that_is_saved_before_its_first_picture_reports_a_shift_in_it() {
     loaded.physics.shift_origin(Vector::Y).unwrap();
     assert_eq!(advance(&mut loaded, 17).origin_shift, Vector::Y);
 }
+
+/// Rapier moves the frames of soft bodies only in its next step, but only those that existed at the shift.
+#[test]
+fn frames_of_soft_bodies_that_are_new_after_a_shift_are_displayed_where_they_are() {
+    for shifts_again in [false, true] {
+        let mut simulation = space(100);
+        let old = soft_cube(Vector::Y * 5.0, 0.4, 3);
+        simulation.physics.rapier_mut().insert_soft_body(old);
+        simulation.advance(MS(15), |_, _| ());
+        simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
+        let new = soft_cube(vector(7.0, 5.0, 0.0), 0.4, 3);
+        simulation.physics.rapier_mut().insert_soft_body(new);
+        let mut expected = vec![vector(-100.0, 5.0, 0.0), vector(7.0, 5.0, 0.0)];
+        if shifts_again {
+            simulation.physics.shift_origin(Vector::X * 50.0).unwrap();
+            expected.iter_mut().for_each(|it| it.x -= 50.0);
+        }
+        simulation.physics.track_all();
+        for ms in [0, 15] {
+            simulation.advance(MS(ms), |_, _| ());
+            let bodies = simulation.physics.bodies();
+            let frames = bodies.filter(|(_, it)| it.body_type() == RigidBodyType::SoftFrame);
+            let mut shown: Vec<_> = frames
+                .map(|(key, _)| simulation.pose(key).unwrap().translation)
+                .collect();
+            shown.sort_by(|a, b| a.x.total_cmp(&b.x));
+            for (shown, expected) in shown.iter().zip(&expected) {
+                assert!(
+                    (shown - expected).length() < 0.1,
+                    "{shown} is not {expected}"
+                );
+            }
+            assert_eq!(shown.len(), 2);
+        }
+    }
+}
