@@ -54,7 +54,7 @@ impl StepEvents {
 
     pub fn drop_empty(&mut self) {}
 
-    pub fn rewound(&self) -> Option<u64> {
+    pub fn rewound_to_tick(&self) -> Option<u64> {
         None
     }
 }
