@@ -208,6 +208,11 @@ impl Keys {
             .is_some_and(|body| body.inserted_at <= tick)
     }
 
+    /// Returns whether the body was inserted at this tick or later.
+    pub fn was_inserted_since(&self, key: BodyKey, tick: u64) -> bool {
+        self.insertion(key) >= Some(tick)
+    }
+
     pub fn insertion(&self, key: BodyKey) -> Option<u64> {
         self.bodies.get(key).map(|body| body.inserted_at)
     }

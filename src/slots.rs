@@ -62,8 +62,8 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         // Slotmap has no function that sets versions or the order of vacant slots. So this fills all slots, with
         // earlier versions. Removals and insertions, each of which adds 1 to a version, then lead to the map that was
         // read. Every slot is removed, and those that were occupied are filled again, so they begin two versions ago.
-        // Vacant slots have even versions from 2 on, and occupied ones odd versions. These wrap: version 1 may follow the
-        // greatest one.
+        // Vacant slots have even versions from 2 on, and occupied ones odd versions. These wrap: version 1 may follow
+        // the greatest one.
         let before = |version: u32| match version % 2 {
             0 => version - 1,
             _ => version.wrapping_sub(2),

@@ -216,8 +216,8 @@ fn velocity_at(body: &RigidBody, point: Vector) -> Vector {
     finite_velocity(body).velocity_at_point(point, body.center_of_mass())
 }
 
-/// Returns the velocity of a body at a point before the step of length `dt`. A position-based body still has that of its
-/// last step in Rapier, so it is computed from the target, which is its position if it stops.
+/// Returns the velocity of a body at a point before the step of length `dt`. A position-based body still has that of
+/// its last step in Rapier, so it is computed from the target, which is its position if it stops.
 fn velocity_before(body: &RigidBody, point: Vector, dt: Real) -> Vector {
     if !is_position_based(body) {
         return velocity_at(body, point);

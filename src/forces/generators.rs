@@ -52,8 +52,8 @@ impl Wrench {
 /// A lasting force on one body, for [`Physics::insert_force_generator`](crate::Physics::insert_force_generator).
 ///
 /// The force is computed from the body's state at the start of each step. It keeps the body awake, unless the force and
-/// the torque are exactly zero. It acts only while the body is dynamic and enabled. A force that is not finite is ignored and, in
-/// new steps, [counted](crate::Frame::rejected_forces). For your own formula, call
+/// the torque are exactly zero. It acts only while the body is dynamic and enabled. A force that is not finite is
+/// ignored and, in new steps, [counted](crate::Frame::rejected_forces). For your own formula, call
 /// [`add_force`](crate::Physics::add_force) before each step.
 ///
 /// ```

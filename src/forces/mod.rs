@@ -33,6 +33,11 @@ impl Push {
         wrench.is_finite()
     }
 
+    fn wrench_mut(&mut self) -> &mut Wrench {
+        let (Self::Force(wrench) | Self::Impulse(wrench)) = self;
+        wrench
+    }
+
     /// Adds it to the body, and wakes the body.
     fn add_to(self, body: &mut RigidBody) {
         match self {
@@ -78,7 +83,7 @@ impl Pushed {
 
     /// Turns it with its body, which went through a portal.
     pub fn turn(&mut self, by: Rotation) {
-        let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut self.push;
+        let wrench = self.push.wrench_mut();
         *wrench = wrench.turned(by);
         if let Some(at_call) = &mut self.at_call {
             at_call.rotation = by * at_call.rotation;
@@ -93,8 +98,8 @@ impl Pushed {
     /// Returns the push about the centre of mass that the body has in the step. A push at a point was computed about
     /// the centre at the call, which an edit may have moved since.
     fn about_center(&self, body: &RigidBody) -> Push {
-        let Self { mut push, .. } = *self;
-        let (Push::Force(wrench) | Push::Impulse(wrench)) = &mut push;
+        let mut push = self.push;
+        let wrench = push.wrench_mut();
         let center = body.local_center_of_mass();
         if let Some(at_call) = self.at_call.filter(|it| it.center_of_mass != center) {
             // The force acts at the old centre, so it has a torque about the new one.
@@ -222,8 +227,8 @@ impl Forces {
     }
 
     /// Adds all forces to the bodies: of generators, then the pending ones, then those `of_step`, which the game added
-    /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how many
-    /// generators gave a force that is not finite, which is ignored.
+    /// in this step. Drops the generators of removed bodies. Adds the bodies that they wake to `woken`. Returns how
+    /// many generators gave a force that is not finite, which is ignored.
     ///
     /// Rapier recomputes the masses and centres of mass of bodies that `may_be_changed` only in its step. This method
     /// recomputes them before, because impulses are divided by the mass at once, and lever arms begin at the centre.

@@ -118,7 +118,7 @@ impl Physics {
         let keys = &self.world.keys;
         // Bodies that were inserted after the last step exist first at the present tick or, in a hook, at the next one.
         // Those from the hook before the last step have the present tick too, and are returned without need.
-        let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
+        let is_new = |key: &BodyKey| keys.was_inserted_since(*key, self.tick);
         let new = keys.iter().map(|(key, _)| key).filter(is_new);
         self.edits.edited_since_step.iter().copied().chain(new)
     }

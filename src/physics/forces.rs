@@ -11,8 +11,7 @@ use super::{Physics, Stage};
 /// # Forces
 ///
 /// Forces, torques and impulses act on enabled dynamic bodies in the next step only, and wake the body unless they are
-/// zero.
-/// Forces that were set through Rapier stay.
+/// zero. Forces that were set through Rapier stay.
 ///
 /// | added | act in |
 /// | --- | --- |
@@ -141,8 +140,9 @@ impl Physics {
             running,
             ..
         } = self;
-        let is_new = |key: &BodyKey| keys.insertion(*key) >= Some(self.tick);
-        let may_be_changed = |key: &BodyKey| edited.binary_search(key).is_ok() || is_new(key);
+        let may_be_changed = |key: &BodyKey| {
+            edited.binary_search(key).is_ok() || keys.was_inserted_since(*key, self.tick)
+        };
         let sets = (&mut rapier.bodies, &mut rapier.colliders);
         let pushes = &mut running.step_pushes;
         forces.apply(pushes, sets, keys, may_be_changed, &mut edits.woken)

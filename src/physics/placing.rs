@@ -79,8 +79,8 @@ impl Physics {
 
     /// Moves a body through a portal: its pose and its motion by the same isometry. Wakes it.
     ///
-    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, pending forces, both displayed states,
-    /// the [target](Self::set_kinematic_target) and the links of a multibody are moved too. [Earlier
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Velocities, pending forces, both displayed
+    /// states, the [target](Self::set_kinematic_target) and the links of a multibody are moved too. [Earlier
     /// poses](crate::Simulation::pose_at), up to this tick, stay on the entry side.
     ///
     /// # Errors
@@ -119,8 +119,8 @@ impl Physics {
     /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the anchors of
     /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
     /// velocity changes, and sleeping bodies stay asleep, except soft ones. Subtract
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier remembers targets
-    /// of shape matching, so set `None` for the next step, and the new target after it.
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier remembers
+    /// targets of shape matching, so set `None` for the next step, and the new target after it.
     ///
     /// Call it in the hook before or after a step. A shift between steps, or in a step that is dropped, discards
     /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).

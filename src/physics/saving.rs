@@ -154,7 +154,8 @@ impl Physics {
 }
 
 /// Returns the [`fingerprint`](crate::saving::fingerprint()) of the machine that [saved](crate::Simulation::save) a
-/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, the run may continue differently here.
+/// [`Simulation`](crate::Simulation) or a [`Physics`](crate::Physics). If it differs, the run may continue differently
+/// here.
 ///
 /// # Errors
 /// The errors of [`Simulation::load`](crate::Simulation::load), except [`LoadError::OtherType`] and

@@ -50,8 +50,8 @@ pub enum Smoothing {
     /// velocity, which fades into the second, and the remaining difference is spread smoothly.
     Hermite,
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state. Frames have no
-    /// latency, or on a thread that of the slack. After a change of the rate, they display the last state until the next
-    /// step.
+    /// latency, or on a thread that of the slack. After a change of the rate, they display the last state until the
+    /// next step.
     ///
     /// Under an acceleration a, a body is off by less than a · dt² from the next state: by 1.7 mm in free fall at 60
     /// Hz. At a contact it is off by about |v| · dt at worst, with v the relative velocity, and then jumps back. A
@@ -227,8 +227,8 @@ impl Trajectory {
         self.dt = dt;
     }
 
-    /// Displays the path of the last step, of length `dt`, after which `tick` steps have run, with another smoothing. If
-    /// the path was a blend of two poses, no step has read the other parts of the trajectory. They are read from the
+    /// Displays the path of the last step, of length `dt`, after which `tick` steps have run, with another smoothing.
+    /// If the path was a blend of two poses, no step has read the other parts of the trajectory. They are read from the
     /// `unedited` body now. If the game has changed or moved the body since, its path continues straight.
     pub fn retime(
         &mut self,

@@ -324,7 +324,7 @@ impl<W: Write> Recorder<W> {
         distance > 0 && self.steps_since_state >= distance
     }
 
-    /// Records a frame, with the settings of the clock if they differ from those that were last written.
+    /// Records a frame, with the settings of the clock unless the same ones were written last.
     fn record_frame(&mut self, clock: &Clock, time: FrameTime) -> Result<(), RecordError> {
         let is_written = self.written_settings.as_ref() == Some(clock.settings());
         let frame = FrameChunk {
@@ -339,7 +339,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Returns the checksums of the awake bodies, with their keys if these differ from those that were last written.
+    /// Returns the checksums of the awake bodies, with their keys unless the same ones were written last.
     fn body_sums(&mut self, physics: &Physics) -> BodySums {
         let awake: Vec<BodyKey> = chunk::awake(physics).collect();
         let sums = awake.iter();

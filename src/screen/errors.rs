@@ -228,7 +228,7 @@ impl Screen {
             let now = match body {
                 Displayed::Moving(index) => {
                     self.marks[*index].has_error = has_error;
-                    // The new pose is computed later, with those of all moving bodies.
+                    // The blend of all moving bodies computes the new pose later.
                     *shown
                 }
                 Displayed::Resting { pose, .. } if has_error => with_error(&error.pose, pose),

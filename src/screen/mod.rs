@@ -189,7 +189,7 @@ impl Screen {
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
-            // `pose` lacks the visual error, which `shown` includes. The poses in `moving` include it, too.
+            // `pose` lacks the visual error. The last displayed pose includes it, and so do the poses in `moving`.
             Some(Displayed::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }

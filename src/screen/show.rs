@@ -219,8 +219,8 @@ impl Screen {
 
 /// # The moving bodies
 impl Screen {
-    /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped, and
-    /// is reported as moved whatever its pose is.
+    /// Adds a body to `moving`, unless it is there, at its displayed pose. Returns its index. A new body has jumped,
+    /// and is reported as moved whatever its pose is.
     pub(super) fn add_moving(&mut self, key: BodyKey) -> usize {
         let (shown, moved_index) = match self.bodies.get(key) {
             Some(Displayed::Moving(index)) => return *index,

@@ -125,8 +125,8 @@ impl Simulation {
     /// Lets the next picture display the present state, which has replaced `old_present`. Bodies are displayed at first
     /// where the old present had them: the difference becomes their visual error, and decays.
     ///
-    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That can
-    /// happen to keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If
+    /// A body gets no error if the game has teleported it in both runs, or if its key belonged to another body. That
+    /// can happen to keys of bodies that were inserted after the step `first`, from which on steps were resimulated. If
     /// these steps have taken back a teleport or a removal, the error begins where the body is displayed.
     pub(super) fn correct_picture(&mut self, mut old_present: OldPresent, first: u64) {
         self.physics.detect_edits();

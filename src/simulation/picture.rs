@@ -8,7 +8,7 @@ use crate::key::BodyKey;
 use crate::physics::Physics;
 use crate::screen::{PictureContext, RenderData};
 use crate::step::{World, refresh_leaf};
-use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet, RigidBodyType};
+use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
@@ -178,8 +178,11 @@ impl<'s> DisplayedWorld<'s> {
         for (handle, pose, may_be_new) in poses {
             if let Some(body) = world.rapier.bodies.get(handle) {
                 // The particles of a soft body are where the state has them, and so its frame stays there.
-                let is_soft = body.body_type() == RigidBodyType::SoftFrame;
-                let pose = if is_soft { *body.position() } else { pose };
+                let pose = if body.is_soft_frame() {
+                    *body.position()
+                } else {
+                    pose
+                };
                 displayed.move_colliders(body, pose, may_be_new);
                 if *body.position() != pose {
                     displayed.poses.push((handle, pose));

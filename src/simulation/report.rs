@@ -47,8 +47,8 @@ pub struct Frame {
     pub time: Duration,
     /// The time and steps that were dropped, and why.
     pub dropped: Dropped,
-    /// The number of bodies that Rapier counts as awake at the end of the frame: dynamic and kinematic bodies, those that
-    /// became fixed while they were awake, and once after a shift of the origin those that sleep.
+    /// The number of bodies that Rapier counts as awake at the end of the frame: dynamic and kinematic bodies, those
+    /// that became fixed while they were awake, and once after a shift of the origin those that sleep.
     pub awake: usize,
     /// The number of ignored values of [`ForceGenerator`](crate::forces::ForceGenerator)s that were not finite.
     pub rejected_forces: u64,

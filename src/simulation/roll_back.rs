@@ -288,7 +288,8 @@ impl Simulation {
         let taken = self.run.past.take_steps(snapshot_tick, present);
         let (snapshot, step_records) = taken.expect("the past has a snapshot of this tick");
         let restored_smoothing = Arc::clone(&snapshot.smoothing);
-        // Within a rollback, `replace_physics` keeps changes of the resimulated steps. So a new rollback begins only below.
+        // Within a rollback, `replace_physics` keeps changes of the resimulated steps. So a new rollback begins only
+        // below.
         let old = self.replace_physics(snapshot);
         let new = || Box::new(Rollback::new(OldPresent::new(old, oldest), requested));
         // A rollback in a rollback keeps the first old present, from which the displayed poses then continue.

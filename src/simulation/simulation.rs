@@ -173,7 +173,7 @@ impl Simulation {
     }
 
     /// Takes a screen over from a view on another thread. `undisplayed` are the changes that the view has received and
-    /// not displayed. They are earlier than those that this state still has.
+    /// not displayed. The changes in this state are later.
     pub(crate) fn put_screen(&mut self, mut screen: Screen, mut undisplayed: Changes) {
         screen.return_from_view();
         // In a rollback, the changes up to the present wait for its end.

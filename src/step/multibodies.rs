@@ -2,7 +2,7 @@
 
 use rapier::dynamics::{
     Multibody, MultibodyJointSet, MultibodyLink, MultibodyLinkId, RigidBody, RigidBodyHandle,
-    RigidBodyType, RigidBodyVelocity,
+    RigidBodyVelocity,
 };
 use rapier::math::{Pose, Rotation, SPATIAL_DIM};
 use rapier::pipeline::PhysicsWorld;
@@ -12,8 +12,8 @@ use crate::pose::is_in_motion;
 use super::World;
 
 impl World {
-    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, and for the frame of
-    /// a soft body the one after a translation of the world. Rapier moves them there in the next step.
+    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, and for the frame
+    /// of a soft body the one after a translation of the world. Rapier moves them there in the next step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
         let body = self.rapier.bodies.get(handle)?;
         Some(self.position_of(handle, body))
@@ -24,6 +24,7 @@ impl World {
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
         if let Some(shifts) = &self.shifts_of_frames
+            && body.is_soft_frame()
             && let Some((_, by)) = shifts.iter().find(|(it, _)| *it == handle)
         {
             return body.position().append_translation(*by);
@@ -148,8 +149,7 @@ impl World {
         // Link 0 is the root, which the other links follow. The frame of a soft body follows its particles.
         let link = self.rapier.multibody_joints.rigid_body_link(handle);
         let body = self.rapier.bodies.get(handle);
-        link.is_some_and(|link| link.id != 0)
-            || body.is_some_and(|body| body.body_type() == RigidBodyType::SoftFrame)
+        link.is_some_and(|link| link.id != 0) || body.is_some_and(RigidBody::is_soft_frame)
     }
 
     /// Moves the links of a multibody to the poses that follow from its root, as Rapier would in the next step. Returns

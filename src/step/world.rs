@@ -2,9 +2,7 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{
-    ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodyType,
-};
+use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::{
@@ -211,7 +209,7 @@ impl World {
             ..
         } = &mut self.rapier;
         for (handle, body) in bodies.iter_mut() {
-            if body.body_type() == RigidBodyType::SoftFrame {
+            if body.is_soft_frame() {
                 match shifts_of_frames.iter_mut().find(|(it, _)| *it == handle) {
                     Some((_, shift)) => *shift += by,
                     None => shifts_of_frames.push((handle, by)),

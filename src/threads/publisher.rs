@@ -43,7 +43,8 @@ impl Published {
     }
 
     /// Returns whether a view would display the same bodies in motion. Those with the same version have the same poses.
-    /// Changes of bodies at rest are in the update's list. The length of the next step tells how far a view extrapolates.
+    /// Changes of bodies at rest are in the update's list. The length of the next step tells how far a view
+    /// extrapolates.
     fn is_same(&self, other: &Self) -> bool {
         self.movers_version == other.movers_version
             && Arc::ptr_eq(&self.smoothing, &other.smoothing)

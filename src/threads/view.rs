@@ -283,8 +283,8 @@ impl<E> View<E> {
     }
 
     /// Returns the bodies that were removed since the previous frame, even those never displayed, unless
-    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. Bodies that lived only in resimulated steps,
-    /// and that no frame displayed, are not listed.
+    /// [`Runner::lost_removals`](super::Runner::lost_removals) counts them. Bodies that lived only in resimulated
+    /// steps, and that no frame displayed, are not listed.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()

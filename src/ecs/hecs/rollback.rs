@@ -147,8 +147,8 @@ impl RollbackWorld {
 impl Clone for RollbackWorld {
     fn clone(&self) -> Self {
         let entities = self.entities.copy();
-        // A `Body` refers to the list of its `Entities`, in which it reports that it was dropped. A copied `Body` refers
-        // to the list of the copy instead.
+        // A `Body` refers to the list of its `Entities`, in which it reports that it was dropped. A copied `Body`
+        // refers to the list of the copy instead.
         let dropped_lists = [&self.entities.dropped, &entities.dropped];
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();

@@ -63,8 +63,8 @@ pub struct Kept {
     /// accept only kept ticks and the present.
     pub interval: u64,
     /// The maximum size of all kept states together, in bytes: no limit by default. The oldest are discarded first. The
-    /// size is an estimate without [resources](crate::Physics::resources). A [`rewind`](crate::Simulation::rewind) keeps
-    /// one more state until the next step.
+    /// size is an estimate without [resources](crate::Physics::resources). A [`rewind`](crate::Simulation::rewind)
+    /// keeps one more state until the next step.
     pub bytes: usize,
     /// How many of the last states' poses are kept for [`pose_at`](crate::Simulation::pose_at), whatever the limits of
     /// states: two by default and at least. Each further state costs up to 200 bytes per moving body.

@@ -270,8 +270,8 @@ impl Clock {
         })
     }
 
-    /// Returns the length of the next step, in units. With a stepping other than `Fixed`, the last step of the frame takes
-    /// the rest of its time, so its length may differ from that of the rate.
+    /// Returns the length of the next step, in units. With a stepping other than `Fixed`, the last step of the frame
+    /// takes the rest of its time, so its length may differ from that of the rate.
     fn next_length(&self, due: Due) -> u128 {
         if self.due() == 1 {
             due.units

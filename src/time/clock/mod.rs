@@ -124,8 +124,8 @@ impl<'de> serde::Deserialize<'de> for Clock {
                 "the due steps of the clock have run",
             ));
         }
-        // A forged overstep must not make so many steps due that the game hangs. It may be more than one step, because
-        // a faster rate shortens the steps. Postponed time is not limited, because it may be any number of steps.
+        // With a forged overstep, the game would hang in too many due steps. An honest one may be longer than a step,
+        // because a faster rate shortens the steps. Postponed time is not limited: it may be any number of steps.
         let most = u128::from(u16::MAX) * units::units_per_step(clock.used.rate);
         clock.overstep = clock.overstep.min(most);
         Ok(clock)

@@ -147,8 +147,8 @@ impl Snapping {
     /// or a small part, or nothing.
     fn correction(&self, carry: i128) -> i128 {
         let excess = carry - carry.clamp(-self.tolerance, self.tolerance);
-        // The count is above 0 after `snap` has taken a long frame as one period that was timed late. The frame after it
-        // is short by as much, which removes the carry. After a frame that fits no number of periods, the count is
+        // The count is above 0 after `snap` has taken a long frame as one period that was timed late. The frame after
+        // it is short by as much, which removes the carry. After a frame that fits no number of periods, the count is
         // above 0 for longer, but no carry is left.
         let waits_for_early_frame = carry > 0 && self.fits_before_late > 0;
         if excess != 0 && !waits_for_early_frame {
@@ -161,14 +161,14 @@ impl Snapping {
         }
     }
 
-    /// Counts a frame that fits this many `periods`. After `fits_before_late` frames of one period, [`snap`](Self::snap)
-    /// may again take a frame that is too long as one period that was timed late.
+    /// Counts a frame that fits this many `periods`. After `fits_before_late` frames of one period,
+    /// [`snap`](Self::snap) may again take a frame that is too long as one period that was timed late.
     fn count_fit(&mut self, periods: i128) {
         if periods == 1 {
             self.fits_before_late = self.fits_before_late.saturating_sub(1);
         } else if self.fits_before_late > 0 {
-            // A frame that was timed late is followed by a short one. This one is long, so the last frame, if it was taken
-            // as late, really was long. Another such guess has to wait.
+            // A frame that was timed late is followed by a short one. This one is long, so the last frame, if it was
+            // taken as late, really was long. Another such guess has to wait.
             self.fits_before_late = FITS;
         }
     }

@@ -99,6 +99,13 @@ fn velocities(
     [Vector::ZERO, vector(1.0, 2.0, 3.0)].map(|point| body.velocity_at_point(point))
 }
 
+/// Returns the larger difference of the two velocities.
+fn distance(one: [Vector; 2], other: [Vector; 2]) -> f32 {
+    (one[0] - other[0])
+        .length()
+        .max((one[1] - other[1]).length())
+}
+
 #[test]
 fn a_force_at_a_point_acts_about_the_centre_of_mass_that_the_body_has_in_the_step() {
     for (e, edit) in EDITS.into_iter().enumerate() {
@@ -117,10 +124,7 @@ fn a_force_at_a_point_acts_about_the_centre_of_mass_that_the_body_has_in_the_ste
             };
             let expected = velocities(step_before, push);
             let unedited = velocities(idle, push);
-            let far = |one: [Vector; 2], two: [Vector; 2]| {
-                (one[0] - two[0]).length().max((one[1] - two[1]).length())
-            };
-            assert!(far(expected, unedited) > 0.01, "edit {e}, push {p}");
+            assert!(distance(expected, unedited) > 0.01, "edit {e}, push {p}");
             let found = [
                 ("in a hook", velocities(idle, both(edit, push))),
                 (
@@ -136,7 +140,7 @@ fn a_force_at_a_point_acts_about_the_centre_of_mass_that_the_body_has_in_the_ste
                 ("edited between frames", velocities(edit, push)),
             ];
             for (when, found) in found {
-                let error = far(expected, found);
+                let error = distance(expected, found);
                 assert!(
                     error < 1e-4,
                     "edit {e}, push {p} {when}: {found:?} is not {expected:?}"
@@ -169,8 +173,7 @@ fn a_body_that_is_enabled_before_a_push_has_the_mass_of_all_its_colliders() {
                 enable(physics, key);
                 push(physics, key);
             });
-            let error = (0..2).map(|i| (expected[i] - found[i]).length());
-            let error = error.fold(0.0, f32::max);
+            let error = distance(expected, found);
             assert!(
                 error < 1e-4,
                 "edit {e}, push {p}: {found:?} is not {expected:?}"
