@@ -42,7 +42,7 @@ impl Physics {
         // The next step decides again whether the body's displayed path is a straight line or needs a curve.
         self.pairs.recheck_path(key, handle);
         self.detect_edits();
-        self.retime(key, self.edits.edited_since_step.contains(&key));
+        self.retime(key);
         Ok(())
     }
 
@@ -113,19 +113,17 @@ impl Physics {
             // smoothing.
             self.pairs.recheck_all_paths();
             self.detect_edits();
-            let edited: BTreeSet<_> = self.edits.edited_since_step.iter().copied().collect();
             for key in self.pairs.movers().keys().to_vec() {
-                self.retime(key, edited.contains(&key));
+                self.retime(key);
             }
         }
     }
 
     /// Displays a moving body with its present smoothing from the next frame on. If that displays another time than the
     /// previous smoothing, a visual error keeps the body from jumping.
-    fn retime(&mut self, key: BodyKey, is_edited: bool) {
+    fn retime(&mut self, key: BodyKey) {
         let (smoothing, dt) = (self.smoothing.of(key), self.dt());
-        let unedited = self.world.get(key).filter(|_| !is_edited);
-        if let Some(old) = self.pairs.retime(key, smoothing, unedited, dt) {
+        if let Some(old) = self.pairs.retime(key, smoothing, dt) {
             self.running.changes.list.push(Change::Retimed(key, old));
         }
     }

@@ -174,11 +174,11 @@ impl Pair {
         self.previous != self.current && self.smoothing().has_other_time(smoothing)
     }
 
-    /// Displays the path of a body that was edited since with another smoothing: see [`Trajectory::retime`].
-    pub fn retime(&mut self, smoothing: Smoothing, moment: (Real, u64)) {
+    /// Displays the path of the last step with another smoothing: see [`Trajectory::retime`].
+    pub fn retime(&mut self, smoothing: Smoothing, dt: Real) {
         let ends = [&self.previous, &self.current];
         let trajectory = self.trajectory.get_or_insert_default();
-        trajectory.retime(smoothing, None, moment, ends);
+        trajectory.retime(smoothing, dt, ends);
     }
 
     pub fn is_finite(&self) -> bool {
@@ -227,32 +227,20 @@ impl Trajectory {
         self.dt = dt;
     }
 
-    /// Displays the path of the last step, of length `dt`, after which `tick` steps have run, with another smoothing.
-    /// If the path was a blend of two poses, no step has read the other parts of the trajectory. They are read from the
-    /// `unedited` body now. If the game has changed or moved the body since, its path continues straight.
-    pub fn retime(
-        &mut self,
-        smoothing: Smoothing,
-        unedited: Option<&RigidBody>,
-        (dt, tick): (Real, u64),
-        [previous, current]: [&Pose; 2],
-    ) {
+    /// Displays the path of the last step, of length `dt`, with another smoothing. If the path was a blend of two poses,
+    /// no step has read the velocity at its end, and the game may have changed that of the body since. The path then
+    /// continues straight.
+    pub fn retime(&mut self, smoothing: Smoothing, dt: Real, [previous, current]: [&Pose; 2]) {
         self.smoothing = smoothing;
         if self.was_read() {
             return;
         }
         self.dt = dt;
-        let was_moved = self.last_move.is_some_and(|(at, _)| at == tick);
-        if let Some(body) = unedited.filter(|_| !was_moved) {
-            self.read_center(body);
-            self.end_velocity = finite_velocity(body);
-        } else {
-            let path = RigidBodyPosition {
-                position: *previous,
-                next_position: *current,
-            };
-            self.end_velocity = path.interpolate_velocity(1.0 / dt, Vector::ZERO);
-        }
+        let path = RigidBodyPosition {
+            position: *previous,
+            next_position: *current,
+        };
+        self.end_velocity = path.interpolate_velocity(1.0 / dt, Vector::ZERO);
     }
 
     /// Returns whether a step has read the body's velocity, which a blend of the two poses does not need.

@@ -332,17 +332,11 @@ impl Movers {
     }
 
     /// Displays the path of the last step with another smoothing: see [`Trajectory::retime`].
-    pub fn retime(
-        &mut self,
-        index: usize,
-        smoothing: Smoothing,
-        unedited: Option<&RigidBody>,
-        moment: (Real, u64),
-    ) {
+    pub fn retime(&mut self, index: usize, smoothing: Smoothing, dt: Real) {
         self.mark_poses_changed();
         self.may_need_trajectory[index] = true;
         let ends = [&self.previous[index], &self.current[index]];
-        self.trajectories[index].retime(smoothing, unedited, moment, ends);
+        self.trajectories[index].retime(smoothing, dt, ends);
     }
 
     /// Turns the velocities of a body that the game has moved with its motion after `tick` steps.

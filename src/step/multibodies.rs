@@ -101,11 +101,14 @@ impl World {
         self.members(link).filter(|it| self.is_disabled(*it))
     }
 
-    /// Returns whether the body is a disabled link of a multibody that is awake.
+    /// Returns whether a disabled body may move in the next step: as a link of a multibody that is awake, or of one whose
+    /// pose is not finite. Rapier places the latter as soon as the game has placed the root.
     pub fn is_carried(&self, handle: RigidBodyHandle) -> bool {
-        let bodies = &self.rapier.bodies;
-        let is_awake = |link| bodies.get(link).is_some_and(is_in_motion);
-        self.is_disabled(handle) && self.members(handle).any(is_awake)
+        let may_move = |link| {
+            (self.rapier.bodies.get(link))
+                .is_some_and(|link| is_in_motion(link) || !link.position().is_finite())
+        };
+        self.is_disabled(handle) && self.members(handle).any(may_move)
     }
 
     fn is_disabled(&self, handle: RigidBodyHandle) -> bool {

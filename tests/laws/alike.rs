@@ -342,3 +342,32 @@ fn a_platform_that_is_led_from_rest_is_displayed_alike() {
     };
     check_kept(&script, Kind::Closure);
 }
+
+#[test]
+fn a_smoothing_that_is_set_in_a_pause_does_not_depend_on_an_access_before_it() {
+    use crate::random::game::names::*;
+    let script = Script {
+        setup: Setup {
+            scene: Yard,
+            hz: 100,
+            smoothing: Interpolate,
+            correction: Off,
+            keep: 0,
+            interval: 0,
+            slack: 0,
+        },
+        frames: vec![
+            frame(10_000, []),
+            frame(
+                3_867,
+                [
+                    (Between, Setting(Pause)),
+                    (BeforeFrame, Setting(Smoothing(Extrapolate))),
+                ],
+            ),
+        ],
+    };
+    for kind in Kind::ALL {
+        check_touched(&script, kind);
+    }
+}

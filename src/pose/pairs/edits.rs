@@ -23,25 +23,17 @@ impl Pairs {
     }
 
     /// Displays a body with another smoothing at once, on the path of the last step, of length `dt`, if that displays
-    /// another time. Returns the previous smoothing in this case, from which a visual error begins. `unedited` is the
-    /// body if the game has not changed it since that step.
-    pub fn retime(
-        &mut self,
-        key: BodyKey,
-        smoothing: Smoothing,
-        unedited: Option<&RigidBody>,
-        dt: Real,
-    ) -> Option<Smoothing> {
+    /// another time. Returns the previous smoothing in this case, from which a visual error begins.
+    pub fn retime(&mut self, key: BodyKey, smoothing: Smoothing, dt: Real) -> Option<Smoothing> {
         let index = self.moving_index(key)?;
         let pair = self.movers.pair(index);
         if !pair.is_displaced_by(smoothing) {
             return None;
         }
-        let moment = (dt, self.tick);
-        Arc::make_mut(&mut self.movers).retime(index, smoothing, unedited, moment);
+        Arc::make_mut(&mut self.movers).retime(index, smoothing, dt);
         // `pose_at` returns poses as frames have displayed them last.
         if let Some(edited) = self.edited.get_mut(&key) {
-            edited.path.retime(smoothing, moment);
+            edited.path.retime(smoothing, dt);
         }
         Some(pair.smoothing())
     }

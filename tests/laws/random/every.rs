@@ -250,6 +250,37 @@ mod tests {
     }
 
     #[test]
+    fn links_whose_root_is_put_in_a_hook_that_fails_move() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Chain,
+                hz: 100,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 0,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(10_000, [(Between, Body(7, PutNowhere))]),
+                frame(
+                    20_000,
+                    [
+                        (Before(1), Body(13, Put(Both, 0, BodyMut))),
+                        (Before(1), Cut(Fail)),
+                    ],
+                ),
+                frame(20_000, []),
+            ],
+        };
+        for kind in Kind::ALL {
+            println!("{kind:?}");
+            judge(&script, kind);
+        }
+    }
+
+    #[test]
     fn a_request_after_a_rollback_replaces_one_before_it() {
         use crate::random::game::names::*;
         let script = Script {

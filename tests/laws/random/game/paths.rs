@@ -276,9 +276,10 @@ impl Known {
         }
         // The velocities of a straight path were not read.
         let is_straight = way.smoothing == Smoothing::Interpolate;
-        let is_plain = is_straight && way.center == Vector::ZERO;
         self.is_pushed |= is_straight;
-        if is_plain || is_led(body) {
+        // A blend of the poses continues about the origin of the body.
+        let is_blend = is_straight && way.center == Vector::ZERO;
+        if !is_blend && is_led(body) {
             way.center = center(body, smoothing);
         }
         way.smoothing = smoothing;
