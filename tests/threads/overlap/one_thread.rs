@@ -354,6 +354,24 @@ fn the_simulation_between_two_frames_is_that_of_one_thread() {
     assert!(awake.len() > 5, "{awake:?}");
 }
 
+/// A hook fails while frames wait for its step, and the call after the error continues with them.
+#[test]
+fn the_simulation_after_an_error_has_run_the_frames_that_wait() {
+    let mut errors = ["script"].into_iter();
+    let mut game = Game::new(move |_, _, when| match (when, errors.len()) {
+        (After, 1) => Err(errors.next().unwrap()),
+        _ => Ok(()),
+    });
+    let mut overlap = Overlap::new(flyer_in_space().0).unwrap();
+    for ms in [12, 3, 3] {
+        overlap.frame(MS(ms), &mut game).unwrap();
+    }
+    overlap.simulation(&mut game).unwrap_err();
+    let simulation = overlap.simulation(&mut game).unwrap();
+    assert_eq!(simulation.clock().real_time(), MS(18));
+    assert_eq!(simulation.physics.tick(), 1);
+}
+
 /// A hook fails while frames wait for its step.
 #[test]
 fn an_overlap_that_is_stopped_after_an_error_runs_the_frames_that_wait() {
