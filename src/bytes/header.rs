@@ -62,7 +62,7 @@ pub(crate) enum StateType {
     Physics,
 }
 
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 impl StateType {
     const ALL: [Self; 2] = [Self::Simulation, Self::Physics];

@@ -94,11 +94,6 @@ impl StepEvents {
         list
     }
 
-    /// Drops the steps without events.
-    pub fn drop_empty(&mut self) {
-        self.steps.retain(|(_, events)| !events.is_empty());
-    }
-
     /// Drops the events of the oldest step. Returns how many there were, or `None` if there is no such step.
     pub fn drop_oldest(&mut self) -> Option<usize> {
         self.steps.pop_front().map(|(_, events)| events.len())

@@ -31,8 +31,8 @@ pub(crate) struct EventLog {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct ColliderRecord {
     collider: ColliderHandle,
-    /// The owner when the collider last began to touch something, or when its body got a key later. Rapier no longer
-    /// knows the owner of a removed collider when its last event arrives.
+    /// The owner when the collider last began to touch something, or when it was recorded later. Rapier no longer knows
+    /// the owner of a removed collider when its last event arrives.
     owner: Option<BodyKey>,
     user_data: u128,
     /// The colliders at lower indices with which the last event was a start, ordered by index. Rapier forgets what it
@@ -132,15 +132,15 @@ impl EventLog {
         present.or(last_known).unwrap_or_default()
     }
 
-    /// Records the key of a collider's body, for events after the collider's removal. The body may have got its key
-    /// after the collider began to touch something.
+    /// Records the key of a collider's body, for events after the collider's removal. The collider may have got another
+    /// body, or its body a key, after it began to touch something.
     pub fn record_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
-        match self.records.get_mut(index_of(handle)) {
-            // The record is that of a removed collider with the same index, whose last event may arrive later.
-            Some(Some(record)) if record.collider != handle => {}
-            Some(Some(record)) => record.owner = Some(key),
-            // The collider has touched nothing yet. Its first contact records its user data.
-            _ => self.remember(handle, Some(key), 0),
+        // A collider without a record has touched nothing yet, and its first contact records the owner. The record of a
+        // removed collider with the same index stays, because its last event may arrive later.
+        if let Some(Some(record)) = self.records.get_mut(index_of(handle))
+            && record.collider == handle
+        {
+            record.owner = Some(key);
         }
     }
 

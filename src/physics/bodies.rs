@@ -50,6 +50,8 @@ impl Physics {
         self.note_neighbours_to_wake(handle);
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
         self.world.has_unstepped_changes |= self.world.removal_may_change_joints(handle);
+        let attached = self.world.rapier.bodies.get(handle)?.colliders();
+        (attached.iter()).for_each(|it| self.event_log.record_owner(*it, key));
         self.world.rapier.remove_body(handle)
     }
 
@@ -92,9 +94,7 @@ impl Physics {
     pub fn collider_mut(&mut self, handle: ColliderHandle) -> Option<&mut Collider> {
         let key = self.key_of_collider(handle);
         self.edits.to_check.extend(key);
-        // Rapier recycles contacts even if the material or other parts change, so the next step compares these parts.
-        let parts = self.world.contact_parts(handle)?;
-        (self.edits.colliders_before.entry(handle.into_raw_parts())).or_insert(parts);
+        self.note_contact_parts(handle);
         self.world.rapier.colliders.get_mut(handle)
     }
 
@@ -108,6 +108,9 @@ impl Physics {
             self.renew_contacts_if_dynamic(body);
         }
         self.edits.to_check.extend(key);
+        if let Some(key) = key {
+            self.event_log.record_owner(handle, key);
+        }
         self.world.rapier.remove_collider(handle)
     }
 
@@ -281,13 +284,15 @@ impl Physics {
     /// [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.to_check.extend_from_slice(keys);
+        keys.iter().for_each(|key| self.note_contacts_of(*key));
         self.rapier_mut_except_bodies()
     }
 
     /// Returns Rapier's world, to change anything in it, at the cost of a check of every body.
     ///
     /// The check costs 57 to 128 ns per body with 10,000 bodies, in each step in which you call this method, and once
-    /// for all calls between two frames. Do not step the world here. A step length that you set is not used.
+    /// for all calls between two frames. Do not step the world here. A step length that you set is not used. For another
+    /// world, assign a [`Physics`] made [from it](Self::from_rapier).
     pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
         self.edits.check_all = true;
         self.rapier_mut_except_bodies()

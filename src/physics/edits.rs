@@ -167,11 +167,38 @@ impl Physics {
         }
     }
 
-    /// Notes the centres of mass of these bodies before a step.
+    /// Notes what the contacts of a body depend on, before the game changes the body through Rapier's world.
+    pub(super) fn note_contacts_of(&mut self, key: BodyKey) {
+        let Some(body) = self.world.get(key) else {
+            return;
+        };
+        let center = finite_center(body);
+        self.edits.centers_before.entry(key).or_insert(center);
+        for handle in body.colliders().to_vec() {
+            self.note_contact_parts(handle);
+        }
+    }
+
+    /// Notes the parts of a collider that its contacts depend on. Rapier recycles contacts even if these change, so the
+    /// next step compares them.
+    pub(super) fn note_contact_parts(&mut self, handle: ColliderHandle) {
+        if let Some(parts) = self.world.contact_parts(handle) {
+            let noted = self.edits.colliders_before.entry(handle.into_raw_parts());
+            noted.or_insert(parts);
+        }
+    }
+
+    /// Notes the centres of mass of these bodies before a step or, if the game has had access to one through Rapier's
+    /// world, before that.
     pub(super) fn note_centers(&mut self, bodies: &[BodyKey]) {
-        let center = |key: &BodyKey| self.world.get(*key).map(finite_center).unwrap_or_default();
-        self.edits.centers.clear();
-        self.edits.centers.extend(bodies.iter().map(center));
+        let Self { world, edits, .. } = self;
+        let before = std::mem::take(&mut edits.centers_before);
+        let center = |key: &BodyKey| {
+            let now = || world.get(*key).map(finite_center);
+            before.get(key).copied().or_else(now).unwrap_or_default()
+        };
+        edits.centers.clear();
+        edits.centers.extend(bodies.iter().map(center));
     }
 
     /// Makes the next step find the contacts of dynamic bodies again if this step has changed their centre of mass, to

@@ -118,7 +118,11 @@ struct Edits {
     /// Bodies that may have been changed since the last step. It does not matter how often edits are detected until the
     /// next step.
     pub edited_since_step: Vec<BodyKey>,
-    /// While a step runs, the centres of mass of these bodies before it.
+    /// The centres of mass of bodies that the game may have changed through Rapier's world since the last step, before
+    /// that.
+    #[cfg_attr(feature = "serde", serde(with = "crate::slots::map_as_list"))]
+    pub centers_before: BTreeMap<BodyKey, Vector>,
+    /// While a step runs, the centres of mass of `edited_since_step` before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub centers: Vec<Vector>,
     /// Whether any body may be changed or removed.

@@ -118,7 +118,7 @@ impl Physics {
     ///
     /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the anchors of
     /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
-    /// velocity changes, and sleeping bodies stay asleep, except soft ones. Subtract
+    /// velocity changes, and sleeping bodies stay asleep, unless they are soft or something else wakes them. Subtract
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier remembers
     /// targets of shape matching, so set `None` for the next step, and the new target after it.
     ///

@@ -2,13 +2,17 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
+use rapier::dynamics::{
+    ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodyPosition,
+    RigidBodyVelocity,
+};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
-use rapier::math::{Pose, Vector};
+use rapier::math::{Pose, Real, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
 use rapier::utils::SimdLength;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::events::{Event, EventLog};
 use crate::pose::Origin;
@@ -325,35 +329,62 @@ fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn 
 ///
 /// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
 /// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
-/// a moved collider. Bodies that slept before are put back to sleep, unless they have become fast.
+/// a moved collider. Bodies that slept before are put back to sleep, unless something else has woken their island, too:
+/// Rapier drops the contacts of a body that is put to sleep beside an awake one.
 fn step_after_translation(
     world: &mut PhysicsWorld,
     hooks: &dyn PhysicsHooks,
     events: &dyn EventHandler,
 ) {
-    let sleepers: Vec<RigidBodyHandle> = world
-        .bodies
-        .iter()
+    let sleepers: BTreeMap<(u32, u32), Pose> = (world.bodies.iter())
         .filter(|(_, body)| body.is_sleeping())
-        .map(|(handle, _)| handle)
+        .map(|(handle, body)| (handle.into_raw_parts(), *body.position()))
         .collect();
     // Without recycling, Rapier finds all contacts again.
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
     step_rapier(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;
-    let length_unit = world.integration_parameters.length_unit;
-    for handle in sleepers {
-        if let Some(body) = world.bodies.get_mut(handle)
-            && is_slow(body, length_unit)
+    let PhysicsWorld {
+        gravity,
+        integration_parameters,
+        bodies,
+        islands,
+        ..
+    } = world;
+    let IntegrationParameters {
+        dt, length_unit, ..
+    } = *integration_parameters;
+    // The solver leaves resting bodies some velocity. One without a floor gains more from gravity.
+    let most = (MOST_AT_REST * length_unit).min(gravity.length() * dt / 2.0);
+    let is_slow = |velocity: &RigidBodyVelocity<Real>| {
+        velocity.linvel.length() <= most && velocity.angvel.simd_length() <= most / length_unit
+    };
+    let is_at_rest = |handle: &RigidBodyHandle| {
+        let Some(before) = sleepers.get(&handle.into_raw_parts()) else {
+            return false;
+        };
+        let body = &bodies[*handle];
+        // A joint can move a body without a velocity.
+        let path = RigidBodyPosition {
+            position: *before,
+            next_position: *body.position(),
+        };
+        is_slow(body.vels()) && is_slow(&path.interpolate_velocity(1.0 / dt, Vector::ZERO))
+    };
+    let disturbed: BTreeSet<Option<u32>> = (islands.active_bodies())
+        .filter(|handle| !is_at_rest(handle))
+        .map(|handle| islands.persistent_island_of(bodies, handle))
+        .collect();
+    for (index, generation) in sleepers.into_keys() {
+        let handle = RigidBodyHandle::from_raw_parts(index, generation);
+        let island = islands.persistent_island_of(bodies, handle);
+        if !disturbed.contains(&island)
+            && let Some(body) = bodies.get_mut(handle)
         {
             body.sleep();
         }
     }
 }
 
-/// Returns whether the body is slow enough to sleep.
-fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
-    let activation = body.activation();
-    body.linvel().length() < activation.normalized_linear_threshold * length_unit
-        && body.angvel().simd_length() < activation.angular_threshold
-}
+/// In m/s: piles of cubes at 30 to 240 Hz have up to 0.016 m/s after a step that has found their contacts again.
+const MOST_AT_REST: f32 = 0.025;

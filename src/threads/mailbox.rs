@@ -181,7 +181,6 @@ impl<E> Mail<E> {
         changes.cancel_revived_removals(&state.snapshot.movers, waiting);
         // Waiting states take over the events of their steps that a rollback has resimulated.
         self.replace_events(&mut changes.events);
-        changes.events.drop_empty();
         state.changes = changes;
         self.states.push_back(state);
     }

@@ -90,7 +90,7 @@ fn a_ground_that_is_put_anew_in_each_step_carries_a_crate() {
 #[test]
 fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
     type Load = fn(&mut Physics, BodyKey);
-    let loads: [Load; 6] = [
+    let loads: [Load; 8] = [
         |physics, crate_| {
             let load = cuboid(0.1, 0.1, 0.1)
                 .translation(Vector::X * 1.5)
@@ -137,6 +137,27 @@ fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
             });
             physics.remove_collider(loads[1]).unwrap();
         },
+        |physics, crate_| {
+            // Rapier moves the centre at once.
+            let load = cuboid(0.1, 0.1, 0.1)
+                .translation(Vector::X * 1.5)
+                .mass(40.0);
+            let handle = physics.handle(crate_);
+            let world = physics.rapier_mut_for(&[crate_]);
+            world.insert_collider(load, handle);
+        },
+        |physics, crate_| {
+            // The game moves it.
+            let handle = physics.handle(crate_).unwrap();
+            let collider = physics.body(crate_).unwrap().colliders()[0];
+            let mut props = physics.rapier().colliders[collider].mass_properties();
+            props.local_com += Vector::X * 0.7;
+            let world = physics.rapier_mut_for(&[crate_]);
+            world.colliders[collider].set_mass_properties(props);
+            let body = &mut world.bodies[handle];
+            body.recompute_mass_properties_from_colliders(&world.colliders);
+            body.wake_up(true);
+        },
     ];
     for (n, load) in loads.iter().enumerate() {
         for can_sleep in [true, false] {
@@ -151,7 +172,7 @@ fn a_load_at_the_side_of_a_crate_at_rest_tips_it() {
 
 #[test]
 fn a_crate_at_rest_on_a_slope_slides_once_its_friction_is_gone() {
-    for can_sleep in [true, false] {
+    for (can_sleep, is_own) in [(true, true), (false, true), (true, false), (false, false)] {
         let mut simulation = Simulation::default();
         let slope = pose(Vector::ZERO, spin(0.0, 0.0, -15_f32.to_radians()));
         let ground = RigidBodyBuilder::fixed().pose(slope);
@@ -169,17 +190,21 @@ fn a_crate_at_rest_on_a_slope_slides_once_its_friction_is_gone() {
         let before = simulation.physics.body(crate_).unwrap().translation();
         for key in [ground, crate_] {
             let collider = simulation.physics.body(key).unwrap().colliders()[0];
-            simulation
-                .physics
-                .collider_mut(collider)
-                .unwrap()
-                .set_friction(0.0);
+            let collider = if is_own {
+                simulation.physics.collider_mut(collider).unwrap()
+            } else {
+                &mut simulation.physics.rapier_mut_for(&[key]).colliders[collider]
+            };
+            collider.set_friction(0.0);
         }
         run(&mut simulation, 120);
         let slid = simulation.physics.body(crate_).unwrap().translation() - before;
         // Half of g sin 15°, times the square of two seconds.
         let length = slid.dot(slope.rotation * Vector::X).abs();
-        assert!((length - 5.08).abs() < 0.2, "{can_sleep}: {length}");
+        assert!(
+            (length - 5.08).abs() < 0.2,
+            "{can_sleep}, {is_own}: {length}"
+        );
     }
 }
 

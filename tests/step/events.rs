@@ -255,6 +255,33 @@ fn a_body_tracked_during_a_contact_is_named_in_its_stop_event() {
 }
 
 #[test]
+fn the_stop_of_a_removed_collider_names_its_last_body() {
+    type Remove = fn(&mut Physics, BodyKey, ColliderHandle);
+    let ways: [Remove; 2] = [
+        |physics, _, collider| drop(physics.remove_collider(collider)),
+        |physics, body, _| drop(physics.remove(body)),
+    ];
+    for remove in ways {
+        let mut simulation = scenes::with_floor(Rate::hz(100));
+        let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
+        let first = simulation.physics.insert(body, noisy_ball());
+        let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
+        let second = simulation.physics.insert_body(body);
+        simulation.advance(MS(10), |_, _| ());
+        assert_eq!(simulation.events().collisions().count(), 1);
+        let collider = simulation.physics.body(first).unwrap().colliders()[0];
+        let handle = simulation.physics.handle(second);
+        let world = simulation.physics.rapier_mut_for(&[first, second]);
+        (world.colliders).set_parent(collider, handle, &mut world.bodies);
+        simulation.advance(MS(10), |_, _| ());
+        remove(&mut simulation.physics, second, collider);
+        simulation.advance(MS(10), |_, _| ());
+        let stopped = collisions(&simulation).pop().unwrap();
+        assert!(stopped.removed && stopped.bodies.contains(&Some(second)));
+    }
+}
+
+#[test]
 fn a_body_tracked_in_a_reused_slot_gets_no_event_of_its_predecessor() {
     let mut simulation = scenes::with_floor(Rate::hz(100));
     let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);

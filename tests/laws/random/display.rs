@@ -5,7 +5,7 @@ use crate::random::game::action::{Fade, OnBody, OnWorld, Setting, Value, Whole};
 use crate::random::game::log::State;
 use crate::random::game::paths::{Known, Paths};
 use crate::random::game::script::Setup;
-use crate::random::game::{Action, Effect, Entry, Picture};
+use crate::random::game::{Action, Effect, Entry, Kind, Picture};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, DecayCurve, Smoothing};
 use scenes::testing::length;
@@ -35,8 +35,14 @@ struct Judge<'a> {
     has_gone_back: bool,
     /// Whether the origin has been shifted since the last picture. A rollback may take the shift back.
     has_shifted: bool,
+    /// Bodies that have gone through a portal since the last picture. A rollback may take the portal back.
+    turned: BTreeSet<BodyKey>,
+    /// Whether a step has begun that has not run, and whether another smoothing was set then.
+    has_begun: bool,
+    is_retimed: bool,
     /// Whether a step is running again, which does not begin at a pose again.
     runs_again: bool,
+    is_pulled: bool,
     /// For how many steps, and in how many pictures, a view may display something else.
     unsure: [u32; 2],
     /// Whether a view may display visual errors, which it does not tell, and whether there was one.
@@ -44,15 +50,15 @@ struct Judge<'a> {
     has_errors: bool,
 }
 
-pub fn check(setup: &Setup, log: &[Entry]) {
+pub fn check(setup: &Setup, log: &[Entry], kind: Kind) {
     let mut judge = Judge {
+        is_pulled: kind == Kind::Pull,
         has_corrections: setup.correction != Fade::Off,
         ..Judge::default()
     };
     for entry in log {
         match entry {
             Entry::Frame { time, speed } => {
-                // In the pull form, a step lasts until the next call of the loop.
                 judge.runs_again = false;
                 if *speed > 0.0 {
                     judge.passed += *time;
@@ -64,10 +70,15 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                 tick,
                 ..
             } => judge.act(*action, effects, *tick),
-            Entry::Begin { step, .. } => judge.runs_again = step.is_resimulated,
-            Entry::Left => judge.runs_again = false,
+            Entry::Begin { step, .. } => {
+                judge.runs_again = step.is_resimulated;
+                (judge.has_begun, judge.is_retimed) = (true, false);
+            }
+            // In the pull form, a step lasts until the next call of the loop.
+            Entry::Left => judge.runs_again &= judge.is_pulled,
             Entry::Failed => judge.unsure = LATE,
-            Entry::HandedOver(_) => {
+            Entry::HandedOver(kind) => {
+                judge.is_pulled = *kind == Kind::Pull;
                 judge.origin = None;
                 judge.has_errors |= judge.has_corrections;
                 judge.all_touched = true;
@@ -78,7 +89,11 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                     judge.unsure[0] = judge.unsure[0].saturating_sub(1);
                 }
                 judge.run.split_off(&(step.tick + 1));
-                judge.run.insert(step.tick + 1, paths);
+                // A smoothing that was set in the hook displays the path after the step.
+                if !judge.is_retimed {
+                    judge.run.insert(step.tick + 1, paths);
+                }
+                judge.has_begun = false;
                 judge.recent.push((step.tick + 1, paths));
                 let first = judge.recent.len().saturating_sub(24);
                 judge.recent.drain(..first);
@@ -113,6 +128,7 @@ impl<'a> Judge<'a> {
             action,
             Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::OwnSmoothing(_))
         );
+        self.is_retimed |= is_smoothing && self.has_begun;
         let begins = is_smoothing || effects.iter().any(begins_error);
         self.has_errors |= self.has_corrections && begins;
         if !action.is_edit() {
@@ -130,6 +146,7 @@ impl<'a> Judge<'a> {
                 }
                 Effect::Turned(key, by) => {
                     self.touched.insert(key);
+                    self.turned.insert(key);
                     self.from.entry(key).and_modify(|pose| *pose = by * *pose);
                 }
                 Effect::Shifted(by) => {
@@ -154,6 +171,12 @@ impl<'a> Judge<'a> {
                     if self.has_shifted {
                         self.from.clear();
                     }
+                    // A body that does not exist there is taken back, too.
+                    let (turned, there) = (&self.turned, self.run.get(&tick));
+                    let exists =
+                        |key: &BodyKey| there.is_some_and(|it| it.bodies.contains_key(key));
+                    self.from
+                        .retain(|key, _| !turned.contains(key) && exists(key));
                 }
                 Effect::Pushed(_) => (),
                 _ => {
@@ -208,6 +231,7 @@ impl<'a> Judge<'a> {
         self.touched.clear();
         self.has_gone_back = false;
         self.has_shifted = false;
+        self.turned.clear();
         self.all_touched = false;
         self.passed = Duration::ZERO;
         self.last = Some(picture);

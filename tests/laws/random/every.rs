@@ -10,7 +10,7 @@ pub fn judge(script: &Script, kind: Kind) {
     steps::check(&script.setup, &run.log);
     lists::check(&run.log);
     moments::check(&run.log);
-    display::check(&script.setup, &run.log);
+    display::check(&script.setup, &run.log, kind);
     jumps::check(&run.log);
     occurrences::check(&run.log, kind);
     check_presses(&run);
@@ -275,7 +275,6 @@ mod tests {
             ],
         };
         for kind in Kind::ALL {
-            println!("{kind:?}");
             judge(&script, kind);
         }
     }
@@ -301,6 +300,41 @@ mod tests {
                         (Between, Body(1, ShowFrom(0, 0))),
                         (Between, Past(Resimulate(1))),
                         (Between, Body(1, ShowFrom(0, 1))),
+                    ],
+                ),
+            ],
+        };
+        for kind in Kind::ALL {
+            judge(&script, kind);
+        }
+    }
+
+    /// A rollback runs at speed 0, so no step follows it.
+    #[test]
+    fn a_runner_that_stops_after_a_rollback_displays_no_event_of_the_first_run() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Crowd,
+                hz: 240,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 20,
+                interval: 0,
+                slack: 3,
+            },
+            frames: vec![
+                frame(2000, []),
+                frame(20000, [(Press(28), Body(0, Push(Impulse, 15)))]),
+                frame(4697, []),
+                frame(19137, []),
+                frame(0, [(Between, Past(LateInput(3, 1)))]),
+                frame(
+                    2000,
+                    [
+                        (Between, Setting(Speed(0))),
+                        (Between, HandOver(Closure)),
+                        (Between, World(Score(0))),
                     ],
                 ),
             ],

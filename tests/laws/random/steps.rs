@@ -119,6 +119,10 @@ impl<'a> Hook<'a> {
     }
 }
 
+/// Marks a state that a hook has exchanged for another one. It still has the step of that hook, which discards forces.
+#[derive(Clone, Copy)]
+struct HasStep;
+
 /// Returns whether the action needs the simulation, and replaces its state.
 fn is_jump(action: &Action) -> bool {
     matches!(action, Action::Past(past) if !matches!(past, Past::Resimulate(_) | Past::Confirm(_)))
@@ -151,7 +155,12 @@ impl Plain {
             }
             // Its states before earlier steps are not known.
             Action::Whole(Whole::Swap(_)) => return Err(Unknown),
-            _ if action.is_of_state() => self.run(action),
+            _ if action.is_of_state() => {
+                self.run(action);
+                if self.physics().resources_mut().remove::<HasStep>().is_some() {
+                    return Err(Unknown);
+                }
+            }
             // A copy continues as the original, and the others are of time and of the picture.
             _ => (),
         }
@@ -210,14 +219,19 @@ impl Plain {
             let mut is_at_hand = true;
             for action in &hook.before {
                 self.note(*action);
+                let is_exchange = matches!(action, Action::Value(Value::Exchange(_)));
+                if is_exchange && is_at_hand {
+                    self.physics().resources_mut().insert(HasStep);
+                }
                 if !(is_at_hand && action.is_push()) && action.is_of_state() {
                     self.run(*action);
                 }
-                // Another state has no step at hand.
-                is_at_hand &= !matches!(
-                    action,
-                    Action::Value(Value::Assign(_) | Value::Exchange(_) | Value::Lend(_))
-                );
+                // Another state has no step at hand, unless an earlier hook has exchanged it.
+                is_at_hand &= !matches!(action, Action::Value(Value::Assign(_) | Value::Lend(_)));
+                let had_step = self.physics().resources_mut().remove::<HasStep>().is_some();
+                if is_exchange {
+                    is_at_hand = had_step;
+                }
             }
             if hook.runs {
                 // The game has expected it to run.

@@ -3,6 +3,7 @@
 mod origin;
 mod parts;
 mod portals;
+mod sleepers;
 
 use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;

@@ -31,14 +31,8 @@ pub use script::Script;
 
 // Known faults. Each constant switches off the games that show it.
 
-/// A disabled link of a multibody is displayed where it was, while Rapier moves it.
-pub const A_DISABLED_LINK_STAYS_ON_THE_SCREEN: bool = false;
-
 /// A body that is no link any more is displayed where the other links held it, until the next step.
 pub const A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT: bool = true;
-
-/// After a correction, a link is displayed where the last step has led it, and not on its path.
-pub const A_CORRECTED_LINK_HAS_NO_PATH: bool = true;
 
 /// In the step after a shift of the origin, the visual error of a link ends.
 pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
@@ -49,10 +43,6 @@ pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 
 /// If a runner or an overlap is stopped right after a change of the rate, one thread displays an earlier time.
 pub const A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME: bool = true;
-
-/// If a view gets a clone of a simulation in the middle of a rollback, and then another rollback, it displays an event
-/// twice.
-pub const A_VIEW_REPEATS_EVENTS_OF_A_CLONED_ROLLBACK: bool = true;
 
 /// All names in a printed game, to paste it into a test.
 #[cfg(test)]

@@ -47,8 +47,6 @@ pub struct Paths {
     /// Bodies that were links since the last step, and since the one before.
     former_links: BTreeSet<BodyKey>,
     earlier_links: BTreeSet<BodyKey>,
-    /// Whether a link is disabled, in this state.
-    has_disabled_link: bool,
 }
 
 impl Paths {
@@ -115,11 +113,7 @@ impl Paths {
         self.has_begun = false;
         self.were_links_moved = std::mem::take(&mut self.are_links_moved);
         let links = self.links.iter().copied().collect();
-        let former = std::mem::replace(&mut self.former_links, links);
-        if !self.has_disabled_link {
-            self.earlier_links.clear();
-        }
-        self.earlier_links.extend(former);
+        self.earlier_links = std::mem::replace(&mut self.former_links, links);
         for (key, body) in physics.bodies() {
             let Some(known) = self.bodies.get_mut(&key) else {
                 continue;
@@ -164,11 +158,9 @@ impl Paths {
 
     /// Returns whether the body may have moved with other links, outside of a step.
     pub fn moves_with_others(&self, key: BodyKey) -> bool {
-        let is_stuck = super::A_DISABLED_LINK_STAYS_ON_THE_SCREEN && self.has_disabled_link;
-        let was_link = (super::A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT || is_stuck)
+        let was_link = super::A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT
             && (self.former_links.contains(&key) || self.earlier_links.contains(&key));
-        (self.are_links_moved || self.were_links_moved || is_stuck)
-            && (was_link || self.links.contains(&key))
+        (self.are_links_moved || self.were_links_moved) && (was_link || self.links.contains(&key))
     }
 
     fn follow(&mut self, physics: &Physics, effects: &[Effect]) {
@@ -183,17 +175,8 @@ impl Paths {
         self.are_links_moved |= self.links != links;
         self.links = links;
         self.former_links.extend(&self.links);
-        let is_disabled = |key: &BodyKey| {
-            let body = physics.body(*key).expect("it is alive");
-            !body.is_enabled() || !body.position().is_finite()
-        };
-        // The others may have moved before one was removed.
-        self.has_disabled_link |= self.links.iter().any(is_disabled);
         for effect in effects {
             match *effect {
-                Effect::Corrected(_) if super::A_CORRECTED_LINK_HAS_NO_PATH => {
-                    self.are_links_moved = true;
-                }
                 Effect::Shifted(by) => {
                     self.are_links_moved |= super::A_SHIFTED_LINK_LOSES_ITS_ERROR;
                     self.origin -= by;

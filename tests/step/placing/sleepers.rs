@@ -1,0 +1,134 @@
+//! Shifts of the origin in the same step as something else that wakes sleeping bodies.
+
+use super::*;
+
+/// Changes something near the sleeping body, with the other body of the scene, in the hook of a step.
+type Wake = fn(&mut Physics, [BodyKey; 2], Step);
+
+fn step(simulation: &mut Simulation, count: u64, mut hook: impl FnMut(&mut Physics, Step)) {
+    let end = simulation.physics.tick() + count;
+    while simulation.physics.tick() < end {
+        simulation.advance(MS(4), &mut hook);
+    }
+}
+
+/// Returns a crate that sleeps on a ground with its top at 0.5, and another body.
+fn crate_on(ground: RigidBodyBuilder, hz: u32) -> (Simulation, [BodyKey; 2]) {
+    let mut simulation = Simulation::new(Rate::hz(hz));
+    let ground = (simulation.physics).insert(ground, cuboid(9.0, 0.5, 9.0));
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
+    let crate_ = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
+    (simulation, [crate_, ground])
+}
+
+fn crate_under_another(hz: u32) -> (Simulation, [BodyKey; 2]) {
+    let (mut simulation, [lower, _]) = crate_on(RigidBodyBuilder::fixed(), hz);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    let upper = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
+    (simulation, [lower, upper])
+}
+
+fn ball_on_an_anchor(hz: u32) -> (Simulation, [BodyKey; 2]) {
+    let mut simulation = Simulation::new(Rate::hz(hz));
+    let anchor = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
+    let anchor = simulation.physics.insert_body(anchor);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    let hanging = simulation.physics.insert(body, ball());
+    let [one, other] = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = ball_joint(Vector::ZERO, Vector::Y);
+    let world = simulation.physics.rapier_mut_except_bodies();
+    world.impulse_joints.insert(one, other, joint, true);
+    (simulation, [hanging, anchor])
+}
+
+/// Returns where the sleeping body is two seconds after it was woken, and whether it sleeps right after that step.
+fn play(
+    (mut simulation, bodies): (Simulation, [BodyKey; 2]),
+    wake: Wake,
+    origin: Option<Vector>,
+) -> (Vector, bool) {
+    let hz = (1.0 / simulation.clock().settings().rate().dt()).round() as u64;
+    step(&mut simulation, 4 * hz, |_, _| ());
+    assert!(simulation.physics.body(bodies[0]).unwrap().is_sleeping());
+    step(&mut simulation, 1, |physics, step| {
+        wake(physics, bodies, step);
+        if let Some(origin) = origin {
+            physics.shift_origin(origin).unwrap();
+        }
+    });
+    let sleeps = simulation.physics.body(bodies[0]).unwrap().is_sleeping();
+    step(&mut simulation, 2 * hz, |_, _| ());
+    let body = simulation.physics.body(bodies[0]).unwrap();
+    (body.translation() + origin.unwrap_or_default(), sleeps)
+}
+
+#[test]
+fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
+    let wakes: [(fn(u32) -> (Simulation, [BodyKey; 2]), Wake); 5] = [
+        (crate_under_another, |physics, [_, upper], _| {
+            physics.add_force(upper, Vector::X * 0.001).unwrap();
+        }),
+        (
+            |hz| crate_on(RigidBodyBuilder::fixed(), hz),
+            |physics, [_, floor], _| drop(physics.remove(floor)),
+        ),
+        (
+            |hz| crate_on(RigidBodyBuilder::kinematic_position_based(), hz),
+            |physics, [_, lift], step| {
+                let top = translation(0.0, 0.1, 0.0);
+                let arrival = step.start_time + Duration::from_secs(2);
+                physics.set_kinematic_target(lift, top, arrival).unwrap();
+            },
+        ),
+        (ball_on_an_anchor, |physics, [_, anchor], _| {
+            let to = translation(0.0, 10.0, 0.0);
+            physics.teleport(anchor, to).unwrap();
+        }),
+        // A ball that falls on the crate wakes it.
+        (
+            |hz| crate_on(RigidBodyBuilder::fixed(), hz),
+            |physics, _, _| {
+                let body = RigidBodyBuilder::dynamic()
+                    .translation(Vector::Y * 1.99)
+                    .linvel(Vector::NEG_Y * 3.0);
+                physics.insert(body, ball().mass(0.05));
+            },
+        ),
+    ];
+    for (number, (scene, wake)) in wakes.into_iter().enumerate() {
+        for hz in [60, 240] {
+            let (expected, expects_sleep) = play(scene(hz), wake, None);
+            for origin in [Vector::ZERO, Vector::X * 4.0] {
+                let (there, sleeps) = play(scene(hz), wake, Some(origin));
+                let off = (there - expected).length();
+                assert!(
+                    off < 0.02,
+                    "{number} at {hz} Hz: {there} and not {expected}"
+                );
+                assert_eq!(sleeps, expects_sleep, "{number} at {hz} Hz");
+            }
+        }
+    }
+}
+
+#[test]
+fn bodies_that_rest_sleep_through_a_shift() {
+    for hz in [30, 60, 240] {
+        let mut simulation = scenes::with_floor(Rate::hz(hz));
+        let keys = scenes::pile(&mut simulation, 30);
+        step(&mut simulation, 20 * u64::from(hz), |_, _| ());
+        let sleeping = |simulation: &Simulation, key: &BodyKey| {
+            simulation.physics.body(*key).unwrap().is_sleeping()
+        };
+        assert!(keys.iter().all(|key| sleeping(&simulation, key)));
+        for origin in [Vector::ZERO, vector(64.0, 0.0, -32.0)] {
+            simulation.physics.shift_origin(origin).unwrap();
+            step(&mut simulation, 1, |_, _| ());
+            let awake: Vec<_> = (keys.iter())
+                .filter(|key| !sleeping(&simulation, key))
+                .collect();
+            assert_eq!(awake.len(), 0, "{hz} Hz, {origin}");
+            assert_eq!(simulation.events().sleep_changes().count(), 0);
+        }
+    }
+}
