@@ -79,8 +79,7 @@ impl Physics {
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
         self.edits.to_check.push(key);
-        // Rapier would recycle contacts that are relative to the previous centre of mass.
-        self.renew_contacts_if_dynamic(parent);
+        self.renew_contacts_about_new_center(key, parent);
         let body = &mut self.world.rapier.bodies[parent];
         if !body.is_enabled() {
             // Rapier disables the new collider in its next step only if this flag was set to another value.
@@ -101,15 +100,11 @@ impl Physics {
     /// Removes and returns a collider, with or without a body, like [`remove`](Self::remove).
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let key = self.key_of_collider(handle);
-        let body = key.and_then(|key| self.handle(key));
-        if let Some(body) = body {
+        if let Some((key, body)) = key.and_then(|key| Some((key, self.handle(key)?))) {
             self.note_neighbours_to_wake(body);
-            // Rapier would recycle contacts that are relative to the previous centre of mass.
-            self.renew_contacts_if_dynamic(body);
-        }
-        self.edits.to_check.extend(key);
-        if let Some(key) = key {
+            self.renew_contacts_about_new_center(key, body);
             self.event_log.record_owner(handle, key);
+            self.edits.to_check.push(key);
         }
         self.world.rapier.remove_collider(handle)
     }

@@ -106,7 +106,15 @@ impl Physics {
         }
     }
 
-    pub(super) fn renew_contacts_if_dynamic(&mut self, handle: RigidBodyHandle) {
+    /// Makes Rapier find the contacts of a dynamic body again. It would recycle contacts that are relative to the
+    /// previous centre of mass.
+    pub(super) fn renew_contacts_about_new_center(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+    ) {
+        // The contacts need not be found once more after the step.
+        self.edits.centers_before.remove(&key);
         if self.world.rapier.bodies[handle].is_dynamic() {
             self.world.renew_contacts(handle);
         }

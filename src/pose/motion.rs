@@ -285,7 +285,16 @@ impl Trajectory {
         self.last_move == Some((tick, MovedBy::Teleport))
     }
 
-    /// Stops the displayed centre of mass, because the body's position was set. It moves on in the next step.
+    /// Displays the origin of the body, instead of its centre of mass, on a straight line or curve between these poses.
+    pub fn follow_origin(&mut self, [previous, current]: [&Pose; 2]) {
+        let center = std::mem::take(&mut self.center_of_mass);
+        let start = self.start_velocity.iter_mut().map(|it| (it, previous));
+        for (velocity, pose) in start.chain([(&mut self.end_velocity, current)]) {
+            velocity.linvel = velocity.velocity_at_point(pose.translation, pose * center);
+        }
+    }
+
+    /// Stops the displayed body, because its position was set. It moves on in the next step.
     pub fn stop_moving(&mut self) {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }

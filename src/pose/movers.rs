@@ -298,21 +298,19 @@ impl Movers {
     }
 
     /// Displays a body at `position`, where the game has teleported it through Rapier after `tick` steps. If only the
-    /// rotation or only the translation has changed, the other part is still blended.
+    /// rotation or only the translation has changed, the other part is still blended, about the origin of the body.
     pub fn teleport_changed_parts(&mut self, index: usize, position: Pose, tick: u64) {
         self.mark_poses_changed();
         let (previous, current) = (&mut self.previous[index], &mut self.current[index]);
         let trajectory = &mut self.trajectories[index];
         trajectory.note_teleport(tick);
+        trajectory.follow_origin([previous, current]);
         if position.rotation != current.rotation {
             previous.rotation = position.rotation;
             trajectory.stop_turning();
         }
         if position.translation != current.translation {
-            // In the blend, the centre of mass does not move now, and the body still turns about it.
-            let center = trajectory.center();
-            let swing = position.rotation * center - previous.rotation * center;
-            previous.translation = position.translation + swing;
+            previous.translation = position.translation;
             trajectory.stop_moving();
         }
         *current = position;

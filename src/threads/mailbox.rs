@@ -54,6 +54,8 @@ pub(super) struct ClockReading {
     pub real: Duration,
     pub time: Duration,
     pub speed: f64,
+    /// Whether a rollback is unfinished, in which the picture stays.
+    pub is_rolling_back: bool,
 }
 
 impl ClockReading {

@@ -155,8 +155,16 @@ fn next_dt(simulation: &Simulation) -> f32 {
 }
 
 impl ClockReading {
+    /// Reads the clock of a simulation, which may be in a rollback.
+    pub fn of(simulation: &Simulation) -> Self {
+        Self {
+            is_rolling_back: simulation.is_rolling_back(),
+            ..Self::of_clock(simulation.clock())
+        }
+    }
+
     /// Reads a clock. The speed is 0 while the clock is stopped.
-    pub fn of(clock: &Clock) -> Self {
+    pub fn of_clock(clock: &Clock) -> Self {
         let settings = clock.settings();
         let speed = if settings.stands_still() {
             0.0
@@ -167,6 +175,7 @@ impl ClockReading {
             real: clock.real_time(),
             time: clock.time(),
             speed,
+            is_rolling_back: false,
         }
     }
 }

@@ -123,6 +123,9 @@ impl<E> View<E> {
             let frame = self.screen.number().saturating_add(1);
             return self.screen.clear_changes(frame, self.screen.time());
         };
+        if self.mail.reading.is_rolling_back {
+            return self.stay(now);
+        }
         let (timeline, end) = (snapshot.timeline, snapshot.time);
         let newest_time = end.as_secs_f64();
         let continues = self.continues(timeline, end);
@@ -153,6 +156,15 @@ impl<E> View<E> {
             Duration::ZERO
         };
         self.show_time(time, decay_time);
+    }
+
+    /// Displays the last picture again, in the middle of a rollback. Time passes, and visual errors do not decay.
+    fn stay(&mut self, now: Duration) {
+        self.now = now;
+        self.last_present = Some(self.mail.reading.time_at(now));
+        self.is_starved = false;
+        let frame = self.screen.number().saturating_add(1);
+        self.screen.clear_changes(frame, self.screen.time());
     }
 
     /// Returns whether the displayed time must not go back. It may if the game has replaced the state, which begins a

@@ -284,9 +284,9 @@ impl<H: Hooks> Worker<H> {
             return;
         }
         self.pass_time();
-        let speed = ClockReading::of(self.simulation.clock()).speed;
+        let speed = ClockReading::of(&self.simulation).speed;
         self.handle_arrived();
-        if speed > 0.0 && ClockReading::of(self.simulation.clock()).speed == 0.0 {
+        if speed > 0.0 && ClockReading::of(&self.simulation).speed == 0.0 {
             // A pause begins now, and the steps that were due before do not run.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
         }
@@ -485,7 +485,7 @@ impl<H: Hooks> Worker<H> {
 
     /// Reads the clock, for the view. Its speed is 0 in a pause and after a panic.
     fn reading(&self) -> ClockReading {
-        let mut reading = ClockReading::of(self.simulation.clock());
+        let mut reading = ClockReading::of(&self.simulation);
         if self.panicked.is_some() {
             reading.speed = 0.0;
         }

@@ -42,7 +42,7 @@ impl Overlap {
                 self.finish_step(hooks)?;
             } else if next_frame.is_some() {
                 under_way.waiting_frames += 1;
-                self.view.receive(None, ClockReading::of(&next_clock));
+                self.view.receive(None, ClockReading::of_clock(&next_clock));
                 under_way.clock = next_clock;
             } else {
                 return Ok(());
@@ -90,7 +90,9 @@ impl Overlap {
                 self.publish();
                 continue;
             }
-            // Resimulated steps have replaced events that the view would display before the next state arrives.
+            // A rollback may have ended. Its steps have replaced events that the view would display before the next state
+            // arrives.
+            self.receive(None);
             (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // If the hook has replaced the state, this step is dropped.
@@ -153,7 +155,7 @@ impl Overlap {
 
     /// Gives the view a state, if there is a new one, and the simulated time.
     fn receive(&mut self, update: Option<Update>) {
-        (self.view).receive(update, ClockReading::of(self.simulation.clock()));
+        (self.view).receive(update, ClockReading::of(&self.simulation));
     }
 
     /// Publishes the state if the game has replaced it or the simulation, so that frames display it at once.

@@ -71,7 +71,16 @@ impl Way {
     /// Teleports the body to `position`. The changed part of the pose has no path from the previous value. Returns
     /// whether this needed arithmetic.
     pub fn put(&mut self, position: Pose) -> bool {
-        let mut is_rounded = false;
+        // What is left of the path is that of the origin.
+        let is_rounded = self.center != Vector::ZERO;
+        let (previous, current, center) = (self.previous, self.current, self.center);
+        let before = self.before_waking.iter_mut().chain([&mut self.before]);
+        let moments = before.map(|velocity| (velocity, previous));
+        for (velocity, pose) in moments.chain([(&mut self.after, current)]) {
+            let at_center = RigidBodyVelocity::new(velocity.linear, velocity.angular);
+            velocity.linear = at_center.velocity_at_point(pose.translation, pose * center);
+        }
+        self.center = Vector::ZERO;
         if position.rotation != self.current.rotation {
             self.previous.rotation = position.rotation;
             for velocity in self.velocities() {
@@ -79,15 +88,7 @@ impl Way {
             }
         }
         if position.translation != self.current.translation {
-            // The centre of mass stays at rest.
-            let center = point(&position, self.center);
-            let previous = rotation(&self.previous) * vector(self.center);
-            let origin = (center - previous).cast::<f32>();
-            self.previous.translation = Vector::from_array(origin.into());
-            is_rounded = self.center != Vector::ZERO;
-            if !is_rounded {
-                self.previous.translation = position.translation;
-            }
+            self.previous.translation = position.translation;
             for velocity in self.velocities() {
                 velocity.linear = Vector::ZERO;
             }

@@ -9,7 +9,7 @@ use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
 use evenstep::{
-    BeforeStep, BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Step, VectorError,
+    BeforeStep, BodyError, BodyKey, Hooks, Physics, Rate, Simulation, Smoothing, Step, VectorError,
 };
 use scenes::testing::{
     CONTACTS_ARE_RELATIVE, angle_between, ball_joint, cloth, cuboid, length, of_root, pose, scaled,
