@@ -305,10 +305,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let screen = picture.screen_with_lists();
         let since_sync = last_synced_frame.and_then(|frame| screen?.removed_since(frame));
         let is_complete = since_sync.is_some();
-        // The list of the last frame may lack bodies that earlier frames have removed. It still has those that are not
-        // recorded here, while all that are recorded are checked below.
-        let listed = since_sync.or_else(|| Some(screen?.removed().into()));
-        // Some bodies that the last frame has removed are alive again if steps were resimulated since.
+        // A view may have displayed the removal of a body before the body was recorded here. It still knows that.
+        let listed = since_sync.or_else(|| Some(screen?.known_removals()));
+        // Some of these bodies are alive again if steps were resimulated since.
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
         let mut removed: Vec<_> = listed.filter(|key| picture.pose(*key).is_none()).collect();
         // A body that no picture has displayed yet may be missing from the list.

@@ -28,7 +28,9 @@ const KEPT: usize = 64;
 /// values before a frame.
 ///
 /// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces that of
-/// the step and all later ones. The values of the last 64 steps that set one are kept.
+/// the step and all later ones. So keep the drawn value in a frame that ends in the middle of a rollback. After
+/// [`set_tick`](crate::Simulation::set_tick), begin another `Interpolated`. The values of the last 64 steps that set one
+/// are kept.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {

@@ -10,6 +10,8 @@ mod entities;
 mod hosts;
 // An `EntityMap` without hecs.
 mod map;
+// Maps that are synced for the first time late.
+mod late_maps;
 // Entities of bodies that a recovery, a rollback or a stop takes back.
 mod recovered;
 // A hecs world that is rolled back with the physics.

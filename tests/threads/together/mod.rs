@@ -3,6 +3,7 @@
 mod bits;
 mod exchanges;
 mod picture;
+mod waiting;
 
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;

@@ -1,0 +1,102 @@
+//! A rollback waits, because the hook of its steps fails. The picture of a view stays.
+
+use super::*;
+
+/// Fails in resimulated steps, until it is told that they may run.
+struct Waits(Arc<AtomicU64>);
+
+impl Hooks for Waits {
+    type Error = ();
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), ()> {
+        let may_run = self.0.load(Ordering::Relaxed) > 0;
+        if step.is_resimulated && !may_run {
+            return Err(());
+        }
+        Ok(())
+    }
+}
+
+fn scene() -> (Simulation, BodyKey, BodyKey) {
+    let (mut simulation, flyer) = scenes::flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 9,
+        ..Kept::default()
+    });
+    let fixed = RigidBodyBuilder::fixed();
+    let fixed = simulation.physics.insert(fixed, ball());
+    (simulation, flyer, fixed)
+}
+
+/// Displays the fixed body elsewhere, with an error that decays.
+fn show_from(simulation: &mut Simulation, fixed: BodyKey) {
+    let there = translation(0.0, 1.0, 0.0);
+    simulation.physics.show_from(fixed, there).unwrap();
+}
+
+fn go_back(simulation: &mut Simulation) {
+    let tick = simulation.physics.tick();
+    simulation.roll_back(tick - 3).unwrap();
+}
+
+/// Checks where the flyer and the error were in each frame: 20 frames before the rollback, 20 while it waits, and 20
+/// after it.
+fn check(shown: &[(f32, f32)]) {
+    let (last, waiting, after) = (shown[19], &shown[20..40], &shown[40..]);
+    assert!(last.0 > 1.0 && last.1 > 0.1, "{last:?}");
+    assert!(waiting.iter().all(|it| *it == last), "{shown:?}");
+    assert!(after.is_sorted_by(|a, b| a.0 <= b.0), "{shown:?}");
+    // As in one thread, no simulated time passes while it waits.
+    assert!((after[19].0 - last.0 - 14.0).abs() < 1.0, "{shown:?}");
+    assert!(after[19].1 < last.1, "{shown:?}");
+}
+
+#[test]
+fn the_picture_of_an_overlap_stays_while_a_rollback_waits() {
+    let (simulation, flyer, fixed) = scene();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let may_run = Arc::new(AtomicU64::new(0));
+    let mut hooks = Waits(Arc::clone(&may_run));
+    let mut shown = Vec::new();
+    for frame in 0..60 {
+        match frame {
+            10 => show_from(overlap.simulation(&mut hooks).unwrap(), fixed),
+            20 => go_back(overlap.simulation(&mut hooks).unwrap()),
+            40 => may_run.store(1, Ordering::Relaxed),
+            _ => (),
+        }
+        let is_waiting = (20..40).contains(&frame);
+        assert_eq!(overlap.frame(MS(7), &mut hooks).is_err(), is_waiting);
+        let at = |key| overlap.view().pose(key).unwrap().translation;
+        shown.push((at(flyer).x, at(fixed).y));
+    }
+    check(&shown);
+}
+
+#[test]
+fn the_picture_of_a_runner_stays_while_a_rollback_waits() {
+    let (simulation, flyer, fixed) = scene();
+    let may_run = Arc::new(AtomicU64::new(0));
+    let hooks = Waits(Arc::clone(&may_run));
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, hooks, RunnerSettings::default());
+    let mut shown = Vec::new();
+    for frame in 0..60 {
+        match frame {
+            10 => runner.call(move |simulation, _| show_from(simulation, fixed)),
+            20 => runner.call(|simulation, _| go_back(simulation)),
+            40 => Ok(may_run.store(1, Ordering::Relaxed)),
+            _ => Ok(()),
+        }
+        .unwrap();
+        let now = MS(7 * frame);
+        while worker.run_until(now).is_some_and(|next| next <= now) {}
+        let view = runner.frame_at(now);
+        let at = |key| view.pose(key).map(|pose| pose.translation);
+        shown.push((
+            at(flyer).unwrap_or_default().x,
+            at(fixed).unwrap_or_default().y,
+        ));
+    }
+    check(&shown);
+}
