@@ -51,7 +51,9 @@ impl Physics {
         // Rapier does not write changes of joints that no step has seen, so the state cannot be saved before a step.
         self.world.has_unstepped_changes |= self.world.removal_may_change_joints(handle);
         let attached = self.world.rapier.bodies.get(handle)?.colliders();
-        (attached.iter()).for_each(|it| self.event_log.record_owner(*it, key));
+        for collider in attached {
+            self.event_log.record_owner(*collider, key);
+        }
         self.world.rapier.remove_body(handle)
     }
 
@@ -279,7 +281,9 @@ impl Physics {
     /// [`rapier_mut`](Self::rapier_mut) was used.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.to_check.extend_from_slice(keys);
-        keys.iter().for_each(|key| self.note_contacts_of(*key));
+        for key in keys {
+            self.note_contacts_of(*key);
+        }
         self.rapier_mut_except_bodies()
     }
 

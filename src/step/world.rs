@@ -369,7 +369,10 @@ fn step_after_translation(
             position: *before,
             next_position: *body.position(),
         };
-        is_slow(body.vels()) && is_slow(&path.interpolate_velocity(1.0 / dt, Vector::ZERO))
+        // This step has translated the frames of soft bodies.
+        let has_stayed =
+            body.is_soft_frame() || is_slow(&path.interpolate_velocity(1.0 / dt, Vector::ZERO));
+        is_slow(body.vels()) && has_stayed
     };
     let disturbed: BTreeSet<Option<u32>> = (islands.active_bodies())
         .filter(|handle| !is_at_rest(handle))

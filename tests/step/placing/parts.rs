@@ -128,7 +128,8 @@ fn the_unchanged_part_of_an_extrapolated_pose_continues() {
         advance(&mut simulation, 0);
         let pose = simulation.pose(key).unwrap();
         // In half a step, the curve is this far beside the straight line.
-        let most = (5.0_f32 / 60.0).powi(2) * 0.3 / 8.0;
+        let turn = 5.0_f32 / 60.0;
+        let most = turn * turn * 0.3 / 8.0;
         let off = pose.translation.distance(shown.translation);
         assert!(off < 1.1 * most, "{smoothing:?}: {off}");
         assert!(angle_between(pose.rotation, Rotation::IDENTITY) < 1e-6);

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Returns a scene at a rate, and in it a body that will sleep and another one.
+type Scene = fn(u32) -> (Simulation, [BodyKey; 2]);
+
 /// Changes something near the sleeping body, with the other body of the scene, in the hook of a step.
 type Wake = fn(&mut Physics, [BodyKey; 2], Step);
 
@@ -64,7 +67,7 @@ fn play(
 
 #[test]
 fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
-    let wakes: [(fn(u32) -> (Simulation, [BodyKey; 2]), Wake); 5] = [
+    let wakes: [(Scene, Wake); 5] = [
         (crate_under_another, |physics, [_, upper], _| {
             physics.add_force(upper, Vector::X * 0.001).unwrap();
         }),
