@@ -374,6 +374,7 @@ fn step_after_translation(
             body.is_soft_frame() || is_slow(&path.interpolate_velocity(1.0 / dt, Vector::ZERO));
         is_slow(body.vels()) && has_stayed
     };
+    // Rapier does not document this method, which tells whether two bodies are in one island.
     let disturbed: BTreeSet<Option<u32>> = (islands.active_bodies())
         .filter(|handle| !is_at_rest(handle))
         .map(|handle| islands.persistent_island_of(bodies, handle))

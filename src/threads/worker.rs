@@ -483,11 +483,11 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.states.extend(update);
     }
 
-    /// Reads the clock, for the view. Its speed is 0 in a pause and after a panic.
+    /// Reads the clock, for the view. After a panic, its speed is 0, and frames run on to the newest state.
     fn reading(&self) -> ClockReading {
         let mut reading = ClockReading::of(&self.simulation);
         if self.panicked.is_some() {
-            reading.speed = 0.0;
+            (reading.speed, reading.is_rolling_back) = (0.0, false);
         }
         reading
     }

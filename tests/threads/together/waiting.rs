@@ -101,3 +101,35 @@ fn the_picture_of_a_runner_stays_while_a_rollback_waits() {
     }
     check(&shown);
 }
+
+struct Panics;
+
+impl Hooks for Panics {
+    type Error = Infallible;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Infallible> {
+        assert!(!step.is_resimulated, "it is a test");
+        Ok(())
+    }
+}
+
+#[test]
+fn the_picture_of_a_runner_runs_on_after_a_panic_in_a_rollback() {
+    let (simulation, flyer, _) = scene();
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, Panics, RunnerSettings::default());
+    let mut shown = Vec::new();
+    for frame in 0..40 {
+        if frame == 20 {
+            runner.call(|simulation, _| go_back(simulation)).unwrap();
+        }
+        let now = MS(7 * frame);
+        while worker.run_until(now).is_some_and(|next| next <= now) {}
+        let view = runner.frame_at(now);
+        assert_eq!(view.is_stopped(), frame >= 20);
+        shown.push(view.pose(flyer).map_or(0.0, |pose| pose.translation.x));
+    }
+    // 13 whole steps had run.
+    assert!(shown.is_sorted() && shown[19] < 12.0, "{shown:?}");
+    assert!((shown[39] - 13.0).abs() < 1e-3, "{shown:?}");
+}
