@@ -41,7 +41,9 @@ impl Physics {
         // `apply_forces` searches this list.
         edited.sort_unstable();
         // The centres are noted before `apply_forces`, which recomputes changed masses and so may move the centres.
-        self.note_centers(&edited);
+        if !edited.is_empty() {
+            self.note_centers(&edited);
+        }
         let rejected_forces = self.apply_forces(&edited);
         {
             // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
