@@ -125,9 +125,9 @@ pub enum SaveError {
          its `physics`, before you save it"
     )]
     Panicked,
-    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
-    /// shifted, or no step has run since the state was created from a world with bodies. Save right after a step,
-    /// because Rapier does not write changes that no step has processed.
+    /// Since the last step, Rapier's world was borrowed mutably, a body with joints or, beside soft bodies, any body was
+    /// removed, or the origin was shifted, or no step has run since the state was created from a world with bodies. Save
+    /// right after a step, because Rapier does not write changes that no step has processed.
     #[error("Rapier's world was changed since the last step: save right after a step")]
     ChangedSinceStep,
     /// Rapier's world contains something that cannot be serialised.

@@ -52,9 +52,17 @@ pub struct EntityMap<E> {
     /// Entities that have lost their record to another entity or a later body, until they are reported.
     replaced_entities: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
-    /// body may be too old to have it. One that is later than the state of its insertion, if that is known, is not.
-    not_displayed: BTreeMap<BodyKey, Option<StateNumber>>,
+    /// body may be too old to have it.
+    not_displayed: BTreeMap<BodyKey, NotDisplayed>,
     synced: Synced,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NotDisplayed {
+    /// A picture that is later than this state is not too old, if the state is known.
+    inserted_after: Option<StateNumber>,
+    /// Whether a list of removed bodies may have the key because of an earlier body that had it.
+    may_share_key: bool,
 }
 
 /// Bodies with their poses.
@@ -173,6 +181,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         // The lists of changed bodies do not cover a restore, so the next sync checks all bodies.
         self.synced = Synced::default();
+        for recent in self.not_displayed.values_mut() {
+            recent.may_share_key = false;
+        }
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         // Another entity or a later body has replaced these.
@@ -197,7 +208,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     #[cfg(feature = "hecs")]
     pub(crate) fn inserted_after(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
         let displayed = picture.displays(key).then(StateNumber::default);
-        displayed.or_else(|| self.not_displayed.get(&key).copied().flatten())
+        displayed.or_else(|| self.not_displayed.get(&key)?.inserted_after)
     }
 
     /// Records that the entity has this body, unless a later body has its slot. A state later than `inserted_after`, if
@@ -228,16 +239,20 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         match replaced_record {
             None => self.len += 1,
             Some((replaced_key, owner)) => {
-                let insertion = self.not_displayed.remove(&replaced_key).flatten();
-                known_insertion = insertion.filter(|_| replaced_key == key);
+                let replaced = self.not_displayed.remove(&replaced_key);
+                known_insertion = replaced.filter(|_| replaced_key == key);
                 if owner != entity {
                     self.replaced_entities.push(owner);
                 }
             }
         }
         // Until a picture displays the body, each sync writes its pose to the entity.
-        self.not_displayed
-            .insert(key, inserted_after.or(known_insertion));
+        let known = known_insertion.and_then(|it| it.inserted_after);
+        let not_displayed = NotDisplayed {
+            inserted_after: inserted_after.or(known),
+            may_share_key: true,
+        };
+        self.not_displayed.insert(key, not_displayed);
         replaced_record
     }
 
@@ -282,17 +297,22 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     /// insertion.
     pub(crate) fn is_removed(&self, key: BodyKey, picture: Picture<'_>) -> bool {
         let has_pose = picture.pose(key).is_some();
-        let Picture::View { displayed, .. } = picture else {
+        let Picture::View {
+            displayed, present, ..
+        } = picture
+        else {
             return !has_pose;
         };
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((recorded, _)) if recorded == key => {
-                let is_before_view =
-                    |insertion: &Option<StateNumber>| insertion.is_some() && *insertion < displayed;
+                let is_before_view = |it: &NotDisplayed| {
+                    it.inserted_after.is_some() && it.inserted_after < displayed
+                };
                 // A picture has displayed every body that is not in `not_displayed`.
                 let not_displayed = self.not_displayed.get(&key);
                 let is_view_new_enough = not_displayed.is_none_or(is_before_view);
-                !has_pose && is_view_new_enough
+                let is_gone = || present.is_some_and(|physics| physics.handle(key).is_none());
+                !has_pose && (is_view_new_enough || is_gone())
             }
             // The body has no entity now. If a later body has its slot, it was removed, even if it is still displayed.
             recorded => !has_pose || recorded.is_some_and(|(later, _)| later > key),
@@ -305,13 +325,19 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let screen = picture.screen_with_lists();
         let since_sync = last_synced_frame.and_then(|frame| screen?.removed_since(frame));
         let is_complete = since_sync.is_some();
-        // A view may have displayed the removal of a body before the body was recorded here. It still knows that.
-        let listed = since_sync.or_else(|| Some(screen?.known_removals()));
-        // Some of these bodies are alive again if steps were resimulated since.
-        let listed = listed.iter().flat_map(|keys| keys.iter().copied());
-        let mut removed: Vec<_> = listed.filter(|key| picture.pose(*key).is_none()).collect();
-        // A body that no picture has displayed yet may be missing from the list.
+        // The list of the last frame may lack bodies that earlier frames have removed. It still has those that are not
+        // recorded here, while all that are recorded are checked below.
+        let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
+        // Some of these bodies are alive again if steps were resimulated since, or have their keys from earlier ones.
+        let is_meant = |key: &BodyKey| {
+            let recent = self.not_displayed.get(key);
+            let may_share_key = recent.is_some_and(|it| it.may_share_key);
+            picture.pose(*key).is_none() && (!may_share_key || is_removed(key))
+        };
+        let listed = listed.iter().flat_map(|keys| keys.iter().copied());
+        // A body that no picture has displayed yet may be missing from the list.
+        let mut removed: Vec<_> = listed.filter(is_meant).collect();
         // Without a complete list, any recorded body may have been removed.
         if is_complete {
             removed.extend(self.not_displayed.keys().copied().filter(is_removed));
@@ -362,16 +388,23 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                self.not_displayed = self.keys().map(|key| (key, None)).collect();
+                // Those that were recorded before may be old, and those since then new.
+                for key in self.keys().collect::<Vec<_>>() {
+                    let record = self.not_displayed.entry(key).or_insert(NotDisplayed {
+                        inserted_after: None,
+                        may_share_key: false,
+                    });
+                    record.inserted_after = None;
+                }
                 self.synced = Synced(Some((id, None)));
                 None
             }
         };
         if let Picture::View { newest, .. } = picture {
             // All recorded bodies exist by now, so states later than the newest one have them until they are removed.
-            self.not_displayed
-                .values_mut()
-                .for_each(|inserted_after| *inserted_after = inserted_after.or(newest));
+            for recent in self.not_displayed.values_mut() {
+                recent.inserted_after = recent.inserted_after.or(newest);
+            }
         }
         last_sync
     }

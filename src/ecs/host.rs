@@ -91,6 +91,8 @@ pub enum Picture<'a> {
         displayed: Option<StateNumber>,
         /// The last state, if it is known. Bodies that exist now are in every later state, until they are removed.
         newest: Option<StateNumber>,
+        /// The bodies that exist now, if no thread has them.
+        present: Option<&'a Physics>,
     },
 }
 

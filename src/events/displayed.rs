@@ -94,13 +94,20 @@ impl StepEvents {
         list
     }
 
-    /// Drops the events of the oldest step. Returns how many there were, or `None` if there is no such step.
-    pub fn drop_oldest(&mut self) -> Option<usize> {
-        self.steps.pop_front().map(|(_, events)| events.len())
+    /// Drops the events of the oldest step that has some or, with `is_empty`, the oldest step that ran again without
+    /// events. Returns how many events there were, or `None` if there is no such step.
+    pub fn drop_oldest(&mut self, is_empty: bool) -> Option<usize> {
+        let mut steps = self.steps.iter();
+        let oldest = steps.position(|(_, events)| events.is_empty() == is_empty)?;
+        self.steps.remove(oldest).map(|(_, events)| events.len())
     }
 
-    pub fn len(&self) -> usize {
-        self.steps.len()
+    /// Returns the number of steps that have events or, with `are_empty`, that ran again without events.
+    pub fn count(&self, are_empty: bool) -> usize {
+        let steps = self.steps.iter();
+        steps
+            .filter(|(_, events)| events.is_empty() == are_empty)
+            .count()
     }
 }
 

@@ -141,25 +141,28 @@ impl Physics {
     }
 
     /// Prepares a step for the game's changes since the last one: renews the contacts of changed bodies, and lists
-    /// woken bodies among those that may move.
-    pub(super) fn prepare_for_edits(&mut self) {
-        self.renew_contacts();
-        self.add_woken_movers();
+    /// woken bodies among those that may move. Returns bodies that sleep and that these changes wake.
+    pub(super) fn prepare_for_edits(&mut self) -> Vec<RigidBodyHandle> {
+        let mut woken = self.renew_contacts();
+        self.add_woken_movers(&mut woken);
+        woken
     }
 
     /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
     /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does
-    /// not depend on how often edits were detected since.
-    fn renew_contacts(&mut self) {
+    /// not depend on how often edits were detected since. Returns the sleeping bodies whose contacts these are.
+    fn renew_contacts(&mut self) -> Vec<RigidBodyHandle> {
         let Self {
             world,
             pairs,
             edits,
             ..
         } = self;
+        let mut woken = Vec::new();
         for ((index, generation), before) in std::mem::take(&mut edits.colliders_before) {
             let handle = ColliderHandle::from_raw_parts(index, generation);
             if world.contact_parts(handle).is_some_and(|it| it != before) {
+                woken.extend(world.sleepers_at(handle));
                 world.renew_contacts_of(handle);
             }
         }
@@ -169,10 +172,12 @@ impl Physics {
                 // Rapier keeps contacts with such a body in world space, and does not see that it was moved.
                 let is_not_dynamic = body.is_fixed() || body.is_kinematic();
                 if is_not_dynamic && *body.position() != position_before {
+                    woken.extend(world.sleeping_neighbours(handle));
                     world.renew_contacts(handle);
                 }
             }
         }
+        woken
     }
 
     /// Notes what the contacts of a body depend on, before the game changes the body through Rapier's world.
@@ -225,8 +230,8 @@ impl Physics {
     }
 
     /// Lists sleeping bodies that may wake in this step among the movers, whose poses it reads. They would be missed if
-    /// they also fell asleep again in it.
-    fn add_woken_movers(&mut self) {
+    /// they also fell asleep again in it. Adds their handles to `woken`.
+    fn add_woken_movers(&mut self, woken: &mut Vec<RigidBodyHandle>) {
         let Self {
             world,
             pairs,
@@ -235,6 +240,7 @@ impl Physics {
         } = self;
         for key in edits.woken.drain(..) {
             if let Some(handle) = world.handle(key) {
+                woken.push(handle);
                 pairs.add_mover(key, handle);
             }
         }
@@ -242,6 +248,7 @@ impl Physics {
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
+                    woken.push(handle);
                     pairs.add_mover(key, handle);
                 }
             }

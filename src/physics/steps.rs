@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::events::{Event, SharedEvents};
 use crate::time::{ExactTime, Step};
-use rapier::dynamics::{ImpulseJoint, RigidBody};
+use rapier::dynamics::{ImpulseJoint, Multibody, MultibodyLink, RigidBody, SoftBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
-use rapier::math::Pose;
+use rapier::math::{Pose, Real, SPATIAL_DIM};
 use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 
 use super::{Physics, Running, Stage, StepAtHand};
@@ -45,12 +45,15 @@ impl Physics {
             self.note_centers(&edited);
         }
         let rejected_forces = self.apply_forces(&edited);
+        let woken;
         {
             // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
             span!("take_poses");
-            if self.needs_preparation() {
-                self.prepare_for_edits();
-            }
+            woken = if self.needs_preparation() {
+                self.prepare_for_edits()
+            } else {
+                Vec::new()
+            };
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         // If Rapier panics in `world.step`, the state stays poisoned, without a current step.
@@ -62,7 +65,14 @@ impl Physics {
         }
         let events = Arc::make_mut(&mut self.events);
         events.clear();
-        (self.world).step(step, hooks, &mut self.event_log, events, self.origin);
+        (self.world).step(
+            step,
+            &woken,
+            hooks,
+            &mut self.event_log,
+            events,
+            self.origin,
+        );
         self.running.stage = Stage::After(at_hand);
         self.is_poisoned = false;
         self.forces.end_step(&mut self.world.rapier);
@@ -162,13 +172,15 @@ impl Physics {
 }
 
 impl Physics {
-    /// Estimates the memory of a snapshot, in bytes, from the numbers of Rapier's bodies, colliders, joints and
-    /// contacts.
+    /// Estimates the memory of a snapshot, in bytes, from the numbers of Rapier's bodies, colliders, joints, contacts and
+    /// particles.
     pub(crate) fn bytes(&self) -> usize {
         let PhysicsWorld {
             bodies,
             colliders,
             impulse_joints,
+            multibody_joints,
+            soft_bodies,
             narrow_phase,
             ..
         } = &self.world.rapier;
@@ -188,8 +200,25 @@ impl Physics {
                 .len()
                 .saturating_mul(size_of::<ImpulseJoint>()),
         ];
-        counted.into_iter().fold(contacts, usize::saturating_add)
+        let multibodies = multibody_joints.multibodies().map(bytes_of_multibody);
+        let soft = soft_bodies.iter().map(|(_, it)| bytes_of_soft_body(it));
+        let counted = counted.into_iter().chain(multibodies).chain(soft);
+        counted.fold(contacts, usize::saturating_add)
     }
+}
+
+/// Returns the size of a multibody: its links, each with its Jacobian, and six mass matrices and their factors.
+fn bytes_of_multibody(multibody: &Multibody) -> usize {
+    let (links, freedoms) = (multibody.links().count(), multibody.ndofs());
+    let per_freedom = links.saturating_mul(SPATIAL_DIM);
+    let numbers = freedoms.saturating_mul(per_freedom.saturating_add(freedoms.saturating_mul(6)));
+    let of_links = links.saturating_mul(2 * size_of::<MultibodyLink>());
+    of_links.saturating_add(numbers.saturating_mul(size_of::<Real>()))
+}
+
+/// Returns the size of a soft body. What belongs to its boundary takes about twice as much as its particles.
+fn bytes_of_soft_body(body: &SoftBody) -> usize {
+    3 * size_of_val(body.particles()) + size_of_val(body.edges()) + size_of_val(body.cells())
 }
 
 // The extra bytes beyond the size of each type were measured with a counting allocator.

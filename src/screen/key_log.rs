@@ -38,11 +38,6 @@ impl KeyLog {
         self.entries.partition_point(|(at, _)| *at <= frame)
     }
 
-    /// Returns the keys of all frames that are not forgotten.
-    pub fn all(&self) -> impl Iterator<Item = BodyKey> {
-        self.entries.iter().map(|(_, key)| *key)
-    }
-
     /// Returns the keys of all frames after this one, or `None` if some of them are forgotten.
     pub fn since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         if frame < self.last_incomplete {

@@ -281,18 +281,12 @@ impl Screen {
             _ => (),
         }
         let removed = self.removals.since(frame)?;
-        Some(removed.filter(|key| self.is_gone(*key)).collect())
-    }
-
-    /// Returns the removed bodies that are still known.
-    pub fn known_removals(&self) -> Cow<'_, [BodyKey]> {
-        let removed = self.removals.all();
-        removed.filter(|key| self.is_gone(*key)).collect()
-    }
-
-    /// Returns whether no rollback has brought back a body that was removed.
-    fn is_gone(&self, removed: BodyKey) -> bool {
-        !self.bodies.contains_key(removed)
+        // A rollback may have brought some of them back.
+        Some(
+            removed
+                .filter(|key| !self.bodies.contains_key(*key))
+                .collect(),
+        )
     }
 
     /// Lists moved bodies one by one from now on, because `moved` is no longer exactly `moving`. If it was so far, the

@@ -275,16 +275,16 @@ impl Simulation {
             report.tick = clock.tick();
             report.alpha = clock.alpha();
             report.time = clock.displayed_time();
-            // In a pause, forces that the game adds in each frame would pile up.
-            if report.steps == 0 && clock.stood_still() {
-                report.forgotten_forces = self.physics.forces.discard_since_frame();
-            }
-            // The others wait for the next step, even if a pause begins before it.
-            self.physics.forces.keep_pending();
             report.movers = self.physics.pairs.movers().len();
             // In a rollback, the next steps may still need the paths of bodies that have come to rest.
             self.physics.remove_resting_movers();
         }
+        // In a pause, forces that the game adds in each frame would pile up.
+        if report.steps == 0 && self.steps.clock.stood_still() {
+            report.forgotten_forces = self.physics.forces.discard_since_frame();
+        }
+        // The others wait for the next step, even if a pause begins before it.
+        self.physics.forces.keep_pending();
         self.frame = report;
         // `Physics::preview` steps at the rate that is passed here: from now on, that of the next frame's steps.
         self.pass_settings();

@@ -151,9 +151,15 @@ impl Simulation {
             let mut changes = std::mem::take(&mut old.running.changes).list;
             let tick = self.physics.tick();
             changes.retain(|it| it.teleport().is_none_or(|(_, at)| at <= tick));
-            let list = &mut self.physics.running.changes.list;
-            list.extend(changes.iter().filter(|it| it.teleport().is_some()));
+            let mut list: Vec<_> = changes
+                .iter()
+                .filter(|it| it.teleport().is_some())
+                .copied()
+                .collect();
             list.extend(show_from_changes(changes));
+            // Requests that the new state brings are later.
+            list.append(&mut self.physics.running.changes.list);
+            self.physics.running.changes.list = list;
         }
         self.mark_as_known();
         self.pass_settings();

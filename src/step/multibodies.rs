@@ -4,6 +4,7 @@ use rapier::dynamics::{
     Multibody, MultibodyJointSet, MultibodyLink, MultibodyLinkId, RigidBody, RigidBodyHandle,
     RigidBodyVelocity,
 };
+use rapier::geometry::ColliderHandle;
 use rapier::math::{Pose, Rotation, SPATIAL_DIM};
 use rapier::pipeline::PhysicsWorld;
 
@@ -23,9 +24,9 @@ impl World {
     /// frames of soft bodies only in the next step, so this returns where it will move them.
     #[inline]
     pub fn position_of(&self, handle: RigidBodyHandle, body: &RigidBody) -> Pose {
-        if let Some(shifts) = &self.shifts_of_frames
+        if !self.shifts_of_frames.is_empty()
             && body.is_soft_frame()
-            && let Some((_, by)) = shifts.iter().find(|(it, _)| *it == handle)
+            && let Some((_, by)) = self.shifts_of_frames.iter().find(|(it, _)| *it == handle)
         {
             return body.position().append_translation(*by);
         }
@@ -116,21 +117,37 @@ impl World {
         body.is_some_and(|body| !body.is_enabled())
     }
 
-    /// Returns the sleeping bodies of the pairs that Rapier tests for contacts with this one, perhaps some of them
-    /// twice. Rapier wakes them when a collider of the body is removed.
+    /// Returns the sleeping bodies that Rapier tests for contacts with this one, or that a joint connects to it, perhaps
+    /// some of them twice. Rapier wakes them when the body or a collider of it is removed or put elsewhere.
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
+        let PhysicsWorld {
+            bodies,
+            impulse_joints,
+            ..
+        } = &self.rapier;
+        let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
+        let touching = attached.iter().flat_map(|it| self.sleepers_at(*it));
+        let joints = impulse_joints.attached_joints(handle);
+        let joined = joints.flat_map(|(one, other, ..)| [one, other]);
+        let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
+        touching.chain(joined.filter(is_asleep)).collect()
+    }
+
+    /// Returns the sleeping bodies of the pairs that Rapier tests for contacts with this collider.
+    pub fn sleepers_at(
+        &self,
+        collider: ColliderHandle,
+    ) -> impl Iterator<Item = RigidBodyHandle> + '_ {
         let PhysicsWorld {
             bodies,
             colliders,
             narrow_phase,
             ..
         } = &self.rapier;
-        let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
-        let pairs = (attached.iter()).flat_map(|it| narrow_phase.contact_pairs_with(*it));
+        let pairs = narrow_phase.contact_pairs_with(collider);
         let in_pairs = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
         let parents = in_pairs.filter_map(|collider| colliders.get(collider)?.parent());
-        let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
-        parents.filter(is_asleep).collect()
+        parents.filter(|it| bodies.get(*it).is_some_and(RigidBody::is_sleeping))
     }
 
     /// Returns whether a removal of the body may change joints or soft bodies. Any soft body counts, because it may be

@@ -19,7 +19,7 @@ pub enum Failure<E> {
     /// A hook, a call or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
     /// [`stop`](super::Runner::stop).
     Panic {
-        /// The tick of the step.
+        /// The tick of the frame's step. If a step that runs again has panicked, it is the present tick.
         tick: u64,
         /// The payload of the panic.
         payload: Box<dyn Any + Send>,

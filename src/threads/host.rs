@@ -70,8 +70,7 @@ where
     displayed_by_view!();
 
     fn picture_for_entities(&self) -> Picture<'_> {
-        // The physics may have sent later states than the view has received.
-        self.view().picture(None)
+        self.view().picture(Some(self.newest_state()), None)
     }
 
     fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool {
@@ -88,7 +87,7 @@ impl Host for Overlap {
     displayed_by_view!();
 
     fn picture_for_entities(&self) -> Picture<'_> {
-        self.view().picture(self.view().newest())
+        self.view().picture(self.view().newest(), self.present())
     }
 
     fn remove_all_for_entities(&mut self, _: &[BodyKey]) -> bool {

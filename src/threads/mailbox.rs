@@ -187,16 +187,19 @@ impl<E> Mail<E> {
         self.states.push_back(state);
     }
 
-    /// Drops and counts the events of the oldest steps until at most `max_steps` steps with events wait.
+    /// Drops and counts the events of the oldest steps until at most `max_steps` steps with events wait, and as many
+    /// that ran again without events.
     fn limit_events(&mut self, max_steps: usize) {
-        let steps = self.states.iter().map(|state| state.changes.events.len());
-        let mut steps: usize = steps.sum();
-        for state in &mut self.states {
-            while steps > max_steps
-                && let Some(dropped) = state.changes.events.drop_oldest()
-            {
-                steps -= 1;
-                self.lost_events += dropped as u64;
+        for are_empty in [false, true] {
+            let events = self.states.iter().map(|state| &state.changes.events);
+            let mut steps: usize = events.map(|it| it.count(are_empty)).sum();
+            for state in &mut self.states {
+                while steps > max_steps
+                    && let Some(dropped) = state.changes.events.drop_oldest(are_empty)
+                {
+                    steps -= 1;
+                    self.lost_events += dropped as u64;
+                }
             }
         }
     }

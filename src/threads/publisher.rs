@@ -1,9 +1,10 @@
 //! Copies of a simulation's last state, to be displayed while steps run.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::ecs::StateNumber;
 use crate::events::StepId;
+use crate::lock::lock;
 use crate::pose::{Changes, Origin, Scope, SmoothingSettings};
 use crate::simulation::Simulation;
 use crate::time::Clock;
@@ -20,7 +21,11 @@ pub(super) struct Publisher {
     starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
+    newest: NewestState,
 }
+
+/// The number of the last published state. A body that exists now is in all later states, until it is removed.
+pub(super) type NewestState = Arc<Mutex<StateNumber>>;
 
 /// Everything of a state that a view displays. If it is equal, so is the picture.
 struct Published {
@@ -62,7 +67,12 @@ impl Publisher {
             begins_timeline: false,
             starts_over: false,
             last: None,
+            newest: NewestState::default(),
         }
+    }
+
+    pub fn newest(&self) -> NewestState {
+        Arc::clone(&self.newest)
     }
 
     /// Returns whether the game has assigned another simulation or state since the last call. If so, the next published
@@ -115,6 +125,7 @@ impl Publisher {
         }
         self.last = Some(published);
         let snapshot = Arc::new(Snapshot::of(simulation));
+        *lock(&self.newest) = snapshot.number();
         Some(Update { snapshot, changes })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::ecs::{Inserter, Spawned};
+use crate::ecs::{Inserter, Spawned, StateNumber};
 use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::physics::Colliders;
@@ -20,6 +20,7 @@ use super::asked::Asked;
 use super::failure::{Failure, SendError, StartError, Work, spawn};
 use super::mailbox::{Mailbox, discard};
 use super::message::{Call, Message, Removals};
+use super::publisher::{NewestState, Publisher};
 use super::settings::RunnerSettings;
 use super::view::View;
 use super::wall_clock::{WallClock, run};
@@ -91,6 +92,7 @@ where
     mailbox: Arc<Mailbox<H::Error>>,
     view: View<H::Error>,
     /// The bodies to be removed, with the physics.
+    newest: NewestState,
     removals: Removals,
     /// Whether the queue was full when they were sent.
     has_unsent_removals: bool,
@@ -168,11 +170,15 @@ where
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
         let (sender, receiver) = sync_channel(settings.messages());
-        let worker = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), receiver);
+        let publisher = Publisher::new(&simulation);
+        let newest = publisher.newest();
+        let to_view = Arc::clone(&mailbox);
+        let worker = Worker::new(simulation, publisher, hooks, settings, to_view, receiver);
         let mut runner = Self {
             sender: Some(sender),
             thread: None,
             mailbox,
+            newest,
             view,
             removals: Removals::default(),
             has_unsent_removals: false,
@@ -391,6 +397,11 @@ where
             Ok(ended) => self.end(ended.expect("the thread was given a simulation")),
             Err(payload) => std::panic::resume_unwind(payload),
         }
+    }
+
+    /// Returns the number of the last state that the worker has published.
+    pub(super) fn newest_state(&self) -> StateNumber {
+        *lock(&self.newest)
     }
 
     pub(super) fn has_mailbox(&self, mailbox: &Arc<Mailbox<H::Error>>) -> bool {

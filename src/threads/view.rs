@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::events::{Events, StepEvents};
 use crate::key::BodyKey;
 use crate::lock::own;
+use crate::physics::Physics;
 use crate::pose::{Changes, Scope};
 use crate::screen::{PictureContext, RenderData, Screen};
 use crate::time::StepCost;
@@ -325,14 +326,19 @@ impl<E> View<E> {
         self.screen.render_data(&displayed.movers)
     }
 
-    /// Returns this picture for entities. `newest` is the last state that was sent, if it is known. Later states have
-    /// all bodies that exist now, so a body that is missing in one of them was removed.
-    pub(super) fn picture(&self, newest: Option<StateNumber>) -> Picture<'_> {
+    /// Returns this picture for entities. `newest` is the last state that was sent. Later states have all bodies that
+    /// exist now, so a body that is missing in one of them was removed. `present` is the physics, if no step runs.
+    pub(super) fn picture<'a>(
+        &'a self,
+        newest: Option<StateNumber>,
+        present: Option<&'a Physics>,
+    ) -> Picture<'a> {
         let displayed = self.displayed.as_ref();
         Picture::View {
             screen: &self.screen,
             displayed: displayed.map(|(state, _)| state.number()),
             newest,
+            present,
         }
     }
 

@@ -91,13 +91,14 @@ impl<H: Hooks> std::fmt::Debug for Worker<H> {
 impl<H: Hooks> Worker<H> {
     pub(super) fn new(
         simulation: Simulation,
+        publisher: Publisher,
         hooks: H,
         settings: RunnerSettings,
         mailbox: Arc<Mailbox<H::Error>>,
         receiver: Receiver<Message<H>>,
     ) -> Self {
         let mut worker = Self {
-            publisher: Publisher::new(&simulation),
+            publisher,
             measured_until: simulation.clock().real_time(),
             simulation,
             hooks,
@@ -172,8 +173,9 @@ impl<H: Hooks> Worker<H> {
         self.now = now;
         self.pass_time();
         if self.panicked.is_none() {
-            // If the worker is late, its overdue steps are dropped.
             self.drop_lag(self.now.saturating_sub(self.real_time()));
+            // If the game has replaced the state since the last frame, the view's earlier changes are void.
+            self.publish();
         }
         // Nobody else uses the mailbox now, so all mail is handed over.
         self.hand_over();
@@ -221,11 +223,7 @@ impl<H: Hooks> Worker<H> {
     pub(super) fn measure(&mut self, start: Duration, end: Duration) {
         let steps = std::mem::take(&mut self.unmeasured_steps);
         // Handling messages without a step is no part of the cost of a step.
-        let busy = if steps > 0 {
-            end.saturating_sub(start)
-        } else {
-            Duration::ZERO
-        };
+        let busy = end.saturating_sub(start) * u32::from(steps > 0);
         let elapsed = end.saturating_sub(std::mem::replace(&mut self.measured_until, end));
         self.outgoing.step_cost.record(elapsed, busy, steps);
     }
@@ -313,10 +311,12 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Returns whether the next step is due within a period, so that its state displays changes soon enough.
+    /// Returns whether the next step is due within a period, so that its state displays changes soon enough. The steps
+    /// of a rollback are due at once.
     fn is_step_near(&self) -> bool {
         let period = self.simulation.clock().settings().rate().period();
-        (self.until_next_step()).is_some_and(|until| until <= period)
+        let is_near = self.until_next_step().is_some_and(|until| until <= period);
+        is_near && !self.simulation.is_rolling_back()
     }
 
     /// Handles the messages that have arrived, in the order sent. Questions wait for their answer.

@@ -42,8 +42,13 @@ fn a_body_that_was_removed_before_the_host_starts_is_reported() {
     let (simulation, mut map) = dead();
     let (mut runner, mut worker) =
         Runner::without_thread(simulation, Idle, RunnerSettings::default());
-    frame(&mut runner, &mut worker, 1);
-    assert_eq!(map.take_removed(&runner), [7]);
+    let mut removed = Vec::new();
+    for number in 1..10 {
+        frame(&mut runner, &mut worker, number);
+        removed.extend(map.take_removed(&runner));
+        map.moved(&runner).count();
+    }
+    assert_eq!(removed, [7]);
 
     let (mut simulation, mut map) = dead();
     simulation.pause();
@@ -82,7 +87,59 @@ fn maps_without_a_sync_learn_of_a_removal_that_was_displayed() {
         frame(&mut runner, &mut worker, number);
     }
     assert_eq!(map.take_removed(&runner), [7]);
-    assert_eq!(copy.take_removed(&runner), [7]);
-    entities.sync(&mut world, &mut runner);
+    let mut removed = Vec::new();
+    for number in 60..70 {
+        frame(&mut runner, &mut worker, number);
+        removed.extend(copy.take_removed(&runner));
+        copy.moved(&runner).count();
+        entities.sync(&mut world, &mut runner);
+    }
+    assert_eq!(removed, [7]);
     assert!(world.get::<&Body>(entity).is_err());
+}
+
+/// A state is assigned that had no body yet, so that a new body gets the key of one whose removal was displayed.
+#[test]
+fn a_new_body_keeps_its_entity_although_its_key_was_removed() {
+    for skips_frames in [false, true] {
+        let simulation = space(100);
+        let level = simulation.physics.clone();
+        let (mut runner, mut worker) =
+            Runner::without_thread(simulation, Idle, RunnerSettings::default());
+        let old = runner.spawn(RigidBodyBuilder::fixed(), ball()).unwrap();
+        for number in 0..5 {
+            frame(&mut runner, &mut worker, number);
+        }
+        let old = old.key().unwrap();
+        let mut map = EntityMap::default();
+        if skips_frames {
+            assert_eq!(map.take_removed(&runner), []);
+            map.moved(&runner).count();
+        }
+        runner
+            .call(move |simulation, _| drop(simulation.physics.remove(old)))
+            .unwrap();
+        for number in 5..15 {
+            frame(&mut runner, &mut worker, number);
+        }
+        assert_eq!(runner.view().pose(old), None);
+        runner
+            .call(move |simulation, _| simulation.physics = level)
+            .unwrap();
+        let (mut world, mut entities) = (World::new(), Entities::default());
+        let fixed = RigidBodyBuilder::fixed();
+        let spawned = entities.try_spawn(&mut world, &runner, fixed, ball(), ());
+        let (entity, _) = spawned.unwrap();
+        worker.run_until(MS(7 * 14 + 1));
+        map.insert(old, 7);
+        for number in 15..40 {
+            assert_eq!(map.take_removed(&runner), []);
+            map.moved(&runner).count();
+            entities.sync(&mut world, &mut runner);
+            frame(&mut runner, &mut worker, number);
+        }
+        let body = world.get::<&Body>(entity).unwrap();
+        assert_eq!(body.key(), old);
+        assert!(runner.view().pose(old).is_some());
+    }
 }

@@ -5,7 +5,7 @@ use evenstep::forces::ForceGenerator;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::{BodyKey, Rate, Simulation};
-use scenes::testing::vector;
+use scenes::testing::{ball_joint, cloth, soft_cube, spaced, vector};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -136,6 +136,26 @@ fn a_sync_with_hecs_allocates_nothing() {
 }
 
 /// The size that limits the states kept for a rollback is an estimate. This test bounds its error.
+/// Creates chains of bodies with joints that are multibodies.
+fn multibodies(chains: usize, links: usize) -> Simulation {
+    let mut simulation = scenes::space(60);
+    for chain in 0..chains {
+        let mut last = None;
+        for link in 0..links {
+            let at = spaced(link as f32 * 2.0, chain as f32 * 5.0, 0.0);
+            let body = RigidBodyBuilder::dynamic().translation(at);
+            let key = simulation.physics.insert(body, scenes::ball());
+            let handle = simulation.physics.handle(key).unwrap();
+            if let Some(last) = last.replace(handle) {
+                let joint = ball_joint(Vector::X * 2.0, Vector::ZERO);
+                let world = simulation.physics.rapier_mut();
+                world.insert_multibody_joint(last, handle, joint);
+            }
+        }
+    }
+    simulation
+}
+
 #[test]
 fn the_estimated_size_of_a_state_is_within_25_percent() {
     let mut heap = scenes::with_floor(Rate::default());
@@ -150,7 +170,22 @@ fn the_estimated_size_of_a_state_is_within_25_percent() {
         scenes::sleepers(&mut simulation, 300);
         simulation
     };
+    let [soft, cloth] = [false, true].map(|is_cloth| {
+        let mut simulation = scenes::with_floor(Rate::default());
+        let at = Vector::Y * 30.0;
+        let soft = if is_cloth {
+            cloth(at, 2.0, 12)
+        } else {
+            soft_cube(at, 1.0, 8)
+        };
+        simulation.physics.rapier_mut().insert_soft_body(soft);
+        simulation
+    });
     for (name, mut simulation) in [
+        ("soft cube", soft),
+        ("cloth", cloth),
+        ("short multibodies", multibodies(10, 3)),
+        ("long multibody", multibodies(1, 30)),
         ("heap", heap),
         ("stacks", stacks),
         ("free", free),

@@ -153,6 +153,12 @@ impl Overlap {
         }
     }
 
+    /// Returns the physics, unless the thread has it.
+    pub(in crate::threads) fn present(&self) -> Option<&Physics> {
+        let is_idle = matches!(self.step_thread, StepThread::Idle(_));
+        is_idle.then_some(&self.simulation.physics)
+    }
+
     /// Gives the view a state, if there is a new one, and the simulated time.
     fn receive(&mut self, update: Option<Update>) {
         (self.view).receive(update, ClockReading::of(&self.simulation));

@@ -84,7 +84,7 @@ impl Clock {
 
     /// Returns whether simulated time stopped in the last frame.
     pub(crate) fn stood_still(&self) -> bool {
-        self.used.stands_still && !self.used.has_single_steps
+        self.used.stands_still
     }
 
     pub(crate) fn exact_time(&self) -> ExactTime {

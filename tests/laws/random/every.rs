@@ -344,6 +344,50 @@ mod tests {
         }
     }
 
+    /// A view has not displayed the events that the rollback retracts, and never sees the state before the other one.
+    #[test]
+    fn a_runner_that_stops_with_another_state_displays_no_event_before_it() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Crowd,
+                hz: 100,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 20,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(2001, []),
+                frame(
+                    2000,
+                    [(Between, World(Score(0))), (Between, Setting(Hz(144)))],
+                ),
+                frame(9888, []),
+                frame(
+                    0,
+                    [
+                        (BeforeFrame, Past(LateInput(2, 0))),
+                        (BeforeFrame, World(Score(0))),
+                        (BeforeFrame, World(Score(0))),
+                    ],
+                ),
+                frame(
+                    2000,
+                    [
+                        (Between, World(Score(0))),
+                        (Between, Whole(Load)),
+                        (Between, HandOver(Closure)),
+                    ],
+                ),
+            ],
+        };
+        for kind in Kind::ALL {
+            judge(&script, kind);
+        }
+    }
+
     /// A failed game is pasted like this one.
     #[test]
     fn a_printed_game_can_be_pasted() {

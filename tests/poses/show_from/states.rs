@@ -230,3 +230,50 @@ fn a_teleport_that_a_rollback_undoes_does_not_cancel_the_call() {
     advance(&mut simulation, 0);
     assert_at(&simulation, key, hand());
 }
+
+/// A resimulated step teleports the body, and then a state of a later tick is corrected.
+#[test]
+fn an_earlier_teleport_does_not_cancel_a_request_of_a_corrected_state() {
+    type Act = fn(&mut Physics, BodyKey);
+    let acts: [Act; 3] = [
+        |_, _| (),
+        |physics, key| {
+            let there = translation(10.0, 1.0, 0.0);
+            physics.teleport(key, there).unwrap();
+        },
+        |physics, key| {
+            let up = translation(0.0, 1.0, 0.0);
+            physics.teleport_by(key, up).unwrap();
+        },
+    ];
+    for act in acts {
+        let (mut client, key) = scenes::flyer_in_space();
+        client.keep(Kept {
+            ticks: 30,
+            interval: 8,
+            ..client.kept()
+        });
+        let mut server = client.clone();
+        let hook = |physics: &mut Physics, step: Step| {
+            if step.tick == 9 {
+                act(physics, key);
+            }
+        };
+        client.advance(MS(200), hook);
+        server.advance(MS(110), hook);
+        let mut state = server.physics.clone();
+        let there = translation(12.0, 7.0, 0.0);
+        state.show_from(key, there).unwrap();
+        client.roll_back(11).unwrap();
+        while client.physics.tick() < 11 {
+            let step = client.next_step().unwrap();
+            hook(&mut client.physics, step);
+            client.run_step();
+        }
+        client.correct(state).unwrap();
+        client.resimulate(11, hook).unwrap();
+        client.advance(MS(0), |_, _| ());
+        let shown = client.pose(key).unwrap().translation;
+        assert!((shown.y - 7.0).abs() < 1e-5, "{shown}");
+    }
+}

@@ -479,3 +479,44 @@ fn forces_of_a_step_whose_hooks_for_rapier_panic_are_discarded() {
     simulation.run_step();
     assert_near(speed(&simulation, key), 1.0);
 }
+
+/// Forces that are added in each frame of a pause do not pile up, even if its steps fail or are those of a rollback.
+#[test]
+fn forces_of_a_pause_are_discarded_if_no_step_runs() {
+    struct Fails;
+
+    impl Hooks for Fails {
+        type Error = ();
+
+        fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
+            Err(())
+        }
+    }
+
+    for rolls_back in [false, true] {
+        let mut simulation = space();
+        let key = ball(&mut simulation.physics);
+        simulation.keep(Kept {
+            ticks: 30,
+            ..simulation.kept()
+        });
+        simulation.advance(MS(105), |_, _| ());
+        simulation.pause();
+        simulation.advance(MS(10), |_, _| ());
+        if rolls_back {
+            simulation.roll_back(5).unwrap();
+        }
+        let mut forgotten = 0;
+        for _ in 0..5 {
+            simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+            simulation.step_once();
+            simulation.advance_with(MS(10), &mut Fails).unwrap_err();
+            assert_eq!(simulation.frame().steps, 0);
+            forgotten += simulation.frame().forgotten_forces;
+        }
+        simulation.resume();
+        simulation.advance(MS(10), |_, _| ());
+        let speed = simulation.physics.body(key).unwrap().linvel().y;
+        assert_eq!((forgotten, speed), (5, 0.0), "{rolls_back}");
+    }
+}

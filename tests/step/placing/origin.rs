@@ -550,3 +550,29 @@ fn frames_of_soft_bodies_that_are_new_after_a_shift_are_displayed_where_they_are
         }
     }
 }
+
+#[test]
+fn the_frame_of_a_disabled_soft_body_moves_with_the_origin() {
+    let mut simulation = space(60);
+    let soft = soft_cube(Vector::Y * 5.0, 0.4, 3);
+    let soft = simulation.physics.rapier_mut().insert_soft_body(soft);
+    simulation.physics.track_all();
+    let (key, _) = simulation.physics.bodies().next().unwrap();
+    let enable = |simulation: &mut Simulation, is_enabled| {
+        let soft_bodies = &mut simulation.physics.rapier_mut().soft_bodies;
+        soft_bodies.get_mut(soft).unwrap().set_enabled(is_enabled);
+        advance(simulation, 40);
+    };
+    enable(&mut simulation, false);
+    simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
+    let check = |simulation: &mut Simulation| {
+        for _ in 0..4 {
+            advance(simulation, 17);
+            let x = simulation.pose(key).unwrap().translation.x;
+            assert!((x + 100.0).abs() < 0.1, "{x}");
+        }
+    };
+    check(&mut simulation);
+    enable(&mut simulation, true);
+    check(&mut simulation);
+}

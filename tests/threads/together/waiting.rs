@@ -133,3 +133,65 @@ fn the_picture_of_a_runner_runs_on_after_a_panic_in_a_rollback() {
     assert!(shown.is_sorted() && shown[19] < 12.0, "{shown:?}");
     assert!((shown[39] - 13.0).abs() < 1e-3, "{shown:?}");
 }
+
+#[test]
+fn a_rollback_between_two_steps_of_a_runner_does_not_stop_its_picture() {
+    let mut simulation = space(10);
+    simulation.keep(Kept {
+        ticks: 9,
+        ..simulation.kept()
+    });
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let flyer = simulation.physics.insert(body, ball());
+    let hooks = Waits(Arc::new(AtomicU64::new(1)));
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, hooks, RunnerSettings::default());
+    let mut last = 0.0;
+    for frame in 1..130 {
+        if frame == 101 {
+            runner.call(|simulation, _| go_back(simulation)).unwrap();
+        }
+        let now = MS(7 * frame);
+        while worker.run_until(now).is_some_and(|next| next <= now) {}
+        let x = runner.frame_at(now).pose(flyer).unwrap().translation.x;
+        // The body moves 7 cm in a frame.
+        assert!(frame < 60 || (x - last - 0.07_f32).abs() < 0.01, "{frame}");
+        last = x;
+    }
+}
+
+/// The steps of a rollback have no events, and those of the first run wait for a frame.
+#[test]
+fn a_rollback_without_events_displaces_no_events_of_a_runner() {
+    let mut simulation = space(100);
+    simulation.keep(Kept {
+        ticks: 30,
+        ..simulation.kept()
+    });
+    for (x, speed) in [(0.0, 20.0), (0.5, -20.0)] {
+        let body = RigidBodyBuilder::dynamic()
+            .translation(vector(x, 5.0, 0.0))
+            .linvel(Vector::X * speed);
+        let noisy = ball().active_events(ActiveEvents::COLLISION_EVENTS);
+        simulation.physics.insert(body, noisy);
+    }
+    let mut settings = RunnerSettings::default();
+    settings.events = 8;
+    let hooks = Waits(Arc::new(AtomicU64::new(1)));
+    let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
+    for ms in 1..300 {
+        worker.run_until(MS(ms));
+    }
+    let resimulate = |simulation: &mut Simulation, hooks: &mut Waits| {
+        let tick = simulation.physics.tick() - 20;
+        simulation.resimulate_with(tick, hooks).unwrap();
+    };
+    runner.call(resimulate).unwrap();
+    let mut starts = 0;
+    for ms in 300..350 {
+        worker.run_until(MS(ms));
+        let collisions = runner.frame_at(MS(ms)).events().collisions();
+        starts += collisions.filter(|it| it.started).count();
+    }
+    assert_eq!((starts, runner.lost_events()), (1, 0));
+}

@@ -65,17 +65,25 @@ impl Paths {
         let dt = physics.current_step().map_or(0.0, |step| step.dt);
         let begun = physics.bodies().map(|(key, body)| {
             let velocity = Velocity::capped(body, physics, dt);
-            (key, *body.position(), velocity, body.is_sleeping())
+            // Rapier still moves a body that was put to sleep in the last step, and keeps its velocity.
+            let is_unsure = body.is_sleeping() && !body.vels().is_zero();
+            (
+                key,
+                *body.position(),
+                velocity,
+                (body.is_sleeping(), is_unsure),
+            )
         });
         let begun: Vec<_> = begun.collect();
         let is_root_apart = is_root_apart(physics);
         let paths = Self::of(physics);
         paths.are_links_moved |= is_root_apart;
         (paths.dt, paths.smoothing, paths.has_begun) = (dt, smoothing, true);
-        for (key, pose, velocity, is_sleeping) in begun {
+        for (key, pose, velocity, (is_sleeping, is_unsure)) in begun {
             if let Some(known) = paths.bodies.get_mut(&key) {
                 known.begun = Some((pose, velocity));
                 known.is_unsure |= is_sleeping;
+                known.pushes |= is_unsure;
             }
         }
     }
