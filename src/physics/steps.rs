@@ -207,7 +207,7 @@ impl Physics {
     }
 }
 
-/// Returns the size of a multibody: its links, each with its Jacobian, and six mass matrices and their factors.
+/// Returns the size of a multibody: its links, each with a matrix of its motion, and six matrices of masses.
 fn bytes_of_multibody(multibody: &Multibody) -> usize {
     let (links, freedoms) = (multibody.links().count(), multibody.ndofs());
     let per_freedom = links.saturating_mul(SPATIAL_DIM);
