@@ -45,7 +45,9 @@ fn balls(result: &Value) -> [Ball; 2] {
 }
 
 async fn open(browser: &Browser) {
-    browser.wait_for("return frameTimes.length > 20").await;
+    // Frames are counted from the beginning, and a slow machine takes longer to load the WebAssembly.
+    let is_open = "return frameTimes.length > 20 && !document.getElementById('loading')";
+    browser.wait_for(is_open).await;
 }
 
 /// Runs the page's function for 3600 frames of a minute, on a canvas of the test's, whose frames it calls. Returns the
