@@ -401,6 +401,6 @@ fn is_at_rest(body: &RigidBody, length_unit: Real) -> bool {
         && body.angvel().simd_length() <= MOST_AT_REST
 }
 
-/// In m/s and radians per second: piles of cubes at 30 to 480 Hz have up to 0.016 after a step that has found their
+/// In m/s and radians per second: piles of cubes at 30 to 240 Hz have up to 0.016 after a step that has found their
 /// contacts again.
 const MOST_AT_REST: f32 = 0.025;
