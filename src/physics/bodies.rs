@@ -107,6 +107,8 @@ impl Physics {
             self.renew_contacts_about_new_center(key, body);
             self.event_log.record_owner(handle, key);
             self.edits.to_check.push(key);
+        } else {
+            self.note_woken(self.world.sleepers_at(handle).collect());
         }
         self.world.rapier.remove_collider(handle)
     }
@@ -271,6 +273,7 @@ impl Physics {
     ///
     /// Rapier wakes no body when a parameter changes: see [`wake_up_all`](Self::wake_up_all).
     pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
+        self.edits.may_joints_change = true;
         self.world.has_unstepped_changes = true;
         &mut self.world.rapier
     }
@@ -284,7 +287,8 @@ impl Physics {
         for key in keys {
             self.note_contacts_of(*key);
         }
-        self.rapier_mut_except_bodies()
+        self.world.has_unstepped_changes = true;
+        &mut self.world.rapier
     }
 
     /// Returns Rapier's world, to change anything in it, at the cost of a check of every body.

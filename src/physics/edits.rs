@@ -141,28 +141,50 @@ impl Physics {
     }
 
     /// Prepares a step for the game's changes since the last one: renews the contacts of changed bodies, and lists
-    /// woken bodies among those that may move. Returns bodies that sleep and that these changes wake.
-    pub(super) fn prepare_for_edits(&mut self) -> Vec<RigidBodyHandle> {
-        let mut woken = self.renew_contacts();
-        self.add_woken_movers(&mut woken);
-        woken
+    /// woken bodies among those that may move.
+    pub(super) fn prepare_for_edits(&mut self) {
+        self.renew_contacts();
+        self.add_woken_movers();
     }
 
-    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
-    /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does
-    /// not depend on how often edits were detected since. Returns the sleeping bodies whose contacts these are.
-    fn renew_contacts(&mut self) -> Vec<RigidBodyHandle> {
+    /// Returns the bodies that may wake in a step after a shift of the origin for another reason: those that the game
+    /// may have changed, which are `edited`, and all that touch one, or that a joint connects to one.
+    pub(super) fn may_wake_otherwise(&self, edited: &[BodyKey]) -> Vec<RigidBodyHandle> {
         let Self {
             world,
             pairs,
             edits,
             ..
         } = self;
-        let mut woken = Vec::new();
+        if edits.any_may_wake || edits.may_joints_change {
+            return world.rapier.bodies.iter().map(|(it, _)| it).collect();
+        }
+        let moved = pairs.positions_before_edits().map(|(key, _)| key);
+        let edited = edited.iter().copied().chain(moved);
+        let edited = edited.filter_map(|key| world.handle(key));
+        let with_neighbours =
+            edited.flat_map(|it| world.sleeping_neighbours(it).into_iter().chain([it]));
+        let colliders = edits.colliders_before.keys();
+        let at_colliders = colliders.flat_map(|(index, generation)| {
+            world.sleepers_at(ColliderHandle::from_raw_parts(*index, *generation))
+        });
+        let woken = edits.woken.iter().filter_map(|key| world.handle(*key));
+        with_neighbours.chain(at_colliders).chain(woken).collect()
+    }
+
+    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
+    /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does
+    /// not depend on how often edits were detected since.
+    fn renew_contacts(&mut self) {
+        let Self {
+            world,
+            pairs,
+            edits,
+            ..
+        } = self;
         for ((index, generation), before) in std::mem::take(&mut edits.colliders_before) {
             let handle = ColliderHandle::from_raw_parts(index, generation);
             if world.contact_parts(handle).is_some_and(|it| it != before) {
-                woken.extend(world.sleepers_at(handle));
                 world.renew_contacts_of(handle);
             }
         }
@@ -172,12 +194,10 @@ impl Physics {
                 // Rapier keeps contacts with such a body in world space, and does not see that it was moved.
                 let is_not_dynamic = body.is_fixed() || body.is_kinematic();
                 if is_not_dynamic && *body.position() != position_before {
-                    woken.extend(world.sleeping_neighbours(handle));
                     world.renew_contacts(handle);
                 }
             }
         }
-        woken
     }
 
     /// Notes what the contacts of a body depend on, before the game changes the body through Rapier's world.
@@ -230,8 +250,8 @@ impl Physics {
     }
 
     /// Lists sleeping bodies that may wake in this step among the movers, whose poses it reads. They would be missed if
-    /// they also fell asleep again in it. Adds their handles to `woken`.
-    fn add_woken_movers(&mut self, woken: &mut Vec<RigidBodyHandle>) {
+    /// they also fell asleep again in it.
+    fn add_woken_movers(&mut self) {
         let Self {
             world,
             pairs,
@@ -240,7 +260,6 @@ impl Physics {
         } = self;
         for key in edits.woken.drain(..) {
             if let Some(handle) = world.handle(key) {
-                woken.push(handle);
                 pairs.add_mover(key, handle);
             }
         }
@@ -248,7 +267,6 @@ impl Physics {
         if std::mem::take(&mut edits.any_may_wake) {
             for (key, handle) in world.keys.iter() {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
-                    woken.push(handle);
                     pairs.add_mover(key, handle);
                 }
             }
@@ -272,9 +290,15 @@ impl Physics {
     /// Notes the sleeping bodies that touch this one, before one of its colliders is removed. Rapier wakes them in the
     /// next step, which then has to read their poses.
     pub(super) fn note_neighbours_to_wake(&mut self, body: RigidBodyHandle) {
-        let Self { world, edits, .. } = self;
-        let neighbours = world.sleeping_neighbours(body).into_iter();
-        let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
-        edits.woken.extend(keys);
+        let neighbours = self.world.sleeping_neighbours(body);
+        self.note_woken(neighbours);
+    }
+
+    /// Notes sleeping bodies that the next step wakes.
+    pub(super) fn note_woken(&mut self, sleepers: Vec<RigidBodyHandle>) {
+        let keys = sleepers
+            .into_iter()
+            .filter_map(|it| self.world.keys.key(it));
+        self.edits.woken.extend(keys);
     }
 }

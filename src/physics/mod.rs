@@ -127,6 +127,9 @@ struct Edits {
     pub centers: Vec<Vector>,
     /// Whether any body may be changed or removed.
     pub check_all: bool,
+    /// Whether joints, or anything else that belongs to no body, may have been changed since the last step.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub may_joints_change: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
     /// Whether any body at rest may move in the next step.

@@ -45,15 +45,18 @@ impl Physics {
             self.note_centers(&edited);
         }
         let rejected_forces = self.apply_forces(&edited);
-        let woken;
+        let may_wake = if self.world.is_translated() {
+            self.may_wake_otherwise(&edited)
+        } else {
+            Vec::new()
+        };
+        self.edits.may_joints_change = false;
         {
             // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
             span!("take_poses");
-            woken = if self.needs_preparation() {
-                self.prepare_for_edits()
-            } else {
-                Vec::new()
-            };
+            if self.needs_preparation() {
+                self.prepare_for_edits();
+            }
             (self.pairs).begin_step(&self.world, step.tick, step.dt, &self.smoothing);
         }
         // If Rapier panics in `world.step`, the state stays poisoned, without a current step.
@@ -67,7 +70,7 @@ impl Physics {
         events.clear();
         (self.world).step(
             step,
-            &woken,
+            &may_wake,
             hooks,
             &mut self.event_log,
             events,

@@ -6,11 +6,10 @@ use rapier::dynamics::{
     ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodySet,
 };
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
-use rapier::math::{Pose, Real, Vector};
+use rapier::math::{Pose, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
-use rapier::utils::SimdLength;
 use std::collections::BTreeSet;
 
 use crate::events::{Event, EventLog};
@@ -73,11 +72,11 @@ impl World {
 
     /// Runs Rapier's step, with the game's hooks. `log` collects the step's events, and then adds them to `events` in
     /// an order that does not depend on threads. `origin` is the origin of their coordinates. After a shift of the
-    /// origin, `woken` are the sleeping bodies that something else wakes.
+    /// origin, `may_wake` are the bodies that something else may wake.
     pub fn step(
         &mut self,
         step: Step,
-        woken: &[RigidBodyHandle],
+        may_wake: &[RigidBodyHandle],
         hooks: &dyn PhysicsHooks,
         log: &mut EventLog,
         events: &mut Vec<Event>,
@@ -99,7 +98,7 @@ impl World {
         // A shift of the origin since the last step has translated the world, so kept contact points in world space are
         // out of date.
         if std::mem::take(&mut self.is_translated) {
-            step_after_translation(&mut self.rapier, woken, hooks, &handler);
+            step_after_translation(&mut self.rapier, may_wake, hooks, &handler);
         } else {
             step_rapier(&mut self.rapier, hooks, &handler);
         }
@@ -121,6 +120,11 @@ impl World {
         if self.has_multibodies() {
             self.record_stopped_roots();
         }
+    }
+
+    /// Returns whether the origin was shifted since the last step.
+    pub fn is_translated(&self) -> bool {
+        self.is_translated
     }
 
     fn has_multibodies(&self) -> bool {
@@ -348,12 +352,12 @@ fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn 
 ///
 /// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
 /// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
-/// a moved collider. Bodies that slept before are put back to sleep, unless something else has woken their island, too:
-/// Rapier drops the contacts of a body that is put to sleep beside an awake one. `woken` are the bodies of which
-/// something else is known to wake them.
+/// a moved collider. Bodies that slept before are put back to sleep, unless something else may have woken their island,
+/// too: Rapier drops the contacts of a body that is put to sleep beside an awake one. `may_wake` are the bodies that
+/// something else may wake.
 fn step_after_translation(
     world: &mut PhysicsWorld,
-    woken: &[RigidBodyHandle],
+    may_wake: &[RigidBodyHandle],
     hooks: &dyn PhysicsHooks,
     events: &dyn EventHandler,
 ) {
@@ -361,20 +365,21 @@ fn step_after_translation(
         .filter(|(_, body)| body.is_sleeping())
         .map(|(handle, _)| handle.into_raw_parts())
         .collect();
-    for handle in woken {
+    for handle in may_wake {
         sleepers.remove(&handle.into_raw_parts());
     }
     // Without recycling, Rapier finds all contacts again.
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
     step_rapier(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;
-    let length_unit = world.integration_parameters.length_unit;
     let PhysicsWorld {
         bodies, islands, ..
     } = world;
     let is_at_rest = |handle: &RigidBodyHandle| {
         let body = &bodies[*handle];
-        sleepers.contains(&handle.into_raw_parts()) && is_at_rest(body, length_unit)
+        // A target may have begun to move a kinematic body.
+        let stays = !body.is_kinematic() || body.vels().is_zero();
+        stays && sleepers.contains(&handle.into_raw_parts())
     };
     // Rapier does not document this method, which tells whether two bodies are in one island.
     let disturbed: BTreeSet<Option<u32>> = (islands.active_bodies())
@@ -391,16 +396,3 @@ fn step_after_translation(
         }
     }
 }
-
-/// Returns whether a step has not set a body that slept in motion. The solver leaves resting bodies some velocity.
-fn is_at_rest(body: &RigidBody, length_unit: Real) -> bool {
-    if !body.is_dynamic() {
-        return body.vels().is_zero();
-    }
-    body.linvel().length() <= MOST_AT_REST * length_unit
-        && body.angvel().simd_length() <= MOST_AT_REST
-}
-
-/// In m/s and radians per second: piles of cubes at 30 to 240 Hz have up to 0.016 after a step that has found their
-/// contacts again.
-const MOST_AT_REST: f32 = 0.025;

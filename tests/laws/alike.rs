@@ -282,13 +282,12 @@ fn check_touched(script: &Script, kind: Kind) {
     };
     let has_links = script.setup.scene == Scene::Chain
         || has(|it| matches!(it, Action::Body(_, OnBody::Join(_, Joint::Link))));
-    let has_shifts = has(|it| matches!(it, Action::World(OnWorld::ShiftOrigin(_))));
     // With the access, another pose may have been read before a position is not finite, before Rapier places the links
-    // of a root whose type was changed, or while a body that is no link any more was held by the others. A target that
-    // continues after a shift is rounded in another way.
+    // of a root whose type was changed, or while a body that is no link any more was held by the others. After a shift of
+    // the origin, it wakes what sleeps.
     let is_read = |action: &Action| match action {
         Action::Body(_, OnBody::PutNowhere | OnBody::SetType(_)) => true,
-        Action::Body(_, OnBody::Target(..)) => has_shifts,
+        Action::World(OnWorld::ShiftOrigin(_)) => true,
         Action::Body(_, OnBody::Remove | OnBody::RemoveThroughRapier(_))
         | Action::Body(_, OnBody::Despawn(_) | OnBody::Abandon)
         | Action::World(OnWorld::RemoveJoint(_)) => has_links,

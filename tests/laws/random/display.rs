@@ -1,7 +1,7 @@
 //! Each body is displayed on the path of a step, at the moment of the picture, plus its visual error. Errors begin where
 //! the game says, and decay as set. Earlier poses are on the paths of their steps.
 
-use crate::random::game::action::{Fade, OnBody, OnWorld, Setting, Value, Whole};
+use crate::random::game::action::{Fade, OnBody, OnWorld, Past, Setting, Value, Whole};
 use crate::random::game::log::State;
 use crate::random::game::paths::{Known, Paths};
 use crate::random::game::script::Setup;
@@ -128,6 +128,10 @@ impl<'a> Judge<'a> {
             action,
             Action::Setting(Setting::Smoothing(_)) | Action::Body(_, OnBody::OwnSmoothing(_))
         );
+        if matches!(action, Action::Past(Past::Resimulate(_))) {
+            // Its last step has ended.
+            self.runs_again = false;
+        }
         self.is_retimed |= is_smoothing && self.has_begun;
         let begins = is_smoothing || effects.iter().any(begins_error);
         self.has_errors |= self.has_corrections && begins;

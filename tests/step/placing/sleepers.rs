@@ -98,7 +98,7 @@ fn play(
 
 #[test]
 fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
-    let wakes: [(Scene, Wake); 8] = [
+    let wakes: [(Scene, Wake); 10] = [
         (crate_under_another, |physics, [_, upper], _| {
             physics.add_force(upper, Vector::X * 0.001).unwrap();
         }),
@@ -118,6 +118,18 @@ fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
             let to = translation(0.0, 10.0, 0.0);
             physics.teleport(anchor, to).unwrap();
         }),
+        (ball_on_an_anchor, |physics, _, _| {
+            let joints = &mut physics.rapier_mut_except_bodies().impulse_joints;
+            let (joint, _) = joints.iter().next().unwrap();
+            joints.remove(joint, true);
+        }),
+        (
+            |hz| crate_on(RigidBodyBuilder::fixed(), hz),
+            |physics, [_, floor], _| {
+                let collider = physics.body(floor).unwrap().colliders()[0];
+                physics.collider_mut(collider).unwrap().set_sensor(true);
+            },
+        ),
         // What begins to move slowly.
         (crate_behind_a_gate, |physics, [_, gate], _| {
             drop(physics.remove(gate));
