@@ -44,6 +44,10 @@ pub const A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK: bool = true;
 /// If a runner or an overlap is stopped right after a change of the rate, one thread displays an earlier time.
 pub const A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME: bool = true;
 
+/// If a view gets a clone of a simulation in the middle of a rollback, and then another rollback, it displays an event
+/// twice.
+pub const A_VIEW_REPEATS_EVENTS_OF_A_CLONED_ROLLBACK: bool = true;
+
 /// All names in a printed game, to paste it into a test.
 #[cfg(test)]
 pub mod names {

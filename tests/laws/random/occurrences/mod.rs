@@ -4,6 +4,7 @@
 // The rules.
 mod model;
 
+use crate::random::game::A_VIEW_REPEATS_EVENTS_OF_A_CLONED_ROLLBACK;
 use crate::random::game::action::{Past, Value, Whole};
 use crate::random::game::log::Id;
 use crate::random::game::{Action, Effect, Entry, Kind, Picture};
@@ -120,6 +121,10 @@ impl Judge {
                     }
                 }
                 Effect::Replaced if self.is_view => {
+                    let is_unfinished = rollback.is_some_and(|(_, left)| left > 0);
+                    if A_VIEW_REPEATS_EVENTS_OF_A_CLONED_ROLLBACK && is_unfinished {
+                        return false;
+                    }
                     self.model.forget();
                 }
                 Effect::Replaced => (),
