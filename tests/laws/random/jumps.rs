@@ -77,7 +77,12 @@ impl<'a> Judge<'a> {
                 | OnBody::Despawn(_)
                 | OnBody::Abandon,
             )
-            | Action::World(OnWorld::Spawn(..) | OnWorld::Flash(_) | OnWorld::RemoveJoint(_)) => {
+            | Action::World(
+                OnWorld::Spawn(..)
+                | OnWorld::Track(_)
+                | OnWorld::Flash(_)
+                | OnWorld::RemoveJoint(_),
+            ) => {
                 causes.has_other_keys = true;
             }
             Action::Body(..) | Action::World(_) => (),
