@@ -36,6 +36,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///   samples with `ByTime`, and none with `NextStep`.
 /// - The first step in or after a pause gets all samples at once, unless you [take](Self::drain_all) them before. If
 ///   several steps are due when the pause ends, the later ones get the samples of its end.
+/// - With `ByTime`, a sample that is stamped at the end of a frame waits for a step that ends later. A frame without
+///   time, such as `advance(Duration::ZERO, ...)` for a single step, ends when the last one did.
 /// - For a new [`Simulation`](crate::Simulation), clear the queue.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
