@@ -39,20 +39,18 @@ impl Changes {
 pub struct StepEvents(pub Vec<u64>);
 
 impl StepEvents {
-    pub fn len(&self) -> usize {
-        self.0.len()
+    pub fn count(&self, are_empty: bool) -> usize {
+        if are_empty { 0 } else { self.0.len() }
     }
 
-    pub fn drop_oldest(&mut self) -> Option<usize> {
-        (!self.0.is_empty()).then(|| {
+    pub fn drop_oldest(&mut self, is_empty: bool) -> Option<usize> {
+        (!is_empty && !self.0.is_empty()).then(|| {
             self.0.remove(0);
             2
         })
     }
 
     pub fn give_way_to(&mut self, _: &mut Self) {}
-
-    pub fn drop_empty(&mut self) {}
 
     pub fn rewound_to_tick(&self) -> Option<u64> {
         None
