@@ -113,7 +113,8 @@ impl<E> Default for EntityMap<E> {
 
 impl<E: Copy + PartialEq> EntityMap<E> {
     /// Records that the entity has this body from now on. If another entity had it, the next
-    /// [`take_removed`](Self::take_removed) returns that entity. It returns this one if the key is null or dead.
+    /// [`take_removed`](Self::take_removed) returns that entity, even if it has got a body again. It returns this one if
+    /// the key is null or dead.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
         self.insert_after(key, entity, None);
     }
