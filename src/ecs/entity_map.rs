@@ -241,16 +241,16 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             None => self.len += 1,
             Some((replaced_key, owner)) => {
                 let replaced = self.not_displayed.remove(&replaced_key);
-                known_insertion = replaced.filter(|_| replaced_key == key);
+                let replaced = replaced.filter(|_| replaced_key == key);
+                known_insertion = replaced.and_then(|it| it.inserted_after);
                 if owner != entity {
                     self.replaced_entities.push(owner);
                 }
             }
         }
         // Until a picture displays the body, each sync writes its pose to the entity.
-        let known = known_insertion.and_then(|it| it.inserted_after);
         let not_displayed = NotDisplayed {
-            inserted_after: inserted_after.or(known),
+            inserted_after: inserted_after.or(known_insertion),
             may_share_key: true,
         };
         self.not_displayed.insert(key, not_displayed);
@@ -332,9 +332,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
         // Some of these bodies are alive again if steps were resimulated since, or have their keys from earlier ones.
         let is_meant = |key: &BodyKey| {
-            let recent = self.not_displayed.get(key);
-            let may_share_key = recent.is_some_and(|it| it.may_share_key);
-            picture.pose(*key).is_none() && (!may_share_key || is_removed(key))
+            picture.pose(*key).is_none() && (!self.may_share_key(*key) || is_removed(key))
         };
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
         // A body that no picture has displayed yet may be missing from the list.
@@ -389,14 +387,12 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                // Those that were recorded before may be old, and those since then new.
-                for key in self.keys().collect::<Vec<_>>() {
-                    let record = self.not_displayed.entry(key).or_insert(NotDisplayed {
-                        inserted_after: None,
-                        may_share_key: false,
-                    });
-                    record.inserted_after = None;
-                }
+                let not_displayed = |key| NotDisplayed {
+                    inserted_after: None,
+                    may_share_key: self.may_share_key(key),
+                };
+                let all = self.keys().map(|key| (key, not_displayed(key)));
+                self.not_displayed = all.collect();
                 self.synced = Synced(Some((id, None)));
                 None
             }
@@ -404,10 +400,16 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if let Picture::View { newest, .. } = picture {
             // All recorded bodies exist by now, so states later than the newest one have them until they are removed.
             for recent in self.not_displayed.values_mut() {
-                recent.inserted_after = recent.inserted_after.or(newest);
+                recent.inserted_after = recent.inserted_after.or(Some(newest));
             }
         }
         last_sync
+    }
+
+    /// Returns whether a list of removed bodies may have this key because of an earlier body.
+    fn may_share_key(&self, key: BodyKey) -> bool {
+        let recent = self.not_displayed.get(&key);
+        recent.is_some_and(|it| it.may_share_key)
     }
 
     fn keys(&self) -> impl Iterator<Item = BodyKey> {

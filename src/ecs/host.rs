@@ -89,8 +89,8 @@ pub enum Picture<'a> {
     View {
         screen: &'a Screen,
         displayed: Option<StateNumber>,
-        /// The last state, if it is known. Bodies that exist now are in every later state, until they are removed.
-        newest: Option<StateNumber>,
+        /// The last state that was sent. Bodies that exist now are in every later state, until they are removed.
+        newest: StateNumber,
         /// The bodies that exist now, if no thread has them.
         present: Option<&'a Physics>,
     },

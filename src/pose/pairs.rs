@@ -180,8 +180,8 @@ impl Pairs {
     /// the changes with which the next picture displays each body at first where it was in `old`: the offsets between
     /// the displayed poses, and the old smoothing if it displays another moment than the new one. The alpha of that
     /// picture lies between the two `alphas`, at each of which there is an offset. `shift` is the vector from the
-    /// origin of
-    /// `old` to this one. `displayed_smoothing` is the last displayed one of bodies whose smoothing was changed since.
+    /// origin of `old` to this one. `displayed_smoothing` is the last displayed one of bodies whose smoothing was changed
+    /// since.
     pub fn differences(
         &self,
         old: &Self,
@@ -209,8 +209,7 @@ impl Pairs {
             let is_retimed = new_pair.is_displaced_by(smoothing);
             let retimed = is_retimed.then_some(Change::Retimed(key, smoothing));
             // Both poses have the old smoothing, because the screen adds a separate error for `Retimed`. A change
-            // between
-            // `Interpolate` and `Hermite` is displayed only with the next step.
+            // between `Interpolate` and `Hermite` is displayed only with the next step.
             let pose_of = |pair: &Pair, weights: &Weights| {
                 if pair.is_displaced_by(smoothing) {
                     pair.displayed_as(smoothing, weights)

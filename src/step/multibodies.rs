@@ -118,7 +118,7 @@ impl World {
     }
 
     /// Returns the sleeping bodies that Rapier tests for contacts with this one, or that a joint connects to it, perhaps
-    /// some of them twice. Rapier wakes them when the body or a collider of it is removed or put elsewhere.
+    /// some of them twice. Rapier wakes them when the body moves without a step, or when it or a collider of it is removed.
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let PhysicsWorld {
             bodies,

@@ -2,9 +2,7 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{
-    ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodySet,
-};
+use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
 use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::{
@@ -89,12 +87,8 @@ impl World {
         if std::mem::take(&mut self.has_unstepped_changes) || self.may_joint_cache_be_outdated {
             self.prepare_joints_again();
         }
+        let frames_before = self.shifted_frames();
         let handler = log.handler(step, &self.keys);
-        let position = |bodies: &RigidBodySet, frame| bodies.get(frame).map(|it| *it.position());
-        let shifted = self.shifts_of_frames.iter();
-        let frames: Vec<_> = shifted
-            .map(|(it, _)| position(&self.rapier.bodies, *it))
-            .collect();
         // A shift of the origin since the last step has translated the world, so kept contact points in world space are
         // out of date.
         if std::mem::take(&mut self.is_translated) {
@@ -104,12 +98,12 @@ impl World {
         }
         drop(handler);
         // The step has moved the frames, except those of disabled soft bodies.
-        let mut frames = frames.into_iter();
-        self.shifts_of_frames.retain(|(frame, by)| {
-            let before = frames.next().flatten();
-            before.is_some()
-                && before == position(&self.rapier.bodies, *frame)
-                && *by != Vector::ZERO
+        let mut frames = frames_before.into_iter().zip(self.shifted_frames());
+        self.shifts_of_frames.retain(|(_, by)| {
+            let stays = frames
+                .next()
+                .is_some_and(|(before, after)| before.is_some() && before == after);
+            stays && *by != Vector::ZERO
         });
         // The log reports the bodies that Rapier has disabled, because they were not finite.
         let quarantined = self.rapier.quarantine().bodies().iter();
@@ -120,6 +114,13 @@ impl World {
         if self.has_multibodies() {
             self.record_stopped_roots();
         }
+    }
+
+    /// Returns where the frames in `shifts_of_frames` are, or `None` for a removed one.
+    fn shifted_frames(&self) -> Vec<Option<Pose>> {
+        let position = |frame| Some(*self.rapier.bodies.get(frame)?.position());
+        let shifted = self.shifts_of_frames.iter();
+        shifted.map(|(frame, _)| position(*frame)).collect()
     }
 
     /// Returns whether the origin was shifted since the last step.

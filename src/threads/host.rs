@@ -70,7 +70,7 @@ where
     displayed_by_view!();
 
     fn picture_for_entities(&self) -> Picture<'_> {
-        self.view().picture(Some(self.newest_state()), None)
+        self.view().picture(self.newest_state(), None)
     }
 
     fn remove_all_for_entities(&mut self, keys: &[BodyKey]) -> bool {
@@ -87,7 +87,7 @@ impl Host for Overlap {
     displayed_by_view!();
 
     fn picture_for_entities(&self) -> Picture<'_> {
-        self.view().picture(self.view().newest(), self.present())
+        self.view().picture(self.newest_state(), self.present())
     }
 
     fn remove_all_for_entities(&mut self, _: &[BodyKey]) -> bool {

@@ -71,6 +71,7 @@ impl Publisher {
         }
     }
 
+    /// Returns where the number of the last published state is found from now on.
     pub fn newest(&self) -> NewestState {
         Arc::clone(&self.newest)
     }

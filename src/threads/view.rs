@@ -121,21 +121,21 @@ impl<E> View<E> {
     pub(super) fn show(&mut self, now: Duration) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             // No state has arrived, so the poses stay. The screen's lists are those of the frame before this view.
-            let frame = self.screen.number().saturating_add(1);
-            return self.screen.clear_changes(frame, self.screen.time());
+            return self.repeat_picture(self.screen.time());
         };
-        if self.mail.reading.is_rolling_back {
-            return self.stay(now);
-        }
         let (timeline, end) = (snapshot.timeline, snapshot.time);
         let newest_time = end.as_secs_f64();
-        let continues = self.continues(timeline, end);
-        let last_shown = if continues { self.screen.time() } else { 0.0 };
         let speed = self.mail.reading.speed;
         let real_elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = self.mail.reading.time_at(now);
         // The simulated time since the last frame is negative if the simulation went back.
         let passed = present - self.last_present.replace(present).unwrap_or(present);
+        if self.mail.reading.is_rolling_back {
+            self.is_starved = false;
+            return self.repeat_picture(self.screen.time());
+        }
+        let continues = self.continues(timeline, end);
+        let last_shown = if continues { self.screen.time() } else { 0.0 };
         let due = present - self.delay(passed.max(0.0), continues);
         let last_due = due - passed;
         self.is_starved = speed > 0.0 && due > newest_time;
@@ -159,13 +159,10 @@ impl<E> View<E> {
         self.show_time(time, decay_time);
     }
 
-    /// Displays the last picture again, in the middle of a rollback. Time passes, and visual errors do not decay.
-    fn stay(&mut self, now: Duration) {
-        self.now = now;
-        self.last_present = Some(self.mail.reading.time_at(now));
-        self.is_starved = false;
+    /// Displays the last picture again, at this time in seconds.
+    fn repeat_picture(&mut self, time: f64) {
         let frame = self.screen.number().saturating_add(1);
-        self.screen.clear_changes(frame, self.screen.time());
+        self.screen.clear_changes(frame, time);
     }
 
     /// Returns whether the displayed time must not go back. It may if the game has replaced the state, which begins a
@@ -237,7 +234,7 @@ impl<E> View<E> {
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.displayed.as_ref().is_some_and(is_same)
         {
-            return self.screen.clear_changes(frame, time);
+            return self.repeat_picture(time);
         }
         // Extrapolated bodies are displayed this many seconds after the state. They do not go back to a time before the
         // last picture's, even if the next step is expected to be shorter now. After a rewind, `show` has reset it.
@@ -330,7 +327,7 @@ impl<E> View<E> {
     /// exist now, so a body that is missing in one of them was removed. `present` is the physics, if no step runs.
     pub(super) fn picture<'a>(
         &'a self,
-        newest: Option<StateNumber>,
+        newest: StateNumber,
         present: Option<&'a Physics>,
     ) -> Picture<'a> {
         let displayed = self.displayed.as_ref();
@@ -340,12 +337,6 @@ impl<E> View<E> {
             newest,
             present,
         }
-    }
-
-    /// Returns the last state that was received.
-    pub(super) fn newest(&self) -> Option<StateNumber> {
-        let last = self.mail.states.back()?;
-        Some(last.snapshot.number())
     }
 
     /// Returns the tick at the end of the displayed step. It is 0 before the first frame.

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use crate::lock::own;
+use crate::ecs::StateNumber;
+use crate::lock::{lock, own};
 use crate::physics::{Physics, StepRecord};
 use crate::simulation::{Hooks, or_no_hooks};
 use crate::time::{Clock, FrameTime, Step};
@@ -151,6 +152,11 @@ impl Overlap {
             self.simulation.close_frame();
             self.publish();
         }
+    }
+
+    /// Returns the number of the last published state.
+    pub(in crate::threads) fn newest_state(&self) -> StateNumber {
+        *lock(&self.publisher.newest())
     }
 
     /// Returns the physics, unless the thread has it.

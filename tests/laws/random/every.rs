@@ -37,6 +37,12 @@ mod tests {
     use crate::random::game::script::{ALL, script};
     use proptest::prelude::*;
 
+    fn judge_in_every_host(script: &Script) {
+        for kind in Kind::ALL {
+            judge(script, kind);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(scenes::cases::scaled(256)))]
 
@@ -244,9 +250,7 @@ mod tests {
                 frame(33014, []),
             ],
         };
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 
     #[test]
@@ -274,9 +278,7 @@ mod tests {
                 frame(20_000, []),
             ],
         };
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 
     #[test]
@@ -304,9 +306,7 @@ mod tests {
                 ),
             ],
         };
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 
     /// A rollback runs at speed 0, so no step follows it.
@@ -339,9 +339,7 @@ mod tests {
                 ),
             ],
         };
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 
     /// A view has not displayed the events that the rollback retracts, and never sees the state before the other one.
@@ -383,9 +381,7 @@ mod tests {
                 ),
             ],
         };
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 
     /// A failed game is pasted like this one.
@@ -445,8 +441,6 @@ mod tests {
         };
         let printed = format!("{script:?}");
         assert!(printed.contains("frame(31250, [(Before(0), Body(5, Put(Both, 12, PhysicsMutFor))), (Before(0), Cut(Panic))])"));
-        for kind in Kind::ALL {
-            judge(&script, kind);
-        }
+        judge_in_every_host(&script);
     }
 }

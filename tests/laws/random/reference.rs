@@ -71,7 +71,7 @@ impl Way {
     /// Teleports the body to `position`. The changed part of the pose has no path from the previous value. Returns
     /// whether this needed arithmetic.
     pub fn put(&mut self, position: Pose) -> bool {
-        // What is left of the path is that of the origin.
+        // From now on, the path is that of the origin.
         let is_rounded = self.center != Vector::ZERO;
         let (previous, current, center) = (self.previous, self.current, self.center);
         let before = self.before_waking.iter_mut().chain([&mut self.before]);

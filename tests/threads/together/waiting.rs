@@ -1,6 +1,7 @@
 //! A rollback waits, because the hook of its steps fails. The picture of a view stays.
 
 use super::*;
+use evenstep::threads::{View, Worker};
 
 /// Fails in resimulated steps, until it is told that they may run.
 struct Waits(Arc<AtomicU64>);
@@ -28,7 +29,7 @@ fn scene() -> (Simulation, BodyKey, BodyKey) {
     (simulation, flyer, fixed)
 }
 
-/// Displays the fixed body elsewhere, with an error that decays.
+/// Displays the fixed body a metre above its place, with an error that decays.
 fn show_from(simulation: &mut Simulation, fixed: BodyKey) {
     let there = translation(0.0, 1.0, 0.0);
     simulation.physics.show_from(fixed, there).unwrap();
@@ -37,6 +38,20 @@ fn show_from(simulation: &mut Simulation, fixed: BodyKey) {
 fn go_back(simulation: &mut Simulation) {
     let tick = simulation.physics.tick();
     simulation.roll_back(tick - 3).unwrap();
+}
+
+/// Runs the steps that are due, and then a frame.
+fn run_frame<'a, H>(
+    runner: &'a mut Runner<H>,
+    worker: &mut Worker<H>,
+    now: Duration,
+) -> &'a View<H::Error>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    while worker.run_until(now).is_some_and(|next| next <= now) {}
+    runner.frame_at(now)
 }
 
 /// Checks where the flyer and the error were in each frame: 20 frames before the rollback, 20 while it waits, and 20
@@ -91,8 +106,7 @@ fn the_picture_of_a_runner_stays_while_a_rollback_waits() {
             _ => (),
         }
         let now = MS(7 * frame);
-        while worker.run_until(now).is_some_and(|next| next <= now) {}
-        let view = runner.frame_at(now);
+        let view = run_frame(&mut runner, &mut worker, now);
         let at = |key| view.pose(key).map(|pose| pose.translation);
         shown.push((
             at(flyer).unwrap_or_default().x,
@@ -124,8 +138,7 @@ fn the_picture_of_a_runner_runs_on_after_a_panic_in_a_rollback() {
             runner.call(|simulation, _| go_back(simulation)).unwrap();
         }
         let now = MS(7 * frame);
-        while worker.run_until(now).is_some_and(|next| next <= now) {}
-        let view = runner.frame_at(now);
+        let view = run_frame(&mut runner, &mut worker, now);
         assert_eq!(view.is_stopped(), frame >= 20);
         shown.push(view.pose(flyer).map_or(0.0, |pose| pose.translation.x));
     }
@@ -152,8 +165,8 @@ fn a_rollback_between_two_steps_of_a_runner_does_not_stop_its_picture() {
             runner.call(|simulation, _| go_back(simulation)).unwrap();
         }
         let now = MS(7 * frame);
-        while worker.run_until(now).is_some_and(|next| next <= now) {}
-        let x = runner.frame_at(now).pose(flyer).unwrap().translation.x;
+        let view = run_frame(&mut runner, &mut worker, now);
+        let x = view.pose(flyer).unwrap().translation.x;
         // The body moves 7 cm in a frame.
         assert!(frame < 60 || (x - last - 0.07_f32).abs() < 0.01, "{frame}");
         last = x;
