@@ -70,6 +70,8 @@ pub(super) struct Mail<E> {
     /// The last few states, oldest first. The changes before a dropped state are handed over with the next one.
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
+    /// How far the reader's picture is behind the present, in seconds.
+    pub delay: f64,
     pub step_cost: StepCost,
     /// The number of events that no frame displayed in time, oldest steps first.
     pub lost_events: u64,
@@ -91,6 +93,7 @@ impl<E> Default for Mail<E> {
         Self {
             states: VecDeque::new(),
             reading: ClockReading::default(),
+            delay: 0.0,
             step_cost: StepCost::default(),
             lost_events: 0,
             lost_removals: 0,
@@ -105,20 +108,14 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Appends later mail: lists and what was lost or dropped are added, and all other values are replaced. Of the
-    /// states beyond the number in the settings, those remain that a reader with this `delay`, in seconds, still needs
-    /// for its display.
-    pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings, delay: f64) {
+    /// Appends later mail: lists and what was lost or dropped are added, and all other values but the delay are
+    /// replaced.
+    pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         // This also removes the states that a return to an earlier tick has undone, so the times increase.
         for state in later.states.drain(..) {
             self.add(state);
         }
-        let time_of = |state: &Update| state.snapshot.time.as_secs_f64();
-        let displayed = self.states.back().map_or(0.0, time_of) - delay;
-        // The reader interpolates between two states, so the oldest one is needed until the second one is displayed.
-        while self.states.len() > settings.states() && time_of(&self.states[1]) <= displayed {
-            self.merge_oldest_into_next();
-        }
+        self.limit_states(settings);
         self.lost_events += std::mem::take(&mut later.lost_events);
         self.limit_events(settings.events);
         self.lost_removals += std::mem::take(&mut later.lost_removals);
@@ -185,6 +182,23 @@ impl<E> Mail<E> {
         self.replace_events(&mut changes.events);
         state.changes = changes;
         self.states.push_back(state);
+    }
+
+    /// Drops states beyond the number in the settings, oldest first, unless the reader still needs them for its display.
+    fn limit_states(&mut self, settings: &RunnerSettings) {
+        let time_of = |state: &Update| state.snapshot.time.as_secs_f64();
+        let newest = self.states.back().map_or(0.0, time_of);
+        while self.states.len() > settings.states() {
+            // Once the reader sees a longer step, its delay rises.
+            let steps = self.states.iter().map(|state| state.snapshot.dt);
+            let delay_of_longest = settings.delay() * steps.fold(0.0, f64::max);
+            let displayed = newest - self.delay.max(delay_of_longest);
+            // The reader interpolates between two states, so the oldest one is needed until the second one is displayed.
+            if time_of(&self.states[1]) > displayed {
+                break;
+            }
+            self.merge_oldest_into_next();
+        }
     }
 
     /// Drops and counts the events of the oldest steps until at most `max_steps` steps with events wait, and as many
@@ -257,16 +271,18 @@ impl<E> Mailbox<E> {
                 mail.unread = 0;
             }
             mail.unread += mail.states.len();
-            // With a delay of 0, only the newest states stay. The reader's own mail keeps those that its delay needs.
-            contents.append(mail, settings, 0.0);
+            contents.append(mail, settings);
         });
         (!is_put).then(|| now.saturating_add(RETRY_DELAY))
     }
 
-    /// Adds the contents of the mailbox to the mail. If the other side is using it, the next frame does it. `delay` is
-    /// that of the reader.
-    pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings, delay: f64) {
-        self.try_with(|contents| mail.append(contents, settings, delay));
+    /// Adds the contents of the mailbox to the reader's mail, and tells the mailbox the reader's delay. If the other
+    /// side is using it, the next frame does it.
+    pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
+        self.try_with(|contents| {
+            contents.delay = mail.delay;
+            mail.append(contents, settings);
+        });
     }
 
     /// Calls a function with the mail, unless the other side is using it. Returns whether it was called.

@@ -34,8 +34,6 @@ pub struct View<E> {
     displayed: Option<(Arc<Snapshot>, f32)>,
     /// The simulation's present time in the last frame, not the displayed time.
     last_present: Option<f64>,
-    /// How far the picture was behind the present in the last frame, in seconds.
-    delay: Option<f64>,
     /// The longest step in this second and in the one before, in seconds of simulated time, so that steps of uneven
     /// length do not change the speed of the picture.
     longest_steps: [f64; 2],
@@ -56,7 +54,6 @@ impl<E> View<E> {
             newest: None,
             displayed: None,
             last_present: None,
-            delay: None,
             longest_steps: [0.0; 2],
             passed_of_second: 0.0,
             extrapolated_to: 0.0,
@@ -107,9 +104,7 @@ impl<E> View<E> {
             reading,
             ..Mail::default()
         };
-        // Earlier states that this delay still displays are kept.
-        let delay = self.delay.unwrap_or_default();
-        self.mail.append(&mut mail, &self.settings, delay);
+        self.mail.append(&mut mail, &self.settings);
     }
 
     pub(super) fn replace_events(&mut self, later: &mut StepEvents) {
@@ -198,9 +193,14 @@ impl<E> View<E> {
         }
         let [this_second, last_second] = self.longest_steps;
         let target = self.settings.delay() * this_second.max(last_second);
-        let last = self.delay.filter(|_| continues).unwrap_or(target);
         // The delay rises at once, and falls by at most half of the passed time.
-        *self.delay.insert(target.max(last - passed / 2.0))
+        let least = if continues {
+            self.mail.delay - passed / 2.0
+        } else {
+            0.0
+        };
+        self.mail.delay = target.max(least);
+        self.mail.delay
     }
 
     /// Displays the simulated time `time`, in seconds. Visual errors decay for `elapsed`, which is the real time since
@@ -274,8 +274,7 @@ impl<E> View<E> {
 
     /// Receives the mail. If the physics is using the mailbox, the next frame receives it.
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
-        let delay = self.delay.unwrap_or_default();
-        mailbox.take(&mut self.mail, &self.settings, delay);
+        mailbox.take(&mut self.mail, &self.settings);
     }
 
     /// Returns the pose at which to draw a body in this frame, in world space, or `None` if there is no such body or it

@@ -191,3 +191,30 @@ fn displayed_poses_match_displayed_time_when_the_rate_changes() {
         assert!(off.abs() < 0.02, "{off} m at {time}");
     }
 }
+
+#[test]
+fn a_rate_that_falls_for_one_step_does_not_make_the_picture_skip() {
+    let (simulation, key) = flyer_in_space();
+    // So many frames of 7 ms are just long enough for one step.
+    for (slow, frames) in [(30, 5), (20, 8), (10, 15)] {
+        let mut frame = 0;
+        let mut game = Framed(move |simulation: &mut Simulation| {
+            let is_slow = (100..100 + frames).contains(&frame);
+            let hz = if is_slow { slow } else { 1_000 };
+            simulation.clock_settings_mut().set_rate(Rate::hz(hz));
+            frame += 1;
+        });
+        let mut overlap = Overlap::new(simulation.clone()).unwrap();
+        let mut last = 0.0;
+        for i in 0..400 {
+            overlap.frame(MS(7), &mut game).unwrap();
+            let x = x(&overlap, key);
+            // 7 ms at 100 m/s, at one and a half times the speed.
+            assert!(
+                x - last < 1.06,
+                "{slow} Hz for {frames} frames: {last} to {x} in frame {i}"
+            );
+            last = x;
+        }
+    }
+}

@@ -73,7 +73,7 @@ fn run_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plant
 /// Runs a frame, and checks that no state goes back. Returns the steps whose changes the frame has.
 fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) -> Vec<u64> {
     let shown = newest(mail);
-    mailbox.take(mail, settings, 0.0);
+    mailbox.take(mail, settings);
     assert!(newest(mail) >= shown, "a state went back");
     let ticks = mail.states.iter().map(|state| state.snapshot.tick);
     assert!(ticks.is_sorted_by(|a, b| a < b), "states out of order");

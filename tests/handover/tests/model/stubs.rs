@@ -74,6 +74,10 @@ impl RunnerSettings {
     pub fn states(&self) -> usize {
         self.states
     }
+
+    pub fn delay(&self) -> f64 {
+        0.0
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
