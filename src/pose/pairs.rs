@@ -356,22 +356,23 @@ impl Pairs {
         let active = || world.rapier.islands.active_bodies();
         let old_awake_count = self.movers.awake_count();
         // In most steps all bodies are in Rapier's order already, which the iterator finds out faster than the loop.
-        let mut handles = self.movers.handles().iter();
+        let mut handles = self.movers.handles()[..old_awake_count].iter();
         let in_order = active().take_while(|handle| handles.next() == Some(handle));
         let mut index = in_order.count();
         for handle in active().skip(index) {
+            let mut previous_index = index;
             if self.movers.handles().get(index) != Some(&handle) {
                 // The body has another index, has just woken, or has no key.
                 let Some(key) = world.keys.key(handle) else {
                     // A body without a key is only in Rapier's world, so no list here has it.
                     continue;
                 };
-                let previous_index = self.add_mover(key, handle);
+                previous_index = self.add_mover(key, handle);
                 self.swap(index, previous_index);
-                if previous_index >= old_awake_count {
-                    // It may have just woken, and then moves the disabled links of its multibody.
-                    self.add_disabled_links(world, handle);
-                }
+            }
+            if previous_index >= old_awake_count {
+                // It may have just woken, and then moves the disabled links of its multibody.
+                self.add_disabled_links(world, handle);
             }
             index += 1;
         }

@@ -65,15 +65,15 @@ pub fn check(setup: &Setup, log: &[Entry]) {
                 ..
             } => plain.act(*action, effects, *tick),
             Entry::Frame { .. } => {
-                plain.renumber();
+                // A frame in a pause forgets forces.
+                let mut rest = entries.clone();
+                let end = rest.find(|it| matches!(it, Entry::Begin { .. } | Entry::Picture(_)));
+                plain.renumber(end.and_then(stood_still) == Some(true));
                 Ok(())
             }
-            Entry::Picture(picture) => {
-                if let (Some(frame), Some(state)) = (picture.frame, &picture.state)
-                    && frame.steps == 0
-                    && state.steps_to_resimulate == 0
-                {
-                    plain.frame(state.stands_still);
+            Entry::Picture(_) => {
+                if let Some(stood_still) = stood_still(entry) {
+                    plain.frame(stood_still);
                 }
                 Ok(())
             }
@@ -83,6 +83,15 @@ pub fn check(setup: &Setup, log: &[Entry]) {
             return;
         }
     }
+}
+
+/// Returns whether time was stopped in a frame without a step.
+fn stood_still(entry: &Entry) -> Option<bool> {
+    let Entry::Picture(picture) = entry else {
+        return None;
+    };
+    let (frame, state) = (picture.frame?, picture.state.as_ref()?);
+    (frame.steps == 0 && state.steps_to_resimulate == 0).then_some(state.stands_still)
 }
 
 impl<'a> Hook<'a> {
@@ -176,12 +185,12 @@ impl Plain {
         }
     }
 
-    fn renumber(&mut self) {
+    fn renumber(&mut self, stands_still: bool) {
         if let Some(tick) = self.new_tick.take()
             && tick != self.physics().tick()
         {
             self.simulation.set_tick(tick);
-            self.frame(false);
+            self.frame(stands_still);
             self.states.clear();
         }
     }
