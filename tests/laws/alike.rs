@@ -274,7 +274,7 @@ fn check_kept(script: &Script, kind: Kind) {
 }
 
 /// Checks that a game displays the same if it also gets mutable access to all bodies in each hook.
-pub fn check_touched(script: &Script, kind: Kind) {
+fn check_touched(script: &Script, kind: Kind) {
     let mut script = script.clone();
     let has = |is_it: fn(&Action) -> bool| {
         let mut acts = script.frames.iter().flat_map(|frame| &frame.acts);
