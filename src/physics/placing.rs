@@ -119,10 +119,9 @@ impl Physics {
     /// All positions move by −`origin`, even displayed poses, [targets](Self::set_kinematic_target), and the anchors of
     /// [springs](crate::forces::ForceGenerator::Spring). The colliders of soft bodies follow in the next step. No
     /// velocity changes. Sleeping bodies stay asleep, except soft ones and those that touch a body, or have a joint to
-    /// one, to which the game has had mutable access since the last step; after access to the whole world, all wake. The
-    /// step reports contact forces of sleeping bodies, too. Subtract
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier remembers
-    /// targets of shape matching, so set `None` for the next step, and the new target after it.
+    /// one, to which the game has had mutable access since the last step; after access to the whole world, all wake.
+    /// Subtract [`Frame::origin_shift`](crate::Frame::origin_shift) from positions that your game keeps. Rapier
+    /// remembers targets of shape matching, so set `None` for the next step, and the new target after it.
     ///
     /// Call it in the hook before or after a step. A shift between steps, or in a step that is dropped, discards
     /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).

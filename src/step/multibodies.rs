@@ -117,7 +117,7 @@ impl World {
         body.is_some_and(|body| !body.is_enabled())
     }
 
-    /// Returns the sleeping bodies that Rapier tests for contacts with this one, or that a joint connects to it, perhaps
+    /// Returns the sleeping bodies that Rapier tests for contacts with this one, or that joints connect to it, perhaps
     /// some of them twice. Rapier wakes them when the body moves without a step, or when it or a collider of it is removed.
     pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let PhysicsWorld {
@@ -129,6 +129,7 @@ impl World {
         let touching = attached.iter().flat_map(|it| self.sleepers_at(*it));
         let joints = impulse_joints.attached_joints(handle);
         let joined = joints.flat_map(|(one, other, ..)| [one, other]);
+        let joined = joined.chain(self.members(handle));
         let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
         touching.chain(joined.filter(is_asleep)).collect()
     }

@@ -352,48 +352,40 @@ fn step_rapier(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn 
 /// Runs the first step after a shift of the origin, which has translated everything.
 ///
 /// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
-/// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
-/// a moved collider. Bodies that slept before are put back to sleep, unless something else may have woken their island,
-/// too: Rapier drops the contacts of a body that is put to sleep beside an awake one. `may_wake` are the bodies that
-/// something else may wake.
+/// are in world space, so Rapier has to find all of them again in this step.
+///
+/// Rapier also wakes everything that touches a moved collider. Then, before it solves, it puts islands to sleep whose
+/// bodies have all been still for long enough. For sleepers that is no time in this step, so they fall asleep again and
+/// do not move, unless something else keeps their island awake. `may_wake` are the bodies that something else may wake.
 fn step_after_translation(
     world: &mut PhysicsWorld,
     may_wake: &[RigidBodyHandle],
     hooks: &dyn PhysicsHooks,
     events: &dyn EventHandler,
 ) {
-    let mut sleepers: BTreeSet<(u32, u32)> = (world.bodies.iter())
-        .filter(|(_, body)| body.is_sleeping())
-        .map(|(handle, _)| handle.into_raw_parts())
-        .collect();
-    for handle in may_wake {
-        sleepers.remove(&handle.into_raw_parts());
+    let may_wake: BTreeSet<(u32, u32)> = may_wake.iter().map(|it| it.into_raw_parts()).collect();
+    let mut sleepers = Vec::new();
+    for (handle, body) in world.bodies.iter_mut() {
+        // A kinematic body may have a target, to which the step moves it.
+        let stays = body.next_position() == body.position() && !body.is_soft_frame();
+        if body.is_sleeping() && stays && !may_wake.contains(&handle.into_raw_parts()) {
+            let time_until_sleep = &mut body.activation_mut().time_until_sleep;
+            sleepers.push((handle, std::mem::take(time_until_sleep)));
+        }
     }
     // Without recycling, Rapier finds all contacts again.
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
     step_rapier(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;
-    let PhysicsWorld {
-        bodies, islands, ..
-    } = world;
-    let is_at_rest = |handle: &RigidBodyHandle| {
-        let body = &bodies[*handle];
-        // A target may have begun to move a kinematic body.
-        let stays = !body.is_kinematic() || body.vels().is_zero();
-        stays && sleepers.contains(&handle.into_raw_parts())
-    };
-    // Rapier does not document this method, which tells whether two bodies are in one island.
-    let disturbed: BTreeSet<Option<u32>> = (islands.active_bodies())
-        .filter(|handle| !is_at_rest(handle))
-        .map(|handle| islands.persistent_island_of(bodies, handle))
-        .collect();
-    for (index, generation) in sleepers {
-        let handle = RigidBodyHandle::from_raw_parts(index, generation);
-        let island = islands.persistent_island_of(bodies, handle);
-        if !disturbed.contains(&island)
-            && let Some(body) = bodies.get_mut(handle)
-        {
-            body.sleep();
+    for (handle, time_until_sleep) in sleepers {
+        if let Some(body) = world.bodies.get_mut(handle) {
+            let activation = body.activation_mut();
+            activation.time_until_sleep = time_until_sleep;
+            activation.time_since_can_sleep = if activation.sleeping {
+                time_until_sleep
+            } else {
+                0.0
+            };
         }
     }
 }

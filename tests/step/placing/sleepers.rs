@@ -1,4 +1,4 @@
-//! Shifts of the origin in the same step as something else that wakes sleeping bodies.
+//! Shifts of the origin right before something else wakes sleeping bodies, or in the same step.
 
 use super::*;
 
@@ -63,11 +63,7 @@ fn crate_behind_a_gate(hz: u32) -> (Simulation, [BodyKey; 2]) {
 }
 
 fn ball_on_an_anchor(hz: u32) -> (Simulation, [BodyKey; 2]) {
-    let mut simulation = Simulation::new(Rate::hz(hz));
-    let anchor = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
-    let anchor = simulation.physics.insert_body(anchor);
-    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    let hanging = simulation.physics.insert(body, ball());
+    let (mut simulation, [hanging, anchor]) = anchor_and_ball(hz);
     let [one, other] = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
     let joint = ball_joint(Vector::ZERO, Vector::Y);
     let world = simulation.physics.rapier_mut_except_bodies();
@@ -75,19 +71,51 @@ fn ball_on_an_anchor(hz: u32) -> (Simulation, [BodyKey; 2]) {
     (simulation, [hanging, anchor])
 }
 
-/// Returns where the sleeping body is two seconds after it was woken, and whether it sleeps right after that step.
+fn ball_as_a_link(hz: u32) -> (Simulation, [BodyKey; 2]) {
+    let (mut simulation, [hanging, anchor]) = anchor_and_ball(hz);
+    let [one, other] = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = ball_joint(Vector::ZERO, Vector::Y);
+    let world = simulation.physics.rapier_mut_except_bodies();
+    world.insert_multibody_joint(one, other, joint).unwrap();
+    (simulation, [hanging, anchor])
+}
+
+fn anchor_and_ball(hz: u32) -> (Simulation, [BodyKey; 2]) {
+    let mut simulation = Simulation::new(Rate::hz(hz));
+    let anchor = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
+    let anchor = simulation.physics.insert_body(anchor);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    let hanging = simulation.physics.insert(body, ball());
+    (simulation, [hanging, anchor])
+}
+
+/// Returns the pose this far above a body.
+fn raised(physics: &Physics, key: BodyKey, height: f32) -> Pose {
+    let pose = physics.body(key).unwrap().position();
+    pose.append_translation(Vector::Y * height)
+}
+
+/// Returns where the sleeping body is two seconds after it was woken, and whether it sleeps right after that step. The
+/// origin is shifted in that step or, if `waits`, in the one before.
 fn play(
     (mut simulation, bodies): (Simulation, [BodyKey; 2]),
     wake: Wake,
     origin: Option<Vector>,
+    waits: bool,
 ) -> (Vector, bool) {
     let hz = (1.0 / simulation.clock().settings().rate().dt()).round() as u64;
     step(&mut simulation, 4 * hz, |_, _| ());
     assert!(simulation.physics.body(bodies[0]).unwrap().is_sleeping());
-    step(&mut simulation, 1, |physics, step| {
-        wake(physics, bodies, step);
+    let shift = |physics: &mut Physics| {
         if let Some(origin) = origin {
             physics.shift_origin(origin).unwrap();
+        }
+    };
+    step(&mut simulation, waits.into(), |physics, _| shift(physics));
+    step(&mut simulation, 1, |physics, step| {
+        wake(physics, bodies, step);
+        if !waits {
+            shift(physics);
         }
     });
     let sleeps = simulation.physics.body(bodies[0]).unwrap().is_sleeping();
@@ -97,10 +125,19 @@ fn play(
 }
 
 #[test]
-fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
-    let wakes: [(Scene, Wake); 10] = [
+fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_or_after_it_wakes_it() {
+    let wakes: [(Scene, Wake); 13] = [
         (crate_under_another, |physics, [_, upper], _| {
             physics.add_force(upper, Vector::X * 0.001).unwrap();
+        }),
+        (crate_under_another, |physics, [lower, _], _| {
+            physics.apply_impulse(lower, Vector::X * 0.001).unwrap();
+        }),
+        (ball_on_an_anchor, |physics, [ball, _], _| {
+            physics.apply_impulse(ball, Vector::X * 0.0001).unwrap();
+        }),
+        (ball_as_a_link, |physics, [_, anchor], _| {
+            drop(physics.remove(anchor));
         }),
         (
             |hz| crate_on(RigidBodyBuilder::fixed(), hz),
@@ -109,13 +146,13 @@ fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
         (
             |hz| crate_on(RigidBodyBuilder::kinematic_position_based(), hz),
             |physics, [_, lift], step| {
-                let top = translation(0.0, 0.1, 0.0);
+                let top = raised(physics, lift, 0.1);
                 let arrival = step.start_time + Duration::from_secs(2);
                 physics.set_kinematic_target(lift, top, arrival).unwrap();
             },
         ),
         (ball_on_an_anchor, |physics, [_, anchor], _| {
-            let to = translation(0.0, 10.0, 0.0);
+            let to = raised(physics, anchor, 7.0);
             physics.teleport(anchor, to).unwrap();
         }),
         (ball_on_an_anchor, |physics, _, _| {
@@ -149,19 +186,20 @@ fn what_wakes_a_sleeping_body_in_the_step_of_a_shift_wakes_it() {
         // A ball that falls on the crate wakes it.
         (
             |hz| crate_on(RigidBodyBuilder::fixed(), hz),
-            |physics, _, _| {
+            |physics, [crate_, _], _| {
+                let above = raised(physics, crate_, 0.99);
                 let body = RigidBodyBuilder::dynamic()
-                    .translation(Vector::Y * 1.99)
+                    .translation(above.translation)
                     .linvel(Vector::NEG_Y * 3.0);
                 physics.insert(body, ball().mass(0.05));
             },
         ),
     ];
     for (number, (scene, wake)) in wakes.into_iter().enumerate() {
-        for hz in [60, 240] {
-            let (expected, expects_sleep) = play(scene(hz), wake, None);
+        for (hz, waits) in [(60, false), (60, true), (240, false), (240, true)] {
+            let (expected, expects_sleep) = play(scene(hz), wake, None, waits);
             for origin in [Vector::ZERO, Vector::X * 4.0] {
-                let (there, sleeps) = play(scene(hz), wake, Some(origin));
+                let (there, sleeps) = play(scene(hz), wake, Some(origin), waits);
                 let off = (there - expected).length();
                 assert!(
                     off < 0.05,
@@ -197,9 +235,18 @@ fn bodies_that_rest_sleep_through_a_shift() {
             .set_gravity(Vector::NEG_Y * gravity)
             .unwrap();
         step(&mut simulation, 10 * u64::from(hz), |_, _| ());
-        for origin in [Vector::ZERO, vector(64.0, 0.0, -32.0)] {
+        let positions = |simulation: &Simulation| {
+            let positions = keys
+                .iter()
+                .map(|key| *simulation.physics.body(*key).unwrap().position());
+            positions.collect::<Vec<_>>()
+        };
+        let origins = [Vector::ZERO, vector(64.0, 0.0, -32.0)];
+        for origin in origins.into_iter().chain([Vector::ZERO; 20]) {
             simulation.physics.shift_origin(origin).unwrap();
+            let before = positions(&simulation);
             step(&mut simulation, 1, |_, _| ());
+            assert_eq!(positions(&simulation), before, "{hz} Hz, {origin}");
             let awake: Vec<_> = (keys.iter())
                 .filter(|key| !sleeping(&simulation, key))
                 .collect();
