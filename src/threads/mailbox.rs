@@ -38,8 +38,8 @@ pub(super) struct Snapshot {
     pub next_dt: f32,
 }
 
-/// The rounding error of a step's length, in seconds: both its times are rounded to nanoseconds.
-const ROUNDING: f64 = 2e-9;
+/// The rounding error of a step's length: both its times are rounded to nanoseconds.
+const ROUNDING: Duration = Duration::from_nanos(2);
 
 /// A state to hand over, with the changes since the previous one.
 #[derive(Debug)]
@@ -150,18 +150,20 @@ impl<E> Mail<E> {
             dt,
             ..
         } = *state.snapshot;
-        let step_start = time.as_secs_f64() - dt;
+        // Seconds as a float would be too coarse after some months.
+        let length = Duration::try_from_secs_f64(dt).unwrap_or(Duration::MAX);
+        let step_start = time.saturating_sub(length);
         let rewound_to = state.changes.events.rewound_to_tick();
         let stays = |waiting: &Update| {
             let waiting = &*waiting.snapshot;
             // A step of less than a nanosecond may end at the time at which it began.
-            let is_earlier = waiting.time < time || (dt < ROUNDING && waiting.tick < tick);
+            let is_earlier = waiting.time < time || (length < ROUNDING && waiting.tick < tick);
             let is_undone = rewound_to.is_some_and(|tick| waiting.tick > tick);
             waiting.timeline == timeline
                 && !is_undone
                 && is_earlier
                 // A state that stays is not in the middle of this state's step.
-                && waiting.time.as_secs_f64() < step_start + ROUNDING
+                && waiting.time < step_start.saturating_add(ROUNDING)
         };
         // The replaced states belong to a pause, to another simulation, or to steps before a return to an earlier tick.
         // The last one may be in the middle of this state's step.

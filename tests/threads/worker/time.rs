@@ -1,6 +1,7 @@
 //! Pauses and speeds: they apply from the moment they are sent, and no time is lost or gained.
 
 use super::*;
+use evenstep::Stepping;
 use scenes::testing::translation;
 
 #[test]
@@ -533,4 +534,37 @@ fn a_rate_that_was_set_before_the_start_is_that_of_the_first_delay() {
     let mut changed = Simulation::default();
     changed.clock_settings_mut().set_rate(Rate::hz(240));
     assert_eq!(delay(changed), delay(Simulation::new(Rate::hz(240))));
+}
+
+#[test]
+fn the_picture_is_smooth_after_years() {
+    let mut simulation = scenes::space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 6.0);
+    // After the long step it would fall asleep.
+    let body = body.can_sleep(false);
+    let key = simulation.physics.insert(body, ball());
+    // One long step instead of billions.
+    let settings = simulation.clock_settings_mut();
+    settings.set_max_frame_time(Duration::MAX);
+    settings.set_stepping(Stepping::Variable);
+    simulation.advance(Duration::from_secs(100_000_000), |_, _| ());
+    simulation
+        .clock_settings_mut()
+        .set_stepping(Stepping::Fixed);
+    simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
+    for _ in 0..20 {
+        simulation.advance(FRAME, |_, _| ());
+    }
+    let start = simulation.clock().real_time();
+    let mut driver = Driver::new(simulation, Idle);
+    let mut last = 0.0;
+    for n in 0..400 {
+        let now = start + FRAME * n;
+        driver.in_time(now);
+        let x = driver.frame(now).pose(key).unwrap().translation.x;
+        // A frame of 7 ms at 6 m/s, after the first delay.
+        let off = (x - last - 0.042).abs();
+        assert!(n < 100 || off < 0.002, "{last} to {x} in frame {n}");
+        last = x;
+    }
 }
