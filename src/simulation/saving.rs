@@ -110,7 +110,9 @@ impl Simulation {
 
     /// Returns an error in a frame, while steps are still to be resimulated, or if bytes could not hold the state.
     fn check_savable(&self) -> Result<(), SaveError> {
-        if self.open_report.is_some() || self.steps_to_resimulate() > 0 {
+        let is_within_frame = self.open_report.is_some() || self.steps_to_resimulate() > 0;
+        // A panic of Rapier may leave both open, and is reported first, because only its remedy ends them.
+        if is_within_frame && !self.physics.is_poisoned {
             return Err(SaveError::WithinFrame);
         }
         self.physics.check_savable()

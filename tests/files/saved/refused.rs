@@ -280,3 +280,25 @@ struct Idle;
 impl Hooks for Idle {
     type Error = std::convert::Infallible;
 }
+
+#[test]
+fn saving_in_a_frame_in_which_rapier_has_panicked_reports_the_panic() {
+    for is_rollback in [false, true] {
+        let mut simulation = game();
+        let kept = simulation.kept();
+        simulation.keep(evenstep::rewind::Kept { ticks: 9, ..kept });
+        simulation.advance(MS(100), |_, _| ());
+        if is_rollback {
+            simulation.roll_back(simulation.physics.tick() - 3).unwrap();
+        }
+        simulation.begin_frame(MS(20));
+        simulation.next_step().unwrap();
+        scenes::break_rapier(&mut simulation.physics);
+        catch_unwind(AssertUnwindSafe(|| simulation.run_step())).unwrap_err();
+        assert_refused(&simulation, &SaveError::Panicked);
+        simulation.end_frame();
+        assert_refused(&simulation, &SaveError::Panicked);
+        simulation.rewind(simulation.physics.tick()).unwrap();
+        assert_savable(&simulation);
+    }
+}

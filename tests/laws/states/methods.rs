@@ -181,7 +181,7 @@ pub(super) const METHODS: &[Method] = &[
     Method { name: "Simulation::new", cells: ALWAYS, call: |it| { it.simulation = Simulation::new(Rate::default()); 'w' } },
     Method { name: "Simulation::resource_scope", cells: ALWAYS, call: |it| some(it.simulation.resource_scope(|_, score: &mut Score| score.0 += 1).is_some()) },
     #[cfg(feature = "serde")]
-    Method { name: "Simulation::save", cells: "wfffwsf fffffffff wwfwws", call: |it| saved(&it.simulation) },
+    Method { name: "Simulation::save", cells: "wfffwss fffffffss wwfwws", call: |it| saved(&it.simulation) },
     #[cfg(feature = "serde")]
     Method { name: "Simulation::load", cells: ALWAYS, call: |it| { it.simulation = Simulation::load(&game().simulation.save().unwrap()).unwrap(); 'w' } },
     #[cfg(feature = "serde")]
