@@ -141,13 +141,11 @@ impl Correction {
         if !error.is_finite() {
             return limited;
         }
-        // With a `max` of zero, errors are not displayed.
-        let ErrorDecay { min, max, .. } = self.position;
-        if distance(error) >= min && max > 0.0 {
+        if self.position.displays(distance(error)) {
             limited.translation = error.translation.clamp_length_max(max_distance);
         }
-        let (angle, ErrorDecay { min, max, .. }) = (angle(error.rotation), self.rotation);
-        if angle >= min && max > 0.0 {
+        let angle = angle(error.rotation);
+        if self.rotation.displays(angle) {
             limited.rotation = if angle > max_angle {
                 let whole = Pose::from_rotation(error.rotation);
                 interpolate(&Pose::IDENTITY, &whole, max_angle / angle).rotation
@@ -191,6 +189,12 @@ impl ErrorDecay {
             min: 1e-5,
             max,
         }
+    }
+
+    /// Returns whether an error of this size is displayed. With a `max` of zero, none is.
+    fn displays(&self, size: f32) -> bool {
+        // Below this size, rounding stops the decay.
+        size >= f32::MIN_POSITIVE && size >= self.min && self.max > 0.0
     }
 
     /// Returns the fraction of an error that remains after `elapsed`, and the remaining time of a linear decay after

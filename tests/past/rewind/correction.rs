@@ -136,6 +136,21 @@ fn a_visual_error_below_the_minimum_becomes_zero() {
 }
 
 #[test]
+fn a_visual_error_without_a_minimum_ends() {
+    let (mut simulation, key) = corrected(20.0);
+    simulation.correction.position.min = 0.0;
+    simulation.correction.rotation.min = 0.0;
+    assert!(simulation.visual_error(key).is_some());
+    // After 20 half-lives, the error is small. After 220, a normal `f32` is larger.
+    for (seconds, is_off) in [(4, true), (40, false)] {
+        for _ in 0..60 * seconds {
+            advance(&mut simulation, 16);
+        }
+        assert_eq!(simulation.visual_error(key).is_some(), is_off, "{seconds}");
+    }
+}
+
+#[test]
 fn a_visual_error_decays_in_real_time_except_during_pauses() {
     let (mut simulation, key) = corrected(20.0);
     let before = simulation.visual_error(key);
