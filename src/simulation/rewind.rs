@@ -101,9 +101,11 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.finish_last_step();
-        // A panic may have left a frame open. Its due steps are dropped, and no frame continues its report.
-        (self.open_report, self.run.interrupted) = (None, None);
-        self.frame.dropped += self.steps.clock.abort_frame();
+        // A panic of Rapier may have left a frame open. Its due steps are dropped, and the next one continues its report.
+        if let Some(mut open) = self.open_report.take() {
+            open.dropped += self.steps.clock.abort_frame();
+            self.run.interrupted = Some(open);
+        }
         self.abort_step();
         // The changes that no picture has displayed yet.
         let changes = if let Some(old_present) = self.take_rollback(tick) {
@@ -119,6 +121,8 @@ impl Simulation {
         self.follow_tick();
         self.run.past.rewind(tick);
         self.jump_from(changes, tick);
+        // The steps that an interrupted frame has reported do not lead to this state.
+        self.restart_report();
         Ok(())
     }
 

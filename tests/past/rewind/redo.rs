@@ -435,3 +435,46 @@ fn a_force_after_the_last_step_of_a_dropped_rollback_waits_for_the_next_step() {
     advance(&mut simulation, 10);
     assert!(simulation.physics.body(key).unwrap().linvel().y > 0.0);
 }
+
+/// Rewinds before each frame.
+struct RewindsTo(u64);
+
+impl Hooks for RewindsTo {
+    type Error = std::convert::Infallible;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: evenstep::time::FrameTime,
+    ) -> Result<(), Self::Error> {
+        simulation.rewind(self.0).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn the_frame_after_a_panic_and_a_rewind_reports_what_the_interrupted_frame_dropped() {
+    let panics: [fn(&mut Physics); 2] = [|_| panic!("the hook panics"), break_rapier];
+    for (panics, tick) in panics.into_iter().flat_map(|it| [(it, 3), (it, 6)]) {
+        let (mut simulation, _) = flyer_with_states(20);
+        advance(&mut simulation, 50);
+        simulation.roll_back(3).unwrap();
+        let frame = std::panic::AssertUnwindSafe(|| {
+            simulation.advance(MS(400), |physics, step| {
+                if step.tick == 6 {
+                    panics(physics);
+                }
+            })
+        });
+        std::panic::catch_unwind(frame).unwrap_err();
+        let frame = simulation
+            .advance_with(MS(10), &mut RewindsTo(tick))
+            .unwrap();
+        assert!(frame.dropped.aborted > 0 && !frame.dropped.frame_time.is_zero());
+        assert_eq!(frame.dropped, simulation.clock().dropped());
+        assert_eq!((frame.resimulated, frame.steps), (2, 1));
+        assert_eq!((frame.ticks(), frame.tick), (tick..tick + 1, tick + 1));
+        // It is reported once.
+        assert_eq!(advance(&mut simulation, 10).dropped, Default::default());
+    }
+}
