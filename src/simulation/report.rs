@@ -29,7 +29,8 @@ use super::simulation::Simulation;
 pub struct Frame {
     /// The number of frames that have ended, including this one; 0 before the first.
     pub number: u64,
-    /// The number of new steps that ran in this frame.
+    /// The number of new steps that ran in this frame, without those before an assignment, a
+    /// [rewind](crate::Simulation::rewind), or a [correction](crate::Simulation::correct) by a later state.
     pub steps: u64,
     /// The number of steps [resimulated](crate::Simulation::roll_back) since the previous frame.
     pub resimulated: u64,
