@@ -236,7 +236,7 @@ impl Overlap {
     /// The simulation's next frame has no [slack](Self::set_slack), so its picture skips ahead by it.
     ///
     /// # Panics
-    /// If a step or a hook panics, or Rapier panicked earlier.
+    /// If a step or a hook panics, or if Rapier has panicked earlier and frames have not run yet.
     pub fn stop<H: Hooks + ?Sized>(mut self, hooks: &mut H) -> (Simulation, Result<(), H::Error>) {
         let mut result = self.finish(hooks);
         // If a hook has failed, later frames are still pending. They run as in one thread.

@@ -305,3 +305,28 @@ fn a_pause_lasts_after_a_panic_in_a_hook() {
         assert_eq!(simulation.physics.tick(), tick, "{panics_in:?}");
     }
 }
+
+#[test]
+fn stopping_after_an_earlier_panic_of_rapier_panics_only_if_frames_have_not_run_yet() {
+    for pending in 0..3 {
+        let (mut simulation, _) = flyer_in_space();
+        let kept = simulation.kept();
+        simulation.keep(Kept { ticks: 3, ..kept });
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut game = Game::once(Before, 0, scenes::break_rapier);
+        overlap.frame(MS(10), &mut game).unwrap();
+        for _ in 0..pending {
+            // No step is due in these frames, so they wait for the one under way.
+            overlap.frame(MS(1), &mut game).unwrap();
+        }
+        let call = AssertUnwindSafe(|| overlap.simulation(&mut game).is_ok());
+        catch_unwind(call).unwrap_err();
+        let stopped = catch_unwind(AssertUnwindSafe(|| overlap.stop(&mut game)));
+        assert_eq!(stopped.is_err(), pending > 0, "{pending}");
+        if let Ok((mut simulation, result)) = stopped {
+            assert_eq!(result, Ok(()));
+            simulation.rewind(0).unwrap();
+            assert_eq!(simulation.advance(MS(10), |_, _| ()).steps, 1);
+        }
+    }
+}
