@@ -173,8 +173,8 @@ impl<W: Write> Recorder<W> {
     /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
     /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, a step without
-    /// `end_step`, and a frame that was not recorded, a new run begins by itself. If [`SaveError::ChangedSinceStep`]
-    /// prevents the state, frames are omitted until it can be written.
+    /// `end_step`, a frame that was not recorded, and an error of the recorder, a new run begins by itself. If
+    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written.
     pub fn new_run(&mut self) {
         self.run_has_state = false;
     }
@@ -359,8 +359,13 @@ impl<W: Write> Recorder<W> {
         if !self.run_has_state {
             return Ok(());
         }
-        let bytes = postcard::to_extend(contents, chunk::begin());
-        self.write(kind, bytes.map_err(|_| RecordError::Game)?)
+        let bytes = postcard::to_extend(contents, chunk::begin()).map_err(|_| RecordError::Game);
+        let result = bytes.and_then(|bytes| self.write(kind, bytes));
+        if result.is_err() {
+            // A replay would lack this part of the run.
+            self.new_run();
+        }
+        result
     }
 
     /// Writes a chunk with the contents after the room for the header.

@@ -112,3 +112,123 @@ fn a_step_taken_twice_before_it_runs_is_replayed_once() {
         assert_eq!(end.physics.checksum(), simulation.physics.checksum());
     }
 }
+
+/// A writer that fails in one call, in which it writes nothing.
+struct FailsOnce {
+    bytes: Vec<u8>,
+    calls_before: u32,
+}
+
+impl Write for FailsOnce {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.calls_before = self.calls_before.wrapping_sub(1);
+        if self.calls_before == u32::MAX {
+            return Err(std::io::Error::other("the requested failure"));
+        }
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An input that postcard cannot write, because its length is unknown.
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq([0; 3].iter().filter(|_| true))
+    }
+}
+
+/// Plays a hundred frames with one or two steps, although the recorder may fail. Checks that the replay has no
+/// differences, and ends in the same state. Returns the calls that failed, and the number of recorded runs.
+fn replay_despite_errors(calls_before: u32, unwritable: Option<u64>) -> (Vec<&'static str>, usize) {
+    let (mut simulation, mut game) = Balls::new();
+    let bytes = Vec::new();
+    let writer = FailsOnce {
+        bytes,
+        calls_before,
+    };
+    let mut recorder = Recorder::new(writer, settings(30)).unwrap();
+    let mut failed = Vec::new();
+    for number in 0..100 {
+        let frame_time = MS(if number % 30 == 29 { 20 } else { 10 });
+        if recorder
+            .begin_frame(&mut simulation, &game, frame_time)
+            .is_err()
+        {
+            failed.push("begin_frame");
+        }
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let input = Balls::input(step.tick);
+            let recorded = if unwritable == Some(step.tick) {
+                recorder.input(step, &Unwritable)
+            } else {
+                recorder.input(step, &input)
+            };
+            if recorded.is_err() {
+                failed.push("input");
+            }
+            game.step(&mut simulation.physics, step, input).unwrap();
+            simulation.run_step();
+            if recorder.end_step(&simulation.physics).is_err() {
+                failed.push("end_step");
+            }
+        }
+        simulation.end_frame();
+    }
+    let bytes = recorder.finish().unwrap().bytes;
+    let runs = Recording::read(&bytes[..]).unwrap().runs().len();
+    let end = assert_replays_without_differences(bytes, &format!("{failed:?}"));
+    assert_eq!(end.physics.checksum(), simulation.physics.checksum());
+    (failed, runs)
+}
+
+#[test]
+fn after_an_error_of_the_recorder_the_next_frame_begins_a_new_run() {
+    // The chunks before the failing one are the start, the first state, 29 frames of one step and one of two.
+    let before_keyframe = 1 + 1 + 29 * 3;
+    let cases = [
+        (1, "begin_frame", 1),                   // the first state
+        (before_keyframe, "begin_frame", 2),     // a frame of two steps
+        (before_keyframe + 1, "input", 2),       // the input of its first step
+        (before_keyframe + 2, "end_step", 2),    // the end of its first step
+        (before_keyframe + 3, "input", 2),       // the input of its second step
+        (before_keyframe + 5, "begin_frame", 1), // a keyframe, so its frame is still recorded
+        (before_keyframe + 6, "begin_frame", 2), // the frame after it
+    ];
+    for (calls_before, call, runs) in cases {
+        let seen = replay_despite_errors(calls_before, None);
+        assert_eq!(seen, (vec![call], runs), "{calls_before}");
+    }
+    assert_eq!(
+        replay_despite_errors(u32::MAX, Some(20)),
+        (vec!["input"], 2)
+    );
+}
+
+#[test]
+fn after_a_panic_of_rapier_the_recorder_reports_the_panic() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    recorder
+        .begin_frame(&mut simulation, &game, MS(10))
+        .unwrap();
+    simulation.begin_frame(MS(10));
+    let step = simulation.next_step().unwrap();
+    recorder.input(step, &Balls::input(step.tick)).unwrap();
+    scenes::break_rapier(&mut simulation.physics);
+    catch_unwind(AssertUnwindSafe(|| simulation.run_step())).unwrap_err();
+    for _ in 0..2 {
+        let recorded = recorder.begin_frame(&mut simulation, &game, MS(10));
+        let error = recorded.unwrap_err();
+        assert!(
+            matches!(error, RecordError::Save(SaveError::Panicked)),
+            "{error:?}"
+        );
+    }
+}
