@@ -174,7 +174,9 @@ impl<W: Write> Recorder<W> {
     ///
     /// Call it after changing the state outside of steps. After an assignment, going back, `set_tick`, a step without
     /// `end_step`, a frame that was not recorded, and an error of the recorder, a new run begins by itself. If
-    /// [`SaveError::ChangedSinceStep`] prevents the state, frames are omitted until it can be written.
+    /// [`SaveError::ChangedSinceStep`] or an unfinished rollback prevents the state, frames are omitted until it can be
+    /// written. So if your game goes back before each frame, use [`resimulate`](Simulation::resimulate) instead of
+    /// [`roll_back`](Simulation::roll_back), which would prevent the state in every frame.
     pub fn new_run(&mut self) {
         self.run_has_state = false;
     }

@@ -210,6 +210,32 @@ fn after_an_error_of_the_recorder_the_next_frame_begins_a_new_run() {
     );
 }
 
+/// With `roll_back` instead of `resimulate`, no state and so no frame could be recorded.
+#[test]
+fn a_game_that_resimulates_before_each_frame_is_recorded() {
+    let (mut simulation, mut game) = Balls::new();
+    let kept = simulation.kept();
+    simulation.keep(evenstep::rewind::Kept { ticks: 9, ..kept });
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    let mut games = vec![game.clone()];
+    for _ in 0..80 {
+        let tick = simulation.physics.tick();
+        if let Some(earlier) = games.len().checked_sub(3) {
+            games.truncate(earlier + 1);
+            game = games[earlier].clone();
+            let again = |physics: &mut Physics, step: Step| {
+                game.step(physics, step, Balls::input(step.tick)).unwrap();
+                games.push(game.clone());
+            };
+            simulation.resimulate(tick - 2, again).unwrap();
+        }
+        record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+        games.push(game.clone());
+    }
+    let end = assert_replays_without_differences(recorder.finish().unwrap(), "resimulated");
+    assert_eq!(end.physics.checksum(), simulation.physics.checksum());
+}
+
 #[test]
 fn after_a_panic_of_rapier_the_recorder_reports_the_panic() {
     let (mut simulation, mut game) = Balls::new();
