@@ -101,7 +101,7 @@ impl Simulation {
         self.physics.resources.assert_no_scope();
         let state = state.clone();
         self.finish_last_step();
-        // A panic of Rapier may have left a frame open. Its due steps are dropped, and the next one continues its report.
+        // A panic of Rapier may have left a frame open. Its due steps are dropped. The next one continues its report.
         if let Some(mut open) = self.open_report.take() {
             open.dropped += self.steps.clock.abort_frame();
             self.run.interrupted = Some(open);
