@@ -101,12 +101,14 @@ impl Physics {
         has_step
     }
 
-    /// Ends the time after a step in which the game reacts to it. Returns whether the game has requested a pause there.
+    /// Ends the time after a step in which the game reacts to it. Forces that the game has added there wait for the next
+    /// step, even during a pause. Returns whether the game has requested a pause there.
     pub(crate) fn end_reaction(&mut self) -> bool {
         if !matches!(self.running.stage, Stage::After(_)) {
             return false;
         }
         self.running.stage = Stage::Idle;
+        self.forces.keep_pending();
         std::mem::take(&mut self.running.pauses)
     }
 

@@ -334,8 +334,6 @@ impl Simulation {
         self.abort_step();
         // The result, a request to pause after this step, is ignored, because the clock is already past it.
         self.physics.end_reaction();
-        // Forces that the game added after the last of these steps wait for the next one, even in a pause.
-        self.physics.forces.keep_pending();
         // The clock takes over the tick and the time of this state. A correction may have brought another time.
         self.follow_tick();
         // The next step comes from the clock again, which may have another rate.

@@ -520,3 +520,78 @@ fn forces_of_a_pause_are_discarded_if_no_step_runs() {
         assert_eq!((forgotten, speed), (5, 0.0), "{rolls_back}");
     }
 }
+
+/// The state before tick 4 of 6 in a pause, with the steps 4 and 5 to be resimulated.
+fn in_a_rollback() -> (Simulation, BodyKey) {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation.keep(Kept {
+        ticks: 20,
+        ..simulation.kept()
+    });
+    simulation.advance(MS(60), nothing);
+    simulation.pause();
+    simulation.advance(MS(1), nothing);
+    simulation.roll_back(4).unwrap();
+    (simulation, key)
+}
+
+#[test]
+fn a_force_after_a_resimulated_step_acts_even_in_a_pause() {
+    type Interrupt = fn(&mut Simulation) -> u64;
+    let interrupts: [Interrupt; 4] = [
+        |simulation| simulation.end_frame().forgotten_forces,
+        // A frame without a step.
+        |simulation| {
+            simulation.end_frame();
+            simulation.begin_frame(MS(1));
+            simulation.end_frame().forgotten_forces
+        },
+        // The game receives the next step and does not run it.
+        |simulation| {
+            simulation.next_step().unwrap();
+            simulation.end_frame().forgotten_forces
+        },
+        // A frame that has not ended.
+        |simulation| {
+            simulation.begin_frame(MS(1));
+            simulation.end_frame().forgotten_forces
+        },
+    ];
+    for interrupt in interrupts {
+        let (mut simulation, key) = in_a_rollback();
+        simulation.begin_frame(MS(1));
+        simulation.next_step().unwrap();
+        simulation.run_step();
+        simulation.physics.apply_impulse(key, Vector::X).unwrap();
+        assert_eq!(interrupt(&mut simulation), 0);
+        let frame = simulation.advance(MS(1), nothing);
+        assert_eq!((frame.resimulated, frame.forgotten_forces), (1, 0));
+        assert_eq!(speed(&simulation, key), 1.0);
+    }
+}
+
+#[test]
+fn a_force_between_frames_in_an_unfinished_rollback_is_discarded_in_a_pause() {
+    type Leave = fn(&mut Simulation);
+    let ways: [Leave; 3] = [
+        |_| (),
+        // These drop the remaining steps.
+        |simulation| simulation.rewind(simulation.physics.tick()).unwrap(),
+        |simulation| simulation.set_tick(100),
+    ];
+    for leave in ways {
+        let (mut simulation, key) = in_a_rollback();
+        simulation.begin_frame(MS(1));
+        simulation.next_step().unwrap();
+        simulation.run_step();
+        simulation.end_frame();
+        simulation.physics.apply_impulse(key, Vector::X).unwrap();
+        leave(&mut simulation);
+        simulation.begin_frame(MS(1));
+        assert_eq!(simulation.end_frame().forgotten_forces, 1);
+        simulation.resume();
+        simulation.advance(MS(30), nothing);
+        assert_eq!(speed(&simulation, key), 0.0);
+    }
+}
