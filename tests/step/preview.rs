@@ -85,6 +85,23 @@ fn a_step_does_not_run_if_its_hook_assigns_another_state() {
 }
 
 #[test]
+fn an_assigned_state_in_an_equal_step_aborts_the_step_of_a_preview() {
+    let (simulation, _) = flyer_in_space();
+    let start = &simulation.physics;
+    let mut in_step = None;
+    let left = start.preview(1, |physics, step| {
+        in_step = Some((std::mem::take(physics), step));
+    });
+    assert_eq!(left.tick(), 0);
+    let ahead = start.preview(1, |physics, step| {
+        let (other, equal) = in_step.take().unwrap();
+        assert_eq!((other.current_step(), equal), (Some(step), step));
+        *physics = other;
+    });
+    assert_eq!((ahead.tick(), ahead.current_step()), (0, None));
+}
+
+#[test]
 fn a_panic_in_the_hook_leaves_the_state_unchanged() {
     let (simulation, key) = flyer_in_space();
     let steps = AssertUnwindSafe(|| {

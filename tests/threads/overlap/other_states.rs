@@ -65,6 +65,37 @@ fn a_state_assigned_by_hook_or_driver_continues_at_the_usual_pace() {
 }
 
 #[test]
+fn an_assigned_state_in_an_equal_step_aborts_the_step_as_in_one_thread() {
+    let prepared = || {
+        let (simulation, _) = flyer_in_space();
+        let mut twin = simulation.clone();
+        twin.begin_frame(MS(10));
+        twin.next_step().unwrap();
+        let mut state = Some(std::mem::take(&mut twin.physics));
+        let game = Game::new(move |physics, step, when| {
+            if when == Before
+                && let Some(other) = state.take()
+            {
+                assert_eq!(other.current_step(), Some(step));
+                *physics = other;
+            }
+            Ok(())
+        });
+        (simulation, game)
+    };
+    let (mut simulation, mut game) = prepared();
+    simulation.advance_with(MS(10), &mut game).unwrap();
+    assert_eq!(simulation.clock().dropped().aborted, 1);
+    let (other, mut threaded) = prepared();
+    let mut overlap = Overlap::new(other).unwrap();
+    frames(&mut overlap, &mut threaded, 1);
+    let other = overlap.stop(&mut threaded).0;
+    assert_eq!(threaded.calls, game.calls);
+    assert_eq!(other.physics.tick(), simulation.physics.tick());
+    assert_eq!(other.clock().dropped(), simulation.clock().dropped());
+}
+
+#[test]
 fn a_simulation_assigned_in_before_frame_continues_at_the_usual_pace() {
     for age in [0u64, 3, 400] {
         let (simulation, key) = flyer_in_space();
