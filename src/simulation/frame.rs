@@ -193,8 +193,7 @@ impl Simulation {
         }
         // The kept poses of bodies are those before the game's edits, which must be known for that.
         self.physics.detect_edits();
-        let rollback_target = self.steps.rollback.as_ref().map(|it| it.requested);
-        (self.run.past).begin_step(step.tick, &self.physics, rollback_target);
+        (self.run.past).begin_step(step.tick, &self.physics, self.steps.requested());
     }
 
     /// Passes the game's edits since the last step to the past, right before the current step replaces the poses.
@@ -218,7 +217,7 @@ impl Simulation {
             self.pool = self.physics.pool();
         }
         if self.run.past.is_on() {
-            self.run.past.end_step(&record);
+            self.run.past.end_step(&record, self.steps.requested());
         }
         if let Some(rollback) = &mut self.steps.rollback {
             rollback.end_step(record);

@@ -51,6 +51,11 @@ impl Steps {
         next.unwrap_or(self.clock.settings().rate())
     }
 
+    /// Returns the earliest tick to which the game has requested to go back in an unfinished rollback.
+    pub fn requested(&self) -> Option<u64> {
+        self.rollback.as_ref().map(|rollback| rollback.requested)
+    }
+
     /// Notes that the game has received the next step. If it then assigns another state, the clock drops the step.
     pub fn hand_out(&mut self) {
         if self.rollback.is_none() {

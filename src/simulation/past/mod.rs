@@ -141,23 +141,22 @@ impl Past {
 
     /// Returns whether a snapshot is due at this tick. In a rollback, `requested` is the tick to which the game wants
     /// to go back. A snapshot is also due at that tick, because the next rollback may begin there. If that tick is
-    /// before the confirmed one, a snapshot is due only at the confirmed tick.
+    /// before the confirmed one, a snapshot is due only at the confirmed tick, and at the first one if none is kept.
     fn has_snapshot_due(&self, tick: u64, requested: Option<u64>) -> bool {
         let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
+        // A rollback that has taken the only snapshot may start over.
+        let has_none = self.first_snapshot(0).is_none();
         let is_due = match requested {
             // Every later rollback can begin at the confirmed tick, so one snapshot is enough.
             Some(requested) if requested < self.confirmed_tick => tick == self.confirmed_tick,
-            _ => {
-                let has_none = self.first_snapshot(0).is_none();
-                has_none || tick.is_multiple_of(interval) || requested == Some(tick)
-            }
+            _ => tick.is_multiple_of(interval) || requested == Some(tick),
         };
         // A step that begins again replaces its entry, so the new entry needs a snapshot if the old one had one.
-        self.keeps_snapshots() && (is_due || self.snapshot(tick).is_some())
+        self.keeps_snapshots() && (has_none || is_due || self.snapshot(tick).is_some())
     }
 
-    /// Discards snapshots, poses and entries beyond the limits. `here` is the present tick. Snapshots from `end` on,
-    /// from which a rewind has gone back, do not count.
+    /// Discards snapshots, poses and entries beyond the limits. `here` is the present tick. Snapshots from `end` on, to
+    /// which a rewind or a rollback has gone back, do not count.
     fn discard_beyond_limits(&mut self, here: u64, end: u64) {
         while let Some(oldest) = self.first_snapshot(0) {
             let next = self.first_snapshot(oldest + 1);
@@ -261,7 +260,8 @@ impl Past {
         if requested.is_none() && self.confirmed_tick > 0 {
             self.drop_confirmed(tick);
         }
-        self.discard_beyond_limits(tick, tick.saturating_add(1));
+        // A rollback may start over, even if the confirmed tick would push the snapshot for that out of the limits.
+        self.discard_beyond_limits(tick, requested.unwrap_or(tick.saturating_add(1)));
     }
 
     /// Keeps the state from which a rewind goes back, so that the game can go forwards to it again. Nothing else is
@@ -299,8 +299,8 @@ impl Past {
     }
 
     /// Records the result of a step, for a rollback that resimulates it, and discards what is then beyond the limits,
-    /// also of poses.
-    pub fn end_step(&mut self, record: &StepRecord) {
+    /// also of poses. `requested` is that of [`begin_step`](Self::begin_step).
+    pub fn end_step(&mut self, record: &StepRecord, requested: Option<u64>) {
         let tick = record.step.tick;
         if self.keeps_snapshots()
             && let Some(entry) = self.entry_mut(tick)
@@ -308,7 +308,7 @@ impl Past {
             entry.record = Some(record.clone());
         }
         let here = tick.saturating_add(1);
-        self.discard_beyond_limits(here, here);
+        self.discard_beyond_limits(here, requested.unwrap_or(here));
     }
 
     /// Records that another state replaces the state of this tick, whose poses were `pairs`. No earlier state leads to

@@ -199,13 +199,12 @@ fn confirmed_ticks_have_no_states_but_the_one_for_the_next_rollback() {
     // An earlier tick changes nothing.
     simulation.confirm(0);
     assert!(simulation.roll_back(21).is_err());
-    // The next rollback begins at the confirmed tick, and takes that state with it.
+    // The next rollback begins at the confirmed tick. The next new step discards that state.
     for tick in [23, 24, 25] {
         simulation.confirm(tick);
         simulation.roll_back(tick - 1).unwrap();
         assert_eq!(simulation.physics.tick(), tick - 1);
         simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
-        assert_eq!(simulation.rewindable().start, tick);
         advance(&mut simulation, 10);
         assert_eq!(simulation.rewindable().start, tick);
     }
@@ -262,4 +261,53 @@ fn a_failed_step_of_a_rollback_leaves_a_state_to_go_back_to() {
         assert_eq!(simulation.physics.tick(), 8);
         simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
     }
+}
+
+/// Checks that an unfinished rollback to `tick` can start over before each of its steps, and right after the last one.
+fn assert_starts_over(simulation: &mut Simulation, tick: u64) {
+    let present = simulation.clock().tick();
+    for stop in tick..=present {
+        simulation.roll_back(tick).unwrap();
+        while simulation.physics.tick() < stop && simulation.next_step().is_some() {
+            simulation.run_step();
+        }
+        simulation.roll_back(tick).unwrap();
+        assert!(simulation.physics.tick() <= tick, "{tick} from {stop}");
+        simulation.resimulate(u64::MAX, |_, _| ()).unwrap();
+    }
+}
+
+#[test]
+fn a_confirmed_rollback_can_start_over_in_each_frame() {
+    for interval in [1, 2, 4, 7] {
+        for ticks in [4, 8, 20] {
+            let (mut simulation, _) = flyer_with_states(ticks);
+            simulation.keep(Kept {
+                interval,
+                ..simulation.kept()
+            });
+            advance(&mut simulation, 200);
+            for _ in 0..12 {
+                let present = simulation.physics.tick();
+                simulation.confirm(present - 2);
+                assert_starts_over(&mut simulation, present - 3);
+                advance(&mut simulation, 10);
+                // The next new step discards what only that rollback needed.
+                assert_eq!(simulation.rewindable().start, present - 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rollback_keeps_the_state_from_which_it_starts_over_beyond_a_confirmed_one() {
+    let (mut simulation, _) = flyer_with_states(4);
+    simulation.keep(Kept {
+        interval: 4,
+        ..simulation.kept()
+    });
+    advance(&mut simulation, 110);
+    assert_eq!(simulation.rewindable(), 4..11);
+    simulation.confirm(6);
+    assert_starts_over(&mut simulation, 5);
 }
