@@ -21,6 +21,8 @@ use super::simulation::Simulation;
 /// The module [`rewind`](crate::rewind) says what is resimulated, and what it costs.
 impl Simulation {
     /// Keeps states and poses of the past within these limits, from the next step on, and discards those beyond them.
+    /// In an unfinished [rollback](Self::roll_back), the state where it starts over stays, unless it is beyond the
+    /// limit of bytes.
     ///
     /// All are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
@@ -28,7 +30,8 @@ impl Simulation {
     #[doc(alias("history", "snapshots"))]
     pub fn keep(&mut self, kept: Kept) {
         self.take_over();
-        self.run.past.set_limits(kept, self.physics.tick());
+        let requested = self.steps.requested();
+        (self.run.past).set_limits(kept, self.physics.tick(), requested);
     }
 
     /// Returns the limits of the kept states and poses.

@@ -116,15 +116,16 @@ impl Clone for Past {
 
 /// # Limits
 impl Past {
-    /// Sets the limits, and discards what is beyond them. `here` is the present tick.
-    pub fn set_limits(&mut self, limits: Kept, here: u64) {
+    /// Sets the limits, and discards what is beyond them. `here` is the present tick. `requested` is that of
+    /// [`begin_step`](Self::begin_step).
+    pub fn set_limits(&mut self, limits: Kept, here: u64, requested: Option<u64>) {
         self.limits = limits;
         if !self.keeps_poses() {
             // The call below would leave the poses of the present tick and, after a rewind, of later ones.
             let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
             motions.for_each(|motion| *motion = StepPoses::default());
         }
-        self.discard_beyond_limits(here, here);
+        self.discard_beyond_limits(here, requested.unwrap_or(here));
     }
 
     pub fn kept(&self) -> Kept {
@@ -408,7 +409,7 @@ mod tests {
                 poses,
                 ..Kept::default()
             };
-            past.set_limits(kept, 0);
+            past.set_limits(kept, 0, None);
         };
         keep(&mut past, 1, 0, 0);
         assert!(past.is_on());

@@ -311,3 +311,21 @@ fn a_rollback_keeps_the_state_from_which_it_starts_over_beyond_a_confirmed_one()
     simulation.confirm(6);
     assert_starts_over(&mut simulation, 5);
 }
+
+#[test]
+fn a_rollback_can_start_over_after_a_call_of_keep() {
+    let (mut simulation, _) = flyer_with_states(4);
+    simulation.keep(Kept {
+        interval: 4,
+        ..simulation.kept()
+    });
+    advance(&mut simulation, 110);
+    simulation.confirm(6);
+    simulation.roll_back(5).unwrap();
+    while simulation.physics.tick() < 10 {
+        simulation.next_step().unwrap();
+        simulation.run_step();
+    }
+    simulation.keep(simulation.kept());
+    assert_starts_over(&mut simulation, 5);
+}
