@@ -44,7 +44,7 @@ impl Physics {
     ///
     /// Call it in the hook before or after a step. Between two frames it has no effect. Steps that are still due,
     /// except single ones, run in the first frame after [`resume`](crate::Simulation::resume), and no limit drops them.
-    /// On a state that the hook has assigned, a call pauses before its first step.
+    /// On a clone or a new state that the hook has assigned, a call pauses before its first step.
     ///
     /// The state does not contain a pause: neither a resimulated step nor a clone of the `Physics` pauses.
     #[doc(alias("pause", "hit_stop"))]
