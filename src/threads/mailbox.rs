@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{self, Arc};
 use std::time::Duration;
 
-use crate::events::StepEvents;
 use crate::lock::own;
 use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
 use crate::time::StepCost;
@@ -177,11 +176,7 @@ impl<E> Mail<E> {
             changes.append(replaced.changes);
         }
         changes.append(state.changes);
-        // Waiting states no longer remove a body that a rollback has brought back.
-        let waiting = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
-        changes.cancel_revived_removals(&state.snapshot.movers, waiting);
-        // Waiting states take over the events of their steps that a rollback has resimulated.
-        self.replace_events(&mut changes.events);
+        self.give_way_to(&mut changes, &state.snapshot.movers);
         state.changes = changes;
         self.states.push_back(state);
     }
@@ -220,11 +215,14 @@ impl<E> Mail<E> {
         }
     }
 
-    /// Drops waiting events that later ones make void. Moves later events of the same steps from `later` to the states
-    /// that wait, so that these are displayed with the right events.
-    pub fn replace_events(&mut self, later: &mut StepEvents) {
+    /// Drops what later changes make void in the states that wait: events, and removals of bodies that a rollback has
+    /// brought back. Moves later events of the same steps from `later` to these states, so that they are displayed with
+    /// the right events. `movers` are the moving bodies after the later changes.
+    pub fn give_way_to(&mut self, later: &mut Changes, movers: &Movers) {
+        let waiting = (self.states.iter_mut()).map(|it| (&mut it.changes, &*it.snapshot.movers));
+        later.cancel_revived_removals(movers, waiting);
         for state in &mut self.states {
-            state.changes.events.give_way_to(later);
+            state.changes.events.give_way_to(&mut later.events);
         }
     }
 

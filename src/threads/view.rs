@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::events::{Events, StepEvents};
+use crate::events::Events;
 use crate::key::BodyKey;
 use crate::lock::own;
 use crate::physics::Physics;
@@ -107,8 +107,11 @@ impl<E> View<E> {
         self.mail.append(&mut mail, &self.settings);
     }
 
-    pub(super) fn replace_events(&mut self, later: &mut StepEvents) {
-        self.mail.replace_events(later);
+    /// Drops what the changes of this state, which is later, make void in the states that wait, like
+    /// [`Mail::give_way_to`].
+    pub(super) fn give_way_to(&mut self, later: &mut Physics) {
+        later.complete_changes(false);
+        (self.mail).give_way_to(&mut later.running.changes, later.pairs.movers());
     }
 
     /// Displays the frame at the real time `now`: the simulation's time then, less the delay, but nothing later than

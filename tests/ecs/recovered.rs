@@ -4,13 +4,17 @@ use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
-use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use scenes::MS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+/// A frame of about one step.
+const FRAME: Duration = Duration::from_millis(17);
 
 struct Idle;
 
@@ -381,4 +385,71 @@ fn a_second_recovery_keeps_a_body_with_the_key_of_a_removed_one() {
     runner.recover().unwrap();
     worker.run_until(MS(ms));
     assert!(worker.simulation().physics.body(key).is_some());
+}
+
+/// Removes a body in a step, unless that is resimulated.
+struct RemovesAt10(BodyKey);
+
+impl Hooks for RemovesAt10 {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 10 && !step.is_resimulated {
+            physics.remove(self.0);
+        }
+        Ok(())
+    }
+}
+
+/// The view of an overlap has not displayed the removal when the rollback takes it back.
+#[test]
+fn a_body_whose_removal_is_undone_before_its_display_stays_drawn_and_keeps_its_entity() {
+    for body in [free(), RigidBodyBuilder::fixed()] {
+        let mut simulation = space();
+        let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+        let (entity, key) = entities.spawn(
+            &mut world,
+            &mut simulation.physics,
+            body,
+            ball(),
+            ("crate",),
+        );
+        let mut map = EntityMap::default();
+        map.insert(key, 1);
+        let mut hooks = RemovesAt10(key);
+        let mut overlap = Overlap::new(simulation).unwrap();
+        for number in 0..20 {
+            if number == 11 {
+                let simulation = overlap.simulation(&mut hooks).unwrap();
+                assert!(simulation.physics.body(key).is_none());
+                simulation.resimulate(9, |_, _| ()).unwrap();
+                let physics = &simulation.physics;
+                assert!(map.unmatched(physics).is_empty());
+                assert!(entities.unmatched(&mut world, physics).is_empty());
+            }
+            let view = overlap.frame(FRAME, &mut hooks).unwrap();
+            assert!(
+                view.pose(key).is_some() && view.removed().is_empty(),
+                "{number}"
+            );
+            assert!(map.take_removed(&overlap).is_empty(), "{number}");
+            let _ = map.moved(&overlap).count();
+            entities.sync(&mut world, &mut overlap);
+        }
+        assert_eq!(map.entity(key), Some(1));
+        assert_eq!(entities.entity(key), Some(entity));
+        assert!(world.get::<&Body>(entity).is_ok());
+        // A later removal is reported.
+        let simulation = overlap.simulation(&mut hooks).unwrap();
+        simulation.physics.remove(key);
+        let mut removed = Vec::new();
+        for _ in 0..5 {
+            overlap.frame(FRAME, &mut hooks).unwrap();
+            removed.extend(map.take_removed(&overlap));
+            let _ = map.moved(&overlap).count();
+            entities.sync(&mut world, &mut overlap);
+        }
+        assert_eq!(removed, [1]);
+        assert!(world.get::<&Body>(entity).is_err());
+    }
 }

@@ -91,10 +91,10 @@ impl Overlap {
                 self.publish();
                 continue;
             }
-            // A rollback may have ended. Its steps have replaced events that the view would display before the next state
-            // arrives.
+            // A rollback may have ended. Its steps have replaced events, and have brought back bodies whose removal the
+            // view would display before the next state arrives.
             self.receive(None);
-            (self.view).replace_events(&mut self.simulation.physics.running.changes.events);
+            (self.view).give_way_to(&mut self.simulation.physics);
             hooks.before_step(&mut self.simulation.physics, step)?;
             // If the hook has replaced the state, even with one in an equal step, this step is dropped.
             if self.simulation.knows_physics() {
