@@ -3,6 +3,7 @@
 use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use hecs::{Entity, World};
@@ -448,6 +449,82 @@ fn dropped_bodies_of_an_overlap_wait_for_the_next_hook() {
     host.sync(&shared);
     assert_eq!(host.bodies(&mut shared), 1);
     assert!(shared.game().world.satisfies::<&Body>(stays));
+}
+
+/// Replaces a ball in each step.
+fn replace_ball(game: &mut Game, physics: &mut Physics, _: Step) {
+    if let Some((entity, key)) = game.spawned.pop() {
+        physics.remove(key);
+        game.world.despawn(entity).unwrap();
+    }
+    game.spawn(physics, RigidBodyBuilder::dynamic());
+}
+
+#[test]
+fn the_cost_of_a_sync_does_not_grow_with_the_number_of_removals() {
+    Host::each(|start| {
+        start.shared.game().rules = Some(replace_ball);
+        let (mut host, mut shared) = start.host();
+        let mut bytes = Vec::new();
+        for _ in 0..30 {
+            let mut sum = 0;
+            for _ in 0..100 {
+                host.frame(&mut shared, 10);
+                sum += allocation_counter::measure(|| host.sync(&shared)).bytes_total;
+            }
+            bytes.push(sum);
+        }
+        assert!(bytes[29] <= bytes[1], "{bytes:?}");
+        assert_eq!(host.bodies(&mut shared), 1);
+    });
+}
+
+#[test]
+fn a_body_that_is_resimulated_with_the_key_of_a_removed_one_stays() {
+    let mut start = Start {
+        simulation: space(100),
+        shared: Shared::default(),
+        kind: 1,
+    };
+    start.simulation.keep(Kept {
+        ticks: 20,
+        ..Kept::default()
+    });
+    start.shared.game().rules = Some(|game, physics, step| match step.tick {
+        5 => drop(game.spawn(physics, RigidBodyBuilder::dynamic())),
+        8 => {
+            let (entity, key) = game.spawned[0];
+            physics.remove(key);
+            game.world.despawn(entity).unwrap();
+        }
+        _ => (),
+    });
+    let (mut host, mut shared) = start.host();
+    for _ in 0..11 {
+        host.frame(&mut shared, 10);
+        host.sync(&shared);
+    }
+    let (_, key) = shared.game().spawned[0];
+    // The resimulated step inserts a body that has no entity.
+    shared.game().rules = Some(|game, physics, step| match step.tick {
+        5 => {
+            let body = physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
+            assert_eq!(body, game.spawned[0].1);
+        }
+        14.. => game.entities.remove_dropped(&mut game.world, physics),
+        _ => (),
+    });
+    let Host::Overlap(overlap) = &mut host else {
+        unreachable!("it is the second kind")
+    };
+    let simulation = overlap.simulation(&mut shared).unwrap();
+    simulation.resimulate_with(4, &mut shared).unwrap();
+    for _ in 0..9 {
+        host.frame(&mut shared, 10);
+        host.sync(&shared);
+    }
+    assert!(host.pose(key).is_some());
+    assert_eq!(host.bodies(&mut shared), 1);
 }
 
 #[cfg(debug_assertions)]

@@ -9,8 +9,7 @@ use rapier::dynamics::{RigidBody, RigidBodyBuilder};
 use rapier::geometry::ColliderBuilder;
 use rapier::math::Pose;
 
-use crate::ecs::host::StateNumber;
-use crate::ecs::{Bodies, EntityMap, Picture, Spawned, Unmatched};
+use crate::ecs::{Bodies, EntityMap, Picture, Spawned, StateNumber, Unmatched};
 use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::physics::{Colliders, Physics};
@@ -23,6 +22,9 @@ pub struct Entities {
     pub(super) map: EntityMap<Entity>,
     /// The bodies whose [`Body`] was dropped.
     pub(super) dropped: Arc<Dropped>,
+    /// The bodies that a hook has to remove, because only hooks have them. If a view is later than this state and has no
+    /// such body, the body was removed.
+    pub(super) to_remove: BTreeMap<BodyKey, StateNumber>,
     /// Bodies that were sent to a thread. The entities that wait for them have a [`Waiting`].
     pub(super) sent: Vec<Spawned>,
     /// The keys of each [`Body`] that was removed from its entity and kept, and whether the body was removed since.
@@ -169,7 +171,10 @@ impl Entities {
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
         let never_inserted = self.attach_sent(world);
         let is_gone = |key| physics.handle(key).is_none();
-        // Bodies that do not exist need no removal.
+        // Bodies that do not exist need no removal. A view may still display a removal of one that exists, which a
+        // rollback has undone, so its state is not known any more.
+        let to_remove = std::mem::take(&mut self.to_remove).into_keys();
+        lock(&self.dropped).extend(to_remove);
         lock(&self.dropped).retain(|key| !is_gone(*key));
         let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
         let ours = bodies.filter_map(|(entity, body)| Some((body.key_of(&self.dropped)?, entity)));
@@ -201,6 +206,7 @@ impl Entities {
         Self {
             map: self.map.clone(),
             dropped: Arc::new(Mutex::new(lock(&self.dropped).clone())),
+            to_remove: self.to_remove.clone(),
             sent: self.sent.clone(),
             components_to_find: self.components_to_find.clone(),
             unrecorded_components: self.unrecorded_components,

@@ -1,11 +1,12 @@
 //! The work of each frame, and of each step.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use hecs::{Archetype, Entity, PreparedQuery, PreparedView, With, World};
 use rapier::math::Pose;
 
-use crate::ecs::{Bodies, Host, Picture};
+use crate::ecs::{Bodies, Host, Picture, StateNumber};
 use crate::key::BodyKey;
 use crate::lock::lock;
 use crate::physics::Physics;
@@ -28,6 +29,7 @@ impl Entities {
         for key in self.take_dropped(world, physics.bodies_for_entities()) {
             physics.remove(key);
         }
+        self.to_remove.clear();
     }
 }
 
@@ -47,9 +49,37 @@ impl Entities {
     /// exists.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let dropped = self.update(world, host.picture_for_entities());
+        let listed = std::mem::take(&mut self.to_remove);
         if !host.remove_all_for_entities(&dropped) {
-            // The bodies may be on a thread. They are listed again for the next hook that calls `remove_dropped`.
-            lock(&self.dropped).extend(dropped);
+            self.keep_dropped(host.picture_for_entities(), dropped, &listed);
+        }
+    }
+
+    /// Keeps bodies for the next hook that calls [`remove_dropped`](Self::remove_dropped), because they may be on a
+    /// thread, unless they were removed. `listed` are those that were kept before.
+    fn keep_dropped(
+        &mut self,
+        picture: Picture<'_>,
+        dropped: Vec<BodyKey>,
+        listed: &BTreeMap<BodyKey, StateNumber>,
+    ) {
+        let Picture::View {
+            displayed,
+            newest,
+            present,
+            ..
+        } = picture
+        else {
+            return;
+        };
+        for key in dropped {
+            // The body existed when its component was dropped, so states later than the newest one have it until it is
+            // removed.
+            let state = listed.get(&key).copied().unwrap_or(newest);
+            let may_exist = picture.displays(key) || displayed <= Some(state);
+            if may_exist && present.is_none_or(|physics| physics.handle(key).is_some()) {
+                self.to_remove.insert(key, state);
+            }
         }
     }
 
@@ -86,6 +116,7 @@ impl Entities {
     fn take_dropped(&mut self, world: &mut World, picture: Picture<'_>) -> Vec<BodyKey> {
         self.attach_sent(world);
         let mut dropped = std::mem::take(&mut *lock(&self.dropped));
+        dropped.extend(self.to_remove.keys());
         dropped.sort_unstable();
         // A component that was dropped is on no entity.
         self.components_to_find
