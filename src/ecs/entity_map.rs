@@ -153,7 +153,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             .retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Forgets and returns the entities whose body was removed.
+    /// Forgets and returns the entities whose body was removed. Also returns entities that have lost their body to
+    /// another entity or a later body, once for each loss, even if they have another body by now.
     pub fn take_removed(&mut self, host: &impl Host) -> Vec<E> {
         let removed_bodies = self.removed(host.picture_for_entities()).into_iter();
         // An entity also loses its body if another entity gets it, or if a later body has its slot.
@@ -187,8 +188,13 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         }
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
-        // Another entity or a later body has replaced these.
-        entities.append(&mut self.replaced_entities);
+        // An entity that was replaced may have got another body since, or be in the list already.
+        for entity in self.take_replaced() {
+            let mut owners = self.by_slot.iter().flatten().map(|(_, owner)| *owner);
+            if owners.all(|owner| owner != entity) && !entities.contains(&entity) {
+                entities.push(entity);
+            }
+        }
         let bodies = physics.bodies().map(|(key, _)| key);
         let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
         bodies.sort_unstable();

@@ -1,6 +1,7 @@
 //! Entities after rollbacks, restored states and assignments.
 
 use super::*;
+use evenstep::ecs::EntityMap;
 use evenstep::rewind::Kept;
 
 #[test]
@@ -396,4 +397,25 @@ fn entities_follow_the_bodies_of_an_assigned_state() {
             game.check();
         }
     }
+}
+
+#[test]
+fn entities_that_have_swapped_their_bodies_are_not_unmatched() {
+    let mut physics = Physics::new();
+    let [a, b, c] =
+        [(); 3].map(|()| physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5)));
+    let mut map = EntityMap::default();
+    for (key, entity) in [(a, 1), (b, 2), (a, 2), (b, 1)] {
+        map.insert(key, entity);
+    }
+    let unmatched = map.unmatched(&physics);
+    assert!(unmatched.entities.is_empty());
+    assert_eq!(unmatched.bodies, [c]);
+    // The first entity loses two bodies, and the second one.
+    for (key, entity) in [(a, 3), (b, 4), (c, 1), (c, 5)] {
+        map.insert(key, entity);
+    }
+    let unmatched = map.unmatched(&physics);
+    assert_eq!(unmatched.entities, [2, 1]);
+    assert!(unmatched.bodies.is_empty());
 }
