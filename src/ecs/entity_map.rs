@@ -404,9 +404,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
             }
         };
         if let Picture::View { newest, .. } = picture {
-            // All recorded bodies exist by now, so states later than the newest one have them until they are removed.
+            // All recorded bodies were inserted by now, so states later than this one have them until they are removed.
+            // In a pause, a later sync may know an earlier such state.
             for recent in self.not_displayed.values_mut() {
-                recent.inserted_after = recent.inserted_after.or(Some(newest));
+                let known = recent.inserted_after;
+                recent.inserted_after = Some(known.map_or(newest, |known| known.min(newest)));
             }
         }
         last_sync

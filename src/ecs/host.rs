@@ -89,7 +89,8 @@ pub enum Picture<'a> {
     View {
         screen: &'a Screen,
         displayed: Option<StateNumber>,
-        /// The last state that was sent. Bodies that exist now are in every later state, until they are removed.
+        /// Bodies that an entity map has by now are in every state later than this one, until they are removed. This is
+        /// the last state that was sent, or the number before it while no hook runs.
         newest: StateNumber,
         /// The bodies that exist now, if no thread has them.
         present: Option<&'a Physics>,

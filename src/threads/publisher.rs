@@ -21,10 +21,12 @@ pub(super) struct Publisher {
     starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
+    last_number: StateNumber,
     newest: NewestState,
 }
 
-/// The number of the last published state. A body that exists now is in all later states, until it is removed.
+/// A body that an entity map has by now is in all states later than this one, until it is removed. While hooks may run,
+/// this is the last published state, and while none does, the number before it.
 pub(super) type NewestState = Arc<Mutex<StateNumber>>;
 
 /// Everything of a state that a view displays. If it is equal, so is the picture.
@@ -67,13 +69,23 @@ impl Publisher {
             begins_timeline: false,
             starts_over: false,
             last: None,
+            last_number: StateNumber::default(),
             newest: NewestState::default(),
         }
     }
 
-    /// Returns where the number of the last published state is found from now on.
+    /// Returns where the number of the newest state is found from now on.
     pub fn newest(&self) -> NewestState {
         Arc::clone(&self.newest)
+    }
+
+    /// Tells entity maps whether no hook or call runs until the next call of this function, and the last published
+    /// state has all bodies. If so, a body that it lacks was removed, although no later state follows.
+    pub fn set_idle(&mut self, is_idle: bool) {
+        let (timeline, frame) = self.last_number;
+        // The call with `false` comes before any hook or call runs. So a sync that has read the earlier number knows no
+        // body that is inserted later, and all bodies that it knows are in the last state, or were removed.
+        *lock(&self.newest) = (timeline, frame.saturating_sub(u64::from(is_idle)));
     }
 
     /// Returns whether the game has assigned another simulation or state since the last call. If so, the next published
@@ -126,7 +138,8 @@ impl Publisher {
         }
         self.last = Some(published);
         let snapshot = Arc::new(Snapshot::of(simulation));
-        *lock(&self.newest) = snapshot.number();
+        self.last_number = snapshot.number();
+        self.set_idle(false);
         Some(Update { snapshot, changes })
     }
 }

@@ -399,7 +399,7 @@ where
         }
     }
 
-    /// Returns the number of the last state that the worker has published.
+    /// Returns the number of the newest state for entity maps.
     pub(super) fn newest_state(&self) -> StateNumber {
         *lock(&self.newest)
     }

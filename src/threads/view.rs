@@ -325,8 +325,8 @@ impl<E> View<E> {
         self.screen.render_data(&displayed.movers)
     }
 
-    /// Returns this picture for entities. `newest` is the last state that was sent. Later states have all bodies that
-    /// exist now, so a body that is missing in one of them was removed. `present` is the physics, if no step runs.
+    /// Returns this picture for entities. States later than `newest` have all bodies that an entity map has by now, so a
+    /// body that is missing in one of them was removed. `present` is the physics, if no step runs.
     pub(super) fn picture<'a>(
         &'a self,
         newest: StateNumber,

@@ -138,6 +138,7 @@ impl<H: Hooks> Worker<H> {
     /// Returns when to call it again if the runner sends nothing before, which may be a time that has passed. Returns
     /// `None` in a pause, at speed 0 or after a panic, unless mail for the runner has to wait.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
+        self.publisher.set_idle(false);
         self.fetch();
         self.now = now;
         // The game's values may panic wherever they are dropped.
@@ -145,9 +146,11 @@ impl<H: Hooks> Worker<H> {
         if let Err(payload) = catch_unwind(steps) {
             self.fail(self.simulation.physics.tick(), payload);
         }
-        let retry_at = self.hand_over();
+        let (deadline, retry_at) = (self.deadline(), self.hand_over());
+        let publishes_all = self.panicked.is_none() && !self.simulation.is_rolling_back();
+        self.publisher.set_idle(deadline.is_none() && publishes_all);
         // Returns the earlier of the two times, or `None` if there is neither.
-        [self.deadline(), retry_at].into_iter().flatten().min()
+        [deadline, retry_at].into_iter().flatten().min()
     }
 
     /// Calls [`run_until`](Self::run_until) once more, and returns the simulation and the hooks like [`Runner::stop`].
@@ -247,18 +250,15 @@ impl<H: Hooks> Worker<H> {
     fn run_due_steps(&mut self) {
         for _ in 0..MOST_STEPS_AT_ONCE {
             self.handle_messages();
-            if self.deadline().is_none_or(|next| next > self.now) {
+            let Some(due) = self.deadline().filter(|due| *due <= self.now) else {
                 break;
-            }
-            self.run_due_step();
+            };
+            self.run_due_step(due);
         }
     }
 
-    /// Runs the next step, whose deadline has passed, as a frame that lasts exactly until then.
-    fn run_due_step(&mut self) {
-        let Some(due) = self.deadline() else {
-            return;
-        };
+    /// Runs the next step, whose deadline `due` has passed, as a frame that lasts exactly until then.
+    fn run_due_step(&mut self, due: Duration) {
         // If the thread is too far behind to catch up, real time skips the lag, and this step is due now.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {

@@ -582,3 +582,61 @@ fn a_simulation_displays_its_last_frame_within_the_next_one() {
     simulation.end_frame();
     assert!(report(&simulation).2 > last.2);
 }
+
+#[test]
+fn an_entity_whose_body_lives_for_less_than_a_step_before_a_pause_is_reported_in_the_pause() {
+    Host::each(|start| {
+        start.shared.game().rules = Some(|game, physics, step| {
+            if step.tick == 5 {
+                let (_, key) = game.spawn(physics, RigidBodyBuilder::dynamic());
+                game.map.insert(key, 7);
+                physics.remove(key);
+                physics.pause_after_step();
+            }
+        });
+        let (mut host, mut shared) = start.host();
+        let (removed, _) = map_frames(&mut host, &mut shared, 30);
+        assert_eq!(removed, [7]);
+        host.sync(&shared);
+        assert_eq!(shared.game().drawn(), 0);
+    });
+}
+
+/// A call inserts the bodies in a pause, so that no later state follows.
+#[test]
+fn a_body_that_is_inserted_in_a_pause_keeps_its_entity_and_a_removed_one_loses_it() {
+    let mut simulation = space(100);
+    simulation.pause();
+    let shared = Shared::default();
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(simulation, shared.clone(), settings);
+    let mut removed = Vec::new();
+    for n in 1..60 {
+        // Each third frame inserts two bodies, and one of them is removed at once.
+        if n % 3 == 0 && n < 30 {
+            let insert = move |simulation: &mut Simulation, shared: &mut Shared| {
+                let mut game = shared.game();
+                for entity in [2 * n, 2 * n + 1] {
+                    let body = RigidBodyBuilder::dynamic();
+                    let ball = ColliderBuilder::ball(0.1);
+                    let key = simulation.physics.insert(body, ball);
+                    game.map.insert(key, entity);
+                    if entity % 2 == 1 {
+                        simulation.physics.remove(key);
+                    }
+                }
+            };
+            runner.call(insert).unwrap();
+        }
+        // A frame may come before the worker has handled the call.
+        if n % 2 == 0 {
+            worker.run_until(MS(n));
+        }
+        runner.frame_at(MS(n));
+        let mut game = shared.game();
+        removed.extend(game.map.take_removed(&runner));
+        game.map.moved(&runner).count();
+    }
+    let expected: Vec<u64> = (1..10).map(|n| 6 * n + 1).collect();
+    assert_eq!(removed, expected);
+}
