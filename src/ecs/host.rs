@@ -117,7 +117,7 @@ impl<'a> Picture<'a> {
     /// Returns whether a frame has displayed the body. Without a picture, as in a hook, none has.
     pub(super) fn displays(&self, key: BodyKey) -> bool {
         self.screen()
-            .is_some_and(|screen| screen.pose(key).is_some())
+            .is_some_and(|screen| screen.has_displayed_body(key))
     }
 
     /// Returns the displayed poses, or `None` in a hook, where there are only the bodies.

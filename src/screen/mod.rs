@@ -32,7 +32,7 @@ use crate::pose::{Origin, SmoothingSettings, VisualError};
 pub struct Screen {
     id: ScreenId,
     bodies: SecondaryMap<BodyKey, Displayed>,
-    /// Bodies that the first frame of a view displays, with their poses until then.
+    /// Bodies that no frame of a view has displayed yet, with their poses until its first one.
     first_poses: BTreeMap<BodyKey, Pose>,
     /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
     moving: Vec<(BodyKey, Pose)>,
@@ -196,6 +196,12 @@ impl Screen {
             Some(Displayed::Moving(index)) => Some(self.moving[*index].1),
             None => self.first_poses.get(&key).copied(),
         }
+    }
+
+    /// Returns whether the last picture has the body. Before the first frame of a view, a body may have a
+    /// [`pose`](Self::pose) without that.
+    pub fn has_displayed_body(&self, key: BodyKey) -> bool {
+        self.bodies.contains_key(key)
     }
 
     pub fn alpha(&self) -> Option<f32> {

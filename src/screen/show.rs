@@ -34,14 +34,14 @@ impl Screen {
         let is_unrelated = changes.scope == Scope::Unrelated;
         let mut errors_to_start = BTreeMap::new();
         if has_changes {
-            if is_unrelated {
-                self.end_errors();
-            }
-            errors_to_start = self.change_errors(&mut changes.list, context);
             // After a rollback or an assigned state, the changes do not list each removed body.
             if std::mem::take(&mut changes.scope) != Scope::Listed {
                 self.find_removed(movers, changes);
             }
+            if is_unrelated {
+                self.end_errors();
+            }
+            errors_to_start = self.change_errors(&mut changes.list, context);
             for key in changes.removed.drain(..) {
                 self.remove(key);
             }
@@ -93,7 +93,6 @@ impl Screen {
     /// Begins a picture in which nothing has changed yet, except perhaps the origin.
     fn begin(&mut self, context: &PictureContext) {
         self.clear_changes(context.frame, context.time);
-        self.first_poses.clear();
         let before = self.origin.replace(context.origin);
         self.origin_shift =
             before.map_or(Vector::ZERO, |before| context.origin.offset_from(&before));
@@ -101,6 +100,9 @@ impl Screen {
 
     /// Compares all bodies: adds displayed bodies that the state lacks to `changes.removed`, and drops bodies that it
     /// has from there. `changes.resting` has all its bodies at rest, because the scope was not `Listed`.
+    ///
+    /// The first picture of a view compares all bodies, too. A body in `first_poses` that the state lacks was removed,
+    /// because the game may have drawn it there.
     fn find_removed(&mut self, movers: &Movers, changes: &mut Changes) {
         // `align` then compares all movers, too.
         self.order = None;
@@ -109,6 +111,7 @@ impl Screen {
         let alive: SecondaryMap<BodyKey, ()> = alive.map(|key| (key, ())).collect();
         let removed = &mut changes.removed;
         removed.extend(self.bodies.keys());
+        removed.extend(std::mem::take(&mut self.first_poses).into_keys());
         removed.retain(|key| !alive.contains_key(*key));
         removed.sort_unstable();
         removed.dedup();

@@ -129,6 +129,14 @@ impl Host {
         }
     }
 
+    fn removed(&self) -> &[BodyKey] {
+        match self {
+            Self::Simulation(simulation) => simulation.removed(),
+            Self::Overlap(overlap) => overlap.view().removed(),
+            Self::Runner(both, _) => both.0.view().removed(),
+        }
+    }
+
     fn bodies(&mut self, shared: &mut Shared) -> usize {
         match self {
             Self::Simulation(simulation) => simulation.physics.bodies().count(),
@@ -363,6 +371,56 @@ fn a_sync_before_the_first_frame_keeps_bodies_at_rest() {
             assert_eq!(shared.game().drawn(), 2);
         }
     });
+}
+
+/// A sync before the first frame of a view has drawn the body, although no frame displays its state.
+#[test]
+fn a_body_whose_state_is_replaced_before_the_first_frame_is_removed() {
+    let ways: [fn(&mut Simulation, Physics); 3] = [
+        |simulation, before| simulation.physics = before,
+        |simulation, _| simulation.rewind(3).unwrap(),
+        |simulation, _| simulation.roll_back(3).unwrap(),
+    ];
+    for replace in ways {
+        Host::each(|mut start| {
+            start.simulation.keep(Kept {
+                ticks: 60,
+                ..Kept::default()
+            });
+            start.frame(100);
+            let before = start.simulation.physics.clone();
+            let (_, key) = start.spawn(RigidBodyBuilder::dynamic());
+            let (mut host, mut shared) = start.host();
+            shared.game().map.insert(key, 7);
+            host.sync(&shared);
+            on!(&mut host, it => assert_eq!(shared.game().map.take_removed(&*it), []));
+            on!(&mut host, it => assert_eq!(shared.game().map.moved(&*it).count(), 1));
+            let before = before.clone();
+            match &mut host {
+                Host::Simulation(simulation) => replace(simulation, before),
+                Host::Overlap(overlap) => {
+                    replace(overlap.simulation(&mut shared).unwrap(), before);
+                }
+                Host::Runner(both, _) => {
+                    let call = move |simulation: &mut Simulation, _: &mut _| {
+                        replace(simulation, before);
+                    };
+                    both.0.call(call).unwrap();
+                }
+            }
+            let (mut lost, mut removed) = (Vec::new(), Vec::new());
+            for _ in 0..10 {
+                lost.extend(map_frames(&mut host, &mut shared, 1).0);
+                removed.extend_from_slice(host.removed());
+                host.sync(&shared);
+            }
+            assert_eq!((lost, shared.game().drawn()), (vec![7], 0));
+            // No frame of the simulation had a pose of the body.
+            if !matches!(host, Host::Simulation(_)) {
+                assert_eq!(removed, [key]);
+            }
+        });
+    }
 }
 
 /// The state with the body is replaced before it is displayed, so no list has the removal.

@@ -4,7 +4,7 @@ use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
-use evenstep::{BodyKey, Hooks, Simulation};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
 use scenes::{MS, ball, space};
 use std::convert::Infallible;
@@ -55,6 +55,42 @@ fn a_body_that_was_removed_before_the_host_starts_is_reported() {
     let mut overlap = Overlap::new(simulation).unwrap();
     let Ok(_) = overlap.frame(MS(7), &mut Idle);
     assert_eq!(map.take_removed(&overlap), [7]);
+}
+
+struct Clears(Vec<BodyKey>);
+
+impl Hooks for Clears {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+        for key in self.0.drain(..self.0.len().min(10)) {
+            physics.remove(key);
+        }
+        Ok(())
+    }
+}
+
+/// The runner asks for no frame while more bodies are removed than it lists, so its first picture finds them.
+#[test]
+fn bodies_that_hooks_remove_before_the_first_frame_are_reported() {
+    let mut simulation = space(100);
+    let mut map = EntityMap::default();
+    for i in 0..1_500u16 {
+        let at = RigidBodyBuilder::fixed().translation(Vector::X * f32::from(i));
+        map.insert(simulation.physics.insert(at, ball()), i);
+    }
+    let mut keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
+    keys.sort_unstable();
+    let settings = RunnerSettings::default();
+    let (mut runner, mut worker) = Runner::without_thread(simulation, Clears(keys), settings);
+    assert_eq!(map.take_removed(&runner), []);
+    assert_eq!(map.moved(&runner).count(), 1_500);
+    for ms in (0..2_500).step_by(10) {
+        worker.run_until(MS(ms));
+    }
+    runner.frame_at(MS(2_500));
+    assert_eq!(runner.view().removed().len(), 1_500);
+    assert!(map.take_removed(&runner).into_iter().eq(0..1_500));
 }
 
 #[test]
