@@ -137,15 +137,15 @@ impl Simulation {
         is_known.then_some(&self.run.past)
     }
 
-    /// Calls `ask` with a copy of the simulation, whose queries find all changes since the last step. In the simulation
-    /// itself, these changes wait for the next step. A copy has no past, so this one gets that of the simulation as
-    /// long as `ask` runs.
+    /// Calls `ask` with the simulation, whose queries find all changes since the last step as long as `ask` runs. The
+    /// next step still has to find these changes, so `ask` gets a copy of Rapier's world. Resources and kept states,
+    /// which may be large, are not copied.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.take_over();
-        let mut copy = self.clone();
-        copy.physics.world.refresh_queries();
-        std::mem::swap(&mut copy.run.past, &mut self.run.past);
-        ask(&copy);
-        self.run.past = copy.run.past;
+        let mut fresh = self.physics.world.clone();
+        fresh.refresh_queries();
+        let world = std::mem::replace(&mut self.physics.world, fresh);
+        ask(self);
+        self.physics.world = world;
     }
 }

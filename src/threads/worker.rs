@@ -457,13 +457,12 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Answers questions without a step, from a copy whose scene queries find all changes since the last step. In the
-    /// simulation itself, the next step has to find these changes.
+    /// Answers questions without a step. Their scene queries find all changes since the last step.
     fn answer_between_steps(&mut self) {
         if !self.unanswered.is_empty() {
-            self.simulation.with_fresh_queries(|copy| {
+            self.simulation.with_fresh_queries(|simulation| {
                 for query in self.unanswered.drain(..) {
-                    answer(query, copy, own(&mut self.outgoing.failures));
+                    answer(query, simulation, own(&mut self.outgoing.failures));
                 }
             });
         }

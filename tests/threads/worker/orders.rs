@@ -181,6 +181,41 @@ fn questions_in_a_pause_can_read_past_poses_and_worlds() {
     }
 }
 
+/// A resource may be a whole ECS, whose copy is expensive or panics.
+struct Uncopied;
+
+impl Clone for Uncopied {
+    fn clone(&self) -> Self {
+        panic!("nothing keeps a state");
+    }
+}
+
+#[test]
+fn questions_between_two_steps_copy_no_resource() {
+    for speed in [0.1, 0.0] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.physics.resources_mut().insert(Uncopied);
+        let mut driver = Driver::new(simulation, Idle);
+        driver.set_speed(speed);
+        driver.run(MS(1));
+        let is_there = |simulation: &Simulation| {
+            let resources = simulation.physics.resources();
+            resources.get::<Uncopied>().is_some()
+        };
+        let panics = driver.runner.ask(|_| panic!("of no use")).map(drop);
+        panics.unwrap();
+        let answer = driver.runner.ask(is_there).unwrap();
+        driver.run(MS(2));
+        assert_eq!(answer.get(), Some((0, true)));
+        driver.set_speed(1.0);
+        driver.run(MS(3));
+        driver.run(MS(100));
+        assert!(driver.tick() > 0 && is_there(driver.simulation()));
+        let failures = driver.failures();
+        assert_eq!(format!("{failures:?}"), "[Ask { tick: 0, .. }]");
+    }
+}
+
 #[test]
 fn an_assigned_simulation_is_displayed_from_its_first_state() {
     let (simulation, key) = flyer_in_space();
