@@ -334,7 +334,14 @@ where
             || !self.view.is_stopped()
             || is_recovering;
         if !would_run {
-            return Err(SendError::Stopped(message));
+            // Until the worker is dropped, it has the mailbox, too.
+            let has_worker = Arc::strong_count(&self.mailbox) > 1;
+            let error = if has_worker {
+                SendError::Stopped
+            } else {
+                SendError::Ended
+            };
+            return Err(error(message));
         }
         sender.try_send(message).map_err(|error| match error {
             TrySendError::Full(message) => SendError::Full(message),

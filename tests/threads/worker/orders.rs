@@ -357,6 +357,20 @@ fn sending_to_an_ended_thread_reports_ended_not_full() {
     }
 }
 
+#[test]
+fn sending_to_an_ended_thread_reports_ended_even_after_a_panic() {
+    let (simulation, _) = flyer_in_space();
+    let mut driver = Driver::new(simulation, Idle);
+    driver.call(|_, _| panic!("of no use"));
+    driver.run(MS(10));
+    assert!(driver.frame(MS(10)).is_stopped());
+    let sent = driver.runner.call(|_, _| ());
+    assert!(matches!(sent, Err(SendError::Stopped(_))));
+    drop(driver.worker);
+    let sent = driver.runner.call(|_, _| ());
+    assert!(matches!(sent, Err(SendError::Ended(_))));
+}
+
 struct Replaces(Option<Physics>);
 
 impl Hooks for Replaces {
