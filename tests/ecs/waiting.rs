@@ -1,6 +1,6 @@
 //! Entities that wait for their body, which was sent to a runner, and that are changed meanwhile.
 
-use evenstep::ecs::hecs::{Body, Entities};
+use evenstep::ecs::hecs::{Body, Entities, RollbackWorld};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, Worker};
 use evenstep::{Hooks, Simulation};
@@ -156,4 +156,18 @@ fn a_displayed_body_can_be_attached_to_another_entity_before_the_next_sync() {
     assert_eq!(game.entities.entity(key), Some(second));
     assert!(game.world.get::<&Body>(first).is_err());
     assert!(game.world.get::<&Body>(second).is_ok());
+}
+
+#[test]
+fn a_copy_of_a_world_has_the_entity_that_waits() {
+    let mut game = Game::new(space(60));
+    let shot = game.spawn("shot");
+    let world = std::mem::take(&mut game.world);
+    let entities = std::mem::take(&mut game.entities);
+    let original = RollbackWorld::new(world, entities).with::<&'static str>();
+    let mut copy = original.clone();
+    game.frame();
+    copy.entities.sync(&mut copy.world, &mut game.runner);
+    assert!(copy.world.get::<&Body>(shot).is_ok());
+    assert!(original.world.get::<&Body>(shot).is_err());
 }

@@ -71,6 +71,7 @@ impl fmt::Debug for Body {
 }
 
 /// The component of an entity that waits for its [`Body`], which was sent to a thread.
+#[derive(Clone)]
 pub(super) struct Waiting(pub Spawned);
 
 /// The component with the pose at which to draw the entity in this frame, in world space.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, TypeInfo, World};
 
-use super::components::{Body, Dropped, RenderPose};
+use super::components::{Body, Dropped, RenderPose, Waiting};
 use super::entities::Entities;
 
 /// A hecs world and its [`Entities`] that go back in time with the bodies, with the same entity ids.
@@ -81,7 +81,7 @@ impl RollbackWorld {
         new.register::<Body>(|from, to, dropped_lists| {
             copy_column(from, to, |body: &Body| body.copy(dropped_lists));
         });
-        new.with::<RenderPose>()
+        new.with::<RenderPose>().with::<Waiting>()
     }
 
     /// Registers a component type, which is then cloned with the world. Register also types that entities have only
