@@ -104,7 +104,7 @@ impl<'a> Picture<'a> {
     /// Returns the pose of a body: the displayed one, except for a bare `Physics`.
     pub(super) fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self {
-            Self::Physics(physics) => physics.body(key).map(|body| *body.position()),
+            Self::Physics(physics) => physics.finite_position(key),
             // A removed body stays in the picture until the next one, but nothing can be attached to it.
             Self::Simulation(simulation) => {
                 simulation.physics.handle(key)?;

@@ -64,6 +64,13 @@ impl Physics {
         keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
     }
 
+    /// Returns the pose of a body or, if that is not finite, the last finite one, because displayed poses are finite.
+    pub(crate) fn finite_position(&self, key: BodyKey) -> Option<Pose> {
+        let position = self.world.position(self.handle(key)?);
+        let last = || Some(self.pairs.get(key)?.current);
+        position.filter(Pose::is_finite).or_else(last)
+    }
+
     /// Inserts a body without a collider.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.rapier.insert_body(body);

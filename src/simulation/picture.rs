@@ -43,13 +43,9 @@ impl Simulation {
     #[doc(alias("transform", "isometry", "interpolated_pose", "lerp"))]
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.screen.pose(key).or_else(|| {
-            // No frame has displayed the body. The game may have moved it since the last step, so Rapier's pose counts.
-            let world = &self.physics.world;
-            let position = world.position(world.handle(key)?);
-            let last = || Some(self.physics.pairs.get(key)?.current);
-            position.filter(Pose::is_finite).or_else(last)
-        })
+        // If no frame has displayed the body, the game may have moved it since the last step, so Rapier's pose counts.
+        let screen_pose = self.screen.pose(key);
+        screen_pose.or_else(|| self.physics.finite_position(key))
     }
 
     /// Returns the bodies whose pose differs from that in the previous frame, with their poses, in no particular order.

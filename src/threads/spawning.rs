@@ -7,6 +7,7 @@ use crate::ecs::hecs::Entities;
 use crate::physics::Colliders;
 use crate::simulation::Hooks;
 use rapier::dynamics::RigidBody;
+use rapier::math::Pose;
 
 use super::failure::SendError;
 use super::message::Call;
@@ -33,9 +34,10 @@ impl Entities {
         H::Error: Send + 'static,
     {
         let body = body.into();
-        let pose = *body.position();
+        // Displayed poses are finite, so a body at another pose is displayed at the origin.
+        let pose = Some(*body.position()).filter(Pose::is_finite);
         let spawned = runner.spawn(body, colliders)?;
-        let entity = self.spawn_sent(world, pose, &spawned, components);
+        let entity = self.spawn_sent(world, pose.unwrap_or_default(), &spawned, components);
         Ok((entity, spawned))
     }
 }

@@ -1,6 +1,6 @@
 //! Entities that wait for their body, which was sent to a runner, and that are changed meanwhile.
 
-use evenstep::ecs::hecs::{Body, Entities, RollbackWorld};
+use evenstep::ecs::hecs::{Body, Entities, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, Worker};
 use evenstep::{Hooks, Simulation};
@@ -170,4 +170,27 @@ fn a_copy_of_a_world_has_the_entity_that_waits() {
     copy.entities.sync(&mut copy.world, &mut game.runner);
     assert!(copy.world.get::<&Body>(shot).is_ok());
     assert!(original.world.get::<&Body>(shot).is_err());
+}
+
+/// Rapier disables a body at NaN, which is displayed at the origin.
+#[test]
+fn an_entity_whose_body_is_not_finite_is_drawn_at_the_origin() {
+    let nowhere = || free().translation(Vector::X * f32::NAN);
+    let mut simulation = space(60);
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let physics = &mut simulation.physics;
+    let pose = |world: &World, entity| world.get::<&RenderPose>(entity).unwrap().0;
+    let (spawned, _) = entities.spawn(&mut world, physics, nowhere(), ball(), ());
+    let attached = world.spawn(());
+    let key = physics.insert(nowhere(), ball());
+    entities.attach(&mut world, physics, attached, key).unwrap();
+    let drawn = [spawned, attached].map(|entity| pose(&world, entity));
+    assert_eq!(drawn, [Pose::IDENTITY; 2]);
+
+    let mut game = Game::new(space(60));
+    let sent = (game.entities).try_spawn(&mut game.world, &game.runner, nowhere(), ball(), ());
+    let (sent, _) = sent.unwrap();
+    assert_eq!(pose(&game.world, sent), Pose::IDENTITY);
+    game.play(100);
+    assert_eq!(pose(&game.world, sent), Pose::IDENTITY);
 }

@@ -52,7 +52,7 @@ pub enum EntityError {
 
 impl Entities {
     /// Spawns an entity with a body and your `components`. Until a [`sync`](Self::sync) finds another pose, its
-    /// [`RenderPose`] is the pose at which the body was inserted.
+    /// [`RenderPose`] is the pose at which the body was inserted, or the identity if that is not finite.
     #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
     pub fn spawn(
         &mut self,
@@ -63,7 +63,7 @@ impl Entities {
         components: impl DynamicBundle,
     ) -> (Entity, BodyKey) {
         let key = physics.insert(body, colliders);
-        let pose = *physics.body(key).expect("just inserted").position();
+        let pose = physics.finite_position(key).expect("just inserted");
         self.builder.add_bundle(components);
         (self.builder).add_bundle((Body::new(key, &self.dropped), RenderPose(pose)));
         let entity = world.spawn(self.builder.build());
@@ -72,7 +72,7 @@ impl Entities {
         (entity, key)
     }
 
-    /// Spawns an entity for a body that was sent to a thread, at the pose at which it will be inserted. A later sync
+    /// Spawns an entity for a body that was sent to a thread, at the pose at which it will be displayed. A later sync
     /// gives the entity its [`Body`].
     pub(crate) fn spawn_sent(
         &mut self,
