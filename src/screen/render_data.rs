@@ -88,7 +88,8 @@ impl<'a> RenderData<'a> {
 impl<'a> RenderData<'a> {
     /// Returns the bodies in [`moved`](crate::Simulation::moved) that jumped since the previous frame: they are new,
     /// were teleported, went through a portal, or were corrected without [smoothing](crate::Simulation::correction).
-    /// After another state was assigned or restored, returns all of them.
+    /// After another state was assigned or restored, or after a long time
+    /// [without frames](crate::threads::Runner#without-frames), returns all of them.
     #[must_use]
     pub fn jumped(self) -> &'a [BodyKey] {
         &self.screen.jumped

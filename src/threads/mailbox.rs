@@ -22,6 +22,10 @@ const MOST_FAILURES: usize = 1_000;
 /// The maximum number of removed bodies that wait while no frame is computed. Bodies that were displayed do not count.
 const MOST_REMOVALS: usize = 1_000;
 
+/// The number of unread states and the real time after which a state replaces all changes before it, so that they take
+/// no more memory. With the default correction, a visual error has decayed to a thousandth by then.
+const MOST_UNREAD: (usize, Duration) = (100, Duration::from_secs(2));
+
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub timeline: u64,
@@ -75,8 +79,8 @@ pub(super) struct Mail<E> {
     /// The number of events that no frame displayed in time, oldest steps first.
     pub lost_events: u64,
     pub lost_removals: u64,
-    /// The number of states that were sent since the other side took the last ones.
-    pub unread: usize,
+    /// The number of states that were sent since the other side took the last ones, and the real time of the first.
+    pub unread: (usize, Duration),
     /// In a lock, because the payload of a panic cannot be shared between threads, and a view can.
     pub failures: sync::Mutex<VecDeque<Failure<E>>>,
     pub lost_failures: u64,
@@ -96,7 +100,7 @@ impl<E> Default for Mail<E> {
             step_cost: StepCost::default(),
             lost_events: 0,
             lost_removals: 0,
-            unread: 0,
+            unread: (0, Duration::ZERO),
             failures: sync::Mutex::default(),
             lost_failures: 0,
             dropped: Duration::ZERO,
@@ -137,6 +141,17 @@ impl<E> Mail<E> {
         let excess = failures.len().saturating_sub(MOST_FAILURES);
         discard(failures.drain(..excess));
         self.lost_failures += std::mem::take(&mut later.lost_failures) + excess as u64;
+    }
+
+    /// Returns whether the other side has taken no states for so long that the next one has to replace all changes
+    /// before it, and then counts from now. The mailbox keeps only the last few states, with the changes of all.
+    pub fn begin_again_if_unread(&mut self, now: Duration) -> bool {
+        let (states, since) = self.unread;
+        let is_unread = states >= MOST_UNREAD.0 && now.saturating_sub(since) >= MOST_UNREAD.1;
+        if is_unread {
+            self.unread = (0, now);
+        }
+        is_unread
     }
 
     /// Adds a state after the waiting states that are earlier than its step. It replaces all others, and takes over
@@ -268,9 +283,9 @@ impl<E> Mailbox<E> {
         let is_put = self.try_with(|contents| {
             // If the mailbox is empty, the other side has taken all states.
             if contents.states.is_empty() {
-                mail.unread = 0;
+                mail.unread = (0, now);
             }
-            mail.unread += mail.states.len();
+            mail.unread.0 += mail.states.len();
             contents.append(mail, settings);
         });
         (!is_put).then(|| now.saturating_add(RETRY_DELAY))

@@ -74,7 +74,8 @@ use super::worker::Worker;
 /// [`stop`](Self::stop) the runner, and create a new one, or use one [`call`](Self::call).
 ///
 /// # Without frames
-/// If you ask for no frame, as a server does, memory and the cost of a step stay constant.
+/// If you ask for no frame, as a server does, memory and the cost of a step stay constant. After two seconds and 100
+/// steps without a frame, visual errors end, and all bodies [jump](crate::render::RenderData::jumped).
 ///
 /// # Recording and determinism
 /// Timing decides before which step a call runs. If runs must be equal, send input with its tick, and let the hooks

@@ -23,10 +23,6 @@ use super::settings::RunnerSettings;
 /// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
-/// The number of unread states after which a state replaces all changes before it, so that they take no more memory. A
-/// visual error has decayed by then.
-const MOST_UNREAD: usize = 100;
-
 /// The steps of a [`Runner`] that was created [without a thread](Runner::without_thread), run whenever you call it.
 ///
 /// The result depends only on the passed times and on the order of the calls.
@@ -472,10 +468,7 @@ impl<H: Hooks> Worker<H> {
     /// this state lists all bodies, so that the mailbox can drop the changes that wait before it.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
-        // `Mailbox::put` counts unread states. The mailbox keeps only the last few, with the changes of all of them.
-        if self.outgoing.unread >= MOST_UNREAD {
-            self.outgoing.unread = 0;
-            // The next state gets the scope `Unrelated`: earlier changes that are merged into it are dropped.
+        if self.outgoing.begin_again_if_unread(self.now) {
             self.publisher.start_over();
         }
         let update = self.publisher.publish(&mut self.simulation);

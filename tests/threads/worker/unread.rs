@@ -147,3 +147,35 @@ fn hundreds_of_events_per_step_that_nobody_reads_take_no_more_memory_after_a_whi
     let ticks = [300, 600, 1_200];
     assert_constant(ticks, run(2, 150, 200, ticks));
 }
+
+#[test]
+fn visual_errors_outlast_a_second_without_a_frame_at_every_rate() {
+    for (rate, speed) in [(60, 1.0), (60, 120.0), (240, 1.0), (1_000, 1.0)] {
+        let mut simulation = scenes::space(rate);
+        simulation.correction = Correction::linear(Duration::from_secs(20));
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let key = simulation.physics.insert(body, ball());
+        let mut driver = Driver::new(simulation, Idle);
+        driver.set_speed(speed);
+        let frame = |driver: &mut Driver<Idle>, ms| {
+            driver.in_time(MS(ms));
+            driver.frame(MS(ms));
+        };
+        (0..200).for_each(|ms| frame(&mut driver, ms));
+        driver.call(move |simulation, _| {
+            let physics = &mut simulation.physics;
+            let pose = *physics.body(key).unwrap().position();
+            let from = pose.append_translation(Vector::Y);
+            physics.show_from(key, from).unwrap();
+        });
+        (200..400).for_each(|ms| frame(&mut driver, ms));
+        (400..1_400).for_each(|ms| {
+            driver.in_time(MS(ms));
+        });
+        frame(&mut driver, 1_400);
+        let y = driver.view().pose(key).unwrap().translation.y;
+        assert!(y > 0.9, "{rate} Hz, speed {speed}: {y}");
+        let data = driver.view().render_data().unwrap();
+        assert_eq!(data.jumped(), [], "{rate} Hz, speed {speed}");
+    }
+}
