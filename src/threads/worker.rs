@@ -132,7 +132,7 @@ impl<H: Hooks> Worker<H> {
     /// in the simulation's [real time](crate::time::Clock::real_time), and must not go back.
     ///
     /// Returns when to call it again if the runner sends nothing before, which may be a time that has passed. Returns
-    /// `None` in a pause, at speed 0 or after a panic, unless mail for the runner has to wait.
+    /// `None` in a pause, at speed 0 or after a panic, unless mail for the runner or steps to resimulate have to wait.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.publisher.set_idle(false);
         self.fetch();
@@ -228,12 +228,17 @@ impl<H: Hooks> Worker<H> {
     }
 
     /// Returns how long after the last frame the next step is due, in real time, or `None` in a pause or after a panic.
+    /// If a hook has failed in a rollback, the other steps are due after a period at most, even in a pause.
     fn until_next_step(&self) -> Option<Duration> {
-        let until = self.simulation.clock().until_next_step();
-        until.filter(|_| self.panicked.is_none())
+        let clock = self.simulation.clock();
+        // The steps of a rollback are not due at once, because the hook may fail every time.
+        let is_rolling_back = self.simulation.is_rolling_back();
+        let retry = is_rolling_back.then(|| clock.settings().rate().period());
+        let next = clock.until_next_step().into_iter().chain(retry).min();
+        next.filter(|_| self.panicked.is_none())
     }
 
-    /// Returns when the next step is due, in real time, or `None` in a pause or after a panic.
+    /// Returns when the next step is due, in real time, as [`until_next_step`](Self::until_next_step) says.
     fn deadline(&self) -> Option<Duration> {
         Some(self.real_time().saturating_add(self.until_next_step()?))
     }

@@ -462,3 +462,48 @@ fn a_question_that_arrives_after_a_panic_gets_no_answer() {
     driver.run(MS(220));
     assert_eq!(asked.get(), None);
 }
+
+/// Fails in the resimulated step of tick 7, this many times.
+struct FailsAgain(u32);
+
+impl Hooks for FailsAgain {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        if step.is_resimulated && step.tick == 7 && self.0 > 0 {
+            self.0 -= 1;
+            return Err("injected");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn steps_to_resimulate_run_within_a_period_after_a_failure_even_in_a_pause_or_slow_motion() {
+    for speed in [None, Some(0.0), Some(0.01)] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.keep(Kept {
+            ticks: 50,
+            ..simulation.kept()
+        });
+        let mut driver = Driver::new(simulation, FailsAgain(3));
+        driver.in_time(MS(100));
+        match speed {
+            Some(speed) => driver.set_speed(speed),
+            None => driver.pause(),
+        }
+        driver.in_time(MS(100));
+        driver.call(|simulation, _| simulation.roll_back(5).unwrap());
+        driver.run(MS(100));
+        for (failures, ms) in [(1, 109), (2, 119), (3, 129)] {
+            driver.in_time(MS(ms));
+            assert_eq!(driver.failures().len(), 1, "{speed:?} {failures}");
+            assert_eq!(driver.tick(), 7, "{speed:?} {failures}");
+            assert!(driver.next.is_some_and(|next| next > MS(ms)));
+        }
+        driver.in_time(MS(131));
+        assert_eq!(driver.tick(), 10, "{speed:?}");
+        assert_eq!(driver.simulation().steps_to_resimulate(), 0, "{speed:?}");
+        assert_eq!(driver.next.is_none(), speed != Some(0.01), "{speed:?}");
+    }
+}
