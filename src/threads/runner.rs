@@ -307,7 +307,8 @@ where
     }
 
     /// Continues after a [panic](Failure::Panic), from the newest [kept](Simulation::keep) state before the step or the
-    /// call that panicked. Steps that were still to be resimulated and calls since that state are dropped.
+    /// call that panicked. Steps that were still to be resimulated and calls since that state are dropped, and so is
+    /// the time since the panic.
     ///
     /// If none is kept, it continues from the present state or, if Rapier panicked, stays stopped.
     ///
@@ -377,7 +378,7 @@ where
     }
 
     /// Returns how much real time was dropped, because physics was later than [`RunnerSettings::max_lag`], or by a
-    /// pause.
+    /// pause or a panic.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()

@@ -414,7 +414,7 @@ impl<H: Hooks> Worker<H> {
     }
 
     /// Continues after a panic, from the newest state before it. After a panic of a hook, that is the present one if no
-    /// state is kept.
+    /// state is kept. The time since the panic is dropped.
     fn recover(&mut self) {
         let Some(panicked) = self.panicked else {
             return;
@@ -427,6 +427,7 @@ impl<H: Hooks> Worker<H> {
         // This fails if Rapier panicked, which leaves its world broken, and no earlier state is kept.
         if self.simulation.rewind(target).is_ok() {
             self.panicked = None;
+            self.drop_lag(self.now.saturating_sub(self.real_time()));
             self.removed
                 .remove_from_recovered(&mut self.simulation.physics);
         }

@@ -219,7 +219,7 @@ fn recovery_from_a_panic_in_a_resimulation_returns_to_the_present() {
         assert_eq!(driver.failures().len(), 1);
         driver.runner.recover().unwrap();
         driver.in_time(MS(300));
-        driver.in_time(MS(400));
+        driver.in_time(MS(500));
         assert!(driver.tick() > 25, "{}", driver.tick());
         let x = stepped_x(driver.physics(), key);
         assert_eq!(x.round(), driver.tick() as f32);
@@ -418,18 +418,16 @@ fn a_runner_recovers_after_a_hook_has_shifted_the_origin_and_panicked() {
                 let view = driver.frame(MS(ms));
                 origin += view.origin_shift().x;
                 let x = view.pose(key).unwrap().translation.x + origin;
-                // At most two steps are run again, and then the time since the panic.
-                let most = if ms == 200 { 10.0 } else { 1.0 };
-                let is_near = (shown - 2.0..shown + most).contains(&x);
+                // At most two steps are run again, or one was never sent.
+                let is_near = (shown - 2.0..=shown + 1.0).contains(&x);
                 assert!(is_near, "{place:?} {states}: {x} after {shown} at {ms} ms");
                 shown = x;
             }
             let case = format!("{place:?} {states}");
             assert!(driver.failures().is_empty(), "{case}");
-            // The step of the panic is dropped if it did not run, or if the runner went back to the state before it.
-            let is_dropped =
-                place == Place::BeforeStep || (place == Place::AfterStep && states > 0);
-            let end = if is_dropped { 37.4 } else { 38.4 };
+            // The time without physics is dropped, and the last step if the runner went back to the state before it.
+            let goes_back = place == Place::AfterStep && states > 0;
+            let end = if goes_back { 29.4 } else { 30.4 };
             assert!((shown - end).abs() < 0.01, "{case}: {shown}, not {end}");
         }
     }
@@ -505,5 +503,37 @@ fn steps_to_resimulate_run_within_a_period_after_a_failure_even_in_a_pause_or_sl
         assert_eq!(driver.tick(), 10, "{speed:?}");
         assert_eq!(driver.simulation().steps_to_resimulate(), 0, "{speed:?}");
         assert_eq!(driver.next.is_none(), speed != Some(0.01), "{speed:?}");
+    }
+}
+
+#[test]
+fn the_time_between_a_panic_and_the_recovery_is_dropped() {
+    for states in [0, 4] {
+        let (mut simulation, key) = flyer_in_space();
+        simulation.keep(Kept {
+            ticks: states,
+            ..simulation.kept()
+        });
+        let hooks = PanicsOnce {
+            in_rapier: false,
+            has_panicked: false,
+        };
+        let mut driver = Driver::new(simulation, hooks);
+        let mut last = 0.0;
+        for ms in 0..=500 {
+            if ms == 200 {
+                driver.runner.recover().unwrap();
+            }
+            driver.in_time(MS(ms));
+            let x = driver.frame(MS(ms)).pose(key).unwrap().translation.x;
+            let by = x - last;
+            assert!(by < 0.21, "{states}: {by} m at {ms} ms");
+            last = x;
+        }
+        assert_eq!(driver.failures().len(), 1);
+        let dropped = driver.runner.dropped();
+        assert!((MS(125)..=MS(135)).contains(&dropped), "{dropped:?}");
+        // Three tenths of a second follow the six steps before the panic.
+        assert!((35..=37).contains(&driver.tick()), "{}", driver.tick());
     }
 }
