@@ -124,7 +124,8 @@ impl Physics {
     /// remembers targets of shape matching, so set `None` for the next step, and the new target after it.
     ///
     /// Call it in the hook before or after a step. A shift between steps, or in a step that is dropped, discards
-    /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at).
+    /// earlier [poses](crate::Simulation::pose_at) and [worlds](crate::Simulation::world_at), and those of the present
+    /// tick until the next frame.
     ///
     /// # Cost and precision
     /// Shift rarely, by large distances: [`moved`](crate::Simulation::moved) lists every body, and in the next step

@@ -39,6 +39,14 @@ impl Physics {
         }
     }
 
+    /// Returns whether the origin was shifted in the current step or after the last one. The present poses then have
+    /// other coordinates than those that frames with its tick displayed.
+    pub(crate) fn is_shifted_since_step(&self) -> bool {
+        let shifts = &self.running.origin_shifts;
+        shifts.any_between_steps
+            || (shifts.poses_before_shift.is_some() && self.current_step().is_some())
+    }
+
     /// Pauses the simulation after the current step: the frame, or on a thread a later one, displays exactly this
     /// step's state. Use it for a hit-stop, a breakpoint, or a rule that ends the game.
     ///

@@ -14,11 +14,12 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error) and edits
     /// since the step.
     ///
-    /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin, teleport or portal does not
-    /// change it. A later change of smoothing does, if it comes before the hook of the next step.
+    /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin in a step, teleport or portal does
+    /// not change it. A later change of smoothing does, if it comes before the hook of the next step.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
-    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses).
+    /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). After a [shift of the
+    /// origin](crate::Physics::shift_origin) between steps, no time is kept until the next frame.
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.physics.handle(key)?;
@@ -26,7 +27,9 @@ impl Simulation {
         let pair = match self.known_past() {
             Some(past) => past.pair(&self.physics, key, tick)?,
             // Without a usable past, the state itself still has the poses of its last step.
-            None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
+            None if tick == self.physics.tick() && !self.physics.is_shifted_since_step() => {
+                self.physics.pairs.of_step(key)?
+            }
             None => return None,
         };
         // A large shift of the origin may have made a pose infinite.
@@ -74,15 +77,8 @@ impl Simulation {
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
-        // After a shift of the origin in the current step, the present state has other coordinates than its tick.
-        let is_shifted = kept.is_none()
-            && self.physics.current_step().is_some()
-            && self
-                .physics
-                .running
-                .origin_shifts
-                .poses_before_shift
-                .is_some();
+        // After a shift of the origin, the present state has other coordinates than its tick.
+        let is_shifted = kept.is_none() && self.physics.is_shifted_since_step();
         if state.tick() != tick || is_shifted {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });

@@ -368,3 +368,31 @@ fn the_present_can_be_queried_without_snapshots() {
     assert!(format!("{past:?}").contains("colliders"));
     assert!(game.simulation.world_at(frame.tick - 1, 1.0).is_err());
 }
+
+/// The present tick has other coordinates than its frame displayed, until the next frame.
+#[test]
+fn an_origin_shift_between_frames_discards_the_present_tick_until_the_next_frame() {
+    for ticks in [0, KEPT] {
+        let (mut simulation, key) = scenes::flyer_in_space();
+        simulation.keep(Kept {
+            ticks,
+            poses: ticks,
+            ..Kept::default()
+        });
+        scenes::advance(&mut simulation, 35);
+        let displays = |simulation: &Simulation| {
+            let frame = simulation.frame();
+            let pose = simulation.pose_at(key, frame.tick, frame.alpha);
+            let world = simulation.world_at(frame.tick, frame.alpha);
+            (
+                pose.map(|pose| Some(pose) == simulation.pose(key)),
+                world.is_ok(),
+            )
+        };
+        assert_eq!(displays(&simulation), (Some(true), true));
+        simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
+        assert_eq!(displays(&simulation), (None, false), "{ticks}");
+        scenes::advance(&mut simulation, 0);
+        assert_eq!(displays(&simulation), (Some(true), true));
+    }
+}

@@ -118,22 +118,20 @@ impl Past {
     /// path begins. If a correction or a shift of the origin has replaced poses after `tick`, only the steps up to the
     /// replaced poses count.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
-        let (mut pairs, shifts) = (&physics.pairs, &physics.running.origin_shifts);
+        let mut pairs = &physics.pairs;
         let present = physics.tick();
-        // In the middle of a step that has shifted the origin, the present poses have other coordinates than their
-        // tick.
-        let is_shifted = shifts.poses_before_shift.is_some() && physics.current_step().is_some();
-        if tick == present && !is_shifted {
+        if tick == present && !physics.is_shifted_since_step() {
             return pairs.of_step(key);
         }
         let is_kept = tick <= present && tick.saturating_add(self.ticks_with_poses()) > present;
-        if !is_kept || shifts.any_between_steps || !physics.world.keys.was_inserted_by(key, tick) {
+        if !is_kept || !physics.world.keys.was_inserted_by(key, tick) {
             return None;
         }
         let entries = |from, to| self.entries.range(self.index_of(from)..self.index_of(to));
         // Finds the last poses to which the tick leads, and the end of the ticks that lead there.
         let mut end = present.saturating_add(1);
-        pairs = shifts.poses_before_shift.as_deref().unwrap_or(pairs);
+        let before_shift = physics.running.origin_shifts.poses_before_shift.as_deref();
+        pairs = before_shift.unwrap_or(pairs);
         for entry in entries(tick, end) {
             // After a rewind, entries may lie ahead of the present.
             if let Some(replaced) = &entry.motion.replaced

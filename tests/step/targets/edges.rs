@@ -296,6 +296,8 @@ fn poses_stay_finite_when_one_end_of_a_motion_exceeds_f32() {
         .shift_origin(Vector::X * -f32::MAX)
         .unwrap();
     assert!(simulation.pose(key).unwrap().is_finite());
+    // The next frame displays the new coordinates.
+    simulation.advance(MS(0), |_, _| ());
     let current = simulation.pose_at(key, simulation.physics.tick(), 1.0);
     assert!(current.unwrap().is_finite());
 }
