@@ -7,3 +7,14 @@ macro_rules! span {
         let _span = tracing::info_span!($name $(, $field = $value)*).entered();
     };
 }
+
+/// Enters the span of a step until the end of the block.
+macro_rules! step_span {
+    ($step:expr) => {
+        span!(
+            "step",
+            tick = $step.tick,
+            is_resimulated = $step.is_resimulated
+        )
+    };
+}

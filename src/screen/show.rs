@@ -26,6 +26,7 @@ impl Screen {
         changes: &mut Changes,
         context: &PictureContext,
     ) {
+        span!("show_poses");
         self.begin(context);
         self.events.show(&mut changes.events, context.origin);
         // In most frames the same bodies move as in the last one, and nothing else has happened to any body.

@@ -1,7 +1,10 @@
 //! A frame in one call, with the game's hooks.
 
+use std::sync::Arc;
+
 use crate::physics::Physics;
 use crate::time::{FrameTime, Step};
+use rapier::pipeline::PhysicsHooks;
 
 use super::hooks::{BeforeStep, Hooks, or_no_hooks};
 use super::report::Frame;
@@ -86,11 +89,21 @@ impl Simulation {
         hooks: &mut H,
         step: Step,
     ) -> Result<(), H::Error> {
-        span!(
-            "step",
-            tick = step.tick,
-            is_resimulated = step.is_resimulated
-        );
+        step_span!(step);
+        let physics_hooks = self.call_before_step(hooks, step)?;
+        // If the hook has assigned another state, no step runs.
+        if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
+            self.call_after_step(hooks, step)?;
+        }
+        Ok(())
+    }
+
+    /// Calls the hook before a step that `next_step` has returned. Returns Rapier's hooks for the step.
+    pub(crate) fn call_before_step<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+        step: Step,
+    ) -> Result<Option<Arc<dyn PhysicsHooks + Send + Sync>>, H::Error> {
         {
             span!("before_step");
             // If the hook fails or panics, this stays set. If `next_step` then returns the step again, it discards the
@@ -100,11 +113,16 @@ impl Simulation {
         }
         let physics_hooks = hooks.physics_hooks();
         self.physics.running.is_in_hook = false;
-        // If the hook has assigned another state, no step runs.
-        if self.run_step_with(or_no_hooks(physics_hooks.as_deref())) {
-            span!("after_step");
-            hooks.after_step(&mut self.physics, step)?;
-        }
-        Ok(())
+        Ok(physics_hooks)
+    }
+
+    /// Calls the hook after a step that has run.
+    pub(crate) fn call_after_step<H: Hooks + ?Sized>(
+        &mut self,
+        hooks: &mut H,
+        step: Step,
+    ) -> Result<(), H::Error> {
+        span!("after_step");
+        hooks.after_step(&mut self.physics, step)
     }
 }

@@ -131,7 +131,6 @@ impl Simulation {
     /// Ends the frame, computes its displayed poses and returns its report.
     pub fn end_frame(&mut self) -> Frame {
         if self.close_frame() {
-            span!("show_poses");
             self.show();
         } else if !self.physics.is_poisoned {
             // After a panic of Rapier no frame is open either, but then the loop has left out no call.

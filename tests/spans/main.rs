@@ -6,7 +6,8 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 
-use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::rapier::pipeline::PhysicsHooks;
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{Hooks, Physics, Step};
 use scenes::{MS, PATIENCE, flyer_in_space};
 use tracing::field::{Field, Visit};
@@ -207,4 +208,60 @@ fn steps_of_a_runner_are_in_frame_spans_of_its_thread() {
         ]
     );
     assert!(!spans.iter().any(|span| span.contains("show_poses")));
+}
+
+/// Sends the thread on which Rapier's hooks are dropped, which is that of the step.
+struct StepThread(std::sync::mpsc::Sender<ThreadId>);
+
+impl PhysicsHooks for StepThread {}
+
+impl Drop for StepThread {
+    fn drop(&mut self) {
+        let _ = self.0.send(thread::current().id());
+    }
+}
+
+struct OverlapGame(std::sync::mpsc::Sender<ThreadId>);
+
+impl Hooks for OverlapGame {
+    type Error = std::convert::Infallible;
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        Some(Arc::new(StepThread(self.0.clone())))
+    }
+}
+
+#[test]
+fn the_spans_of_an_overlaps_step_are_on_both_threads() {
+    LazyLock::force(&ENTERED);
+    let (sender, threads) = std::sync::mpsc::channel();
+    let mut game = OverlapGame(sender);
+    let mut overlap = Overlap::new(flyer_in_space().0).unwrap();
+    let spans = spans_of(|| {
+        overlap.frame(MS(10), &mut game).unwrap();
+        overlap.simulation(&mut game).unwrap();
+    });
+    assert_eq!(
+        spans,
+        [
+            "frame number=1 frame_time=0.01",
+            "  step tick=0 is_resimulated=false",
+            "    before_step",
+            "show_poses",
+            "step tick=0 is_resimulated=false",
+            "  after_step",
+        ]
+    );
+    let thread = threads.recv_timeout(PATIENCE).expect("the step has run");
+    assert_eq!(
+        ENTERED.of(thread),
+        [
+            "step tick=0 is_resimulated=false",
+            "  forces",
+            "  take_poses",
+            "  rapier tick=0",
+            "  forces",
+            "  take_poses",
+        ]
+    );
 }

@@ -75,6 +75,11 @@ impl Overlap {
         frame_time: FrameTime,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
+        span!(
+            "frame",
+            number = self.simulation.frame().number.saturating_add(1),
+            frame_time = frame_time.duration().as_secs_f64()
+        );
         // Later frames are pending if this one had to wait for a step, or if a hook of an earlier frame failed.
         let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
         let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
@@ -95,10 +100,11 @@ impl Overlap {
             // view would display before the next state arrives.
             self.receive(None);
             (self.view).give_way_to(&mut self.simulation.physics);
-            hooks.before_step(&mut self.simulation.physics, step)?;
+            step_span!(step);
+            let physics_hooks = self.simulation.call_before_step(hooks, step)?;
             // If the hook has replaced the state, even with one in an equal step, this step is dropped.
             if self.simulation.knows_physics() {
-                self.send_step(step, hooks.physics_hooks());
+                self.send_step(step, physics_hooks);
                 return Ok(());
             }
         }
@@ -141,7 +147,10 @@ impl Overlap {
         if let Some(payload) = done.panic {
             resume_unwind(payload);
         }
-        let result = hooks.after_step(&mut self.simulation.physics, step);
+        let result = {
+            step_span!(step);
+            self.simulation.call_after_step(hooks, step)
+        };
         self.end_frame();
         result
     }
@@ -215,6 +224,8 @@ pub fn run_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
         let run_step = || {
             // Hooks may panic when they are dropped, so they are dropped in here, where panics are caught.
             let hooks = hooks;
+            // The thread runs no resimulated steps.
+            span!("step", tick = physics.tick(), is_resimulated = false);
             record = physics.run_step(or_no_hooks(hooks.as_deref()));
         };
         let result = catch_unwind(AssertUnwindSafe(run_step));
