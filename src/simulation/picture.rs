@@ -240,11 +240,16 @@ impl DisplayedWorld<'_> {
             let Some(position) = position.filter(|_| may_be_new || !is_there) else {
                 continue;
             };
-            let collider = &mut self.colliders.to_mut()[*handle];
-            collider.set_position(position);
-            let parameters = &self.world.rapier.integration_parameters;
-            refresh_leaf(self.broad_phase.to_mut(), parameters, *handle, collider);
+            self.move_collider(*handle, position);
         }
+    }
+
+    fn move_collider(&mut self, handle: ColliderHandle, position: Pose) {
+        let colliders = self.colliders.to_mut();
+        colliders[handle].set_position(position);
+        let rapier = &self.world.rapier;
+        let (tree, parameters) = (self.broad_phase.to_mut(), &rapier.integration_parameters);
+        refresh_leaf(tree, parameters, &rapier.bodies, colliders, handle);
     }
 }
 

@@ -2,11 +2,14 @@
 
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
-use rapier::dynamics::{ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle};
-use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
+use rapier::dynamics::{
+    ImpulseJointHandle, IntegrationParameters, RigidBody, RigidBodyHandle, RigidBodySet,
+};
+use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::{Pose, Vector};
+use rapier::parry::query::DefaultQueryDispatcher;
 use rapier::pipeline::{
-    CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
+    CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld, QueryFilter,
 };
 use std::collections::BTreeSet;
 
@@ -283,22 +286,38 @@ impl World {
             ..
         } = &mut self.rapier;
         bodies.propagate_modified_body_positions_to_colliders(colliders);
-        for (handle, collider) in colliders.iter() {
-            refresh_leaf(broad_phase, integration_parameters, handle, collider);
+        for (handle, _) in colliders.iter() {
+            refresh_leaf(
+                broad_phase,
+                integration_parameters,
+                bodies,
+                colliders,
+                handle,
+            );
         }
     }
 }
 
-/// Updates the bounding box of a collider in the tree that queries search.
+/// Updates the bounding box of a collider in the tree that queries search, or adds it.
 pub(crate) fn refresh_leaf(
     tree: &mut BroadPhaseBvh,
     parameters: &IntegrationParameters,
+    bodies: &RigidBodySet,
+    colliders: &ColliderSet,
     handle: ColliderHandle,
-    collider: &Collider,
 ) {
+    let collider = &colliders[handle];
+    let body = collider.parent().and_then(|parent| bodies.get(parent));
+    // Rapier disables the colliders of a disabled body, and removes them from the tree, only in its next step. Until
+    // then none is added.
+    let may_be_in_tree = body.is_none_or(RigidBody::is_enabled) || {
+        let filter = QueryFilter::default();
+        let query = tree.as_query_pipeline(&DefaultQueryDispatcher, bodies, colliders, filter);
+        query.bvh.leaf_node(handle.into_raw_parts().0).is_some()
+    };
     // Rapier keeps disabled and non-finite colliders out of the tree.
     let aabb = collider.compute_aabb();
-    if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
+    if collider.is_enabled() && may_be_in_tree && aabb.mins.is_finite() && aabb.maxs.is_finite() {
         tree.set_aabb(parameters, handle, aabb);
     }
 }

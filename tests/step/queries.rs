@@ -316,6 +316,48 @@ fn a_collider_of_a_disabled_body_is_found_by_no_query() {
     assert_eq!(found(&simulation), 1);
 }
 
+/// A shift of the origin refreshes all that queries read.
+#[test]
+fn a_body_that_is_inserted_disabled_is_found_by_no_query_before_its_first_step() {
+    let found = |simulation: &Simulation| {
+        let displayed = simulation.displayed_world();
+        let queries = [
+            displayed.query_pipeline(QueryFilter::default()),
+            simulation.physics.rapier().query_pipeline(),
+        ];
+        queries.map(|query| query.intersect_point(Vector::ZERO).count())
+    };
+    for shifts in [false, true] {
+        let mut simulation = space(100);
+        advance(&mut simulation, 20);
+        let body = RigidBodyBuilder::dynamic().enabled(false);
+        simulation.physics.insert(body, cube());
+        if shifts {
+            simulation.physics.shift_origin(Vector::ZERO).unwrap();
+        }
+        for ms in [0, 10, 10] {
+            advance(&mut simulation, ms);
+            assert_eq!(found(&simulation), [0, 0], "{shifts} {ms}");
+        }
+    }
+}
+
+/// A body that was disabled after its last step is found where it is displayed until the next one.
+#[test]
+fn a_moving_body_that_is_disabled_between_frames_is_found_where_it_is_displayed() {
+    let mut simulation = space(100);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 1000.0);
+    let key = simulation.physics.insert(body, cube());
+    advance(&mut simulation, 35);
+    simulation.physics.body_mut(key).unwrap().set_enabled(false);
+    let displayed = simulation.pose(key).unwrap().translation;
+    let state = simulation.physics.body(key).unwrap().translation();
+    let world = simulation.displayed_world();
+    let query = world.query_pipeline(QueryFilter::default());
+    let found = [displayed, state].map(|at| query.intersect_point(at).count());
+    assert_eq!(found, [1, 0]);
+}
+
 /// A body that no frame has displayed has its own pose, and a query finds it from its first step on.
 #[test]
 fn a_new_body_that_is_moved_at_once_has_its_pose_and_is_found_by_no_query() {
