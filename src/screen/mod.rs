@@ -164,7 +164,6 @@ impl Screen {
     }
 
     /// Returns the origin of the last picture, or `None` before the first one.
-    #[cfg(feature = "serde")]
     pub(crate) fn origin(&self) -> Option<Origin> {
         self.origin.filter(|_| self.has_displayed())
     }

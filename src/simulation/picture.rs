@@ -10,7 +10,7 @@ use crate::screen::{PictureContext, RenderData};
 use crate::step::{World, refresh_leaf};
 use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 use rapier::pipeline::{QueryFilter, QueryPipeline};
 
 use super::report::Frame;
@@ -85,7 +85,25 @@ impl Simulation {
             let pose = self.screen.pose(key)?;
             Some((handle, pose, new.contains(&key)))
         });
-        DisplayedWorld::new(world, poses)
+        // The origin may have been shifted since the picture, and with it everything that the screen does not display.
+        let origin = self.screen.origin();
+        let shift = origin.map(|origin| self.physics.origin.offset_from(&origin));
+        match shift.filter(|shift| *shift != Vector::ZERO) {
+            None => DisplayedWorld::new(world, poses),
+            Some(shift) => {
+                let is_displayed = |body| {
+                    let key = world.keys.key(body);
+                    key.is_some_and(|key| self.screen.pose(key).is_some())
+                };
+                let bodies = world.rapier.bodies.iter();
+                let others = bodies.filter(|(handle, _)| !is_displayed(*handle));
+                let others = others
+                    .map(|(handle, it)| (handle, it.position().append_translation(shift), false));
+                let mut displayed = DisplayedWorld::new(world, poses.chain(others));
+                displayed.move_free_colliders(shift);
+                displayed
+            }
+        }
     }
 
     /// Returns the changes since an earlier frame, for renderers that skip frames.
@@ -241,6 +259,15 @@ impl DisplayedWorld<'_> {
                 continue;
             };
             self.move_collider(*handle, position);
+        }
+    }
+
+    /// Moves the colliders without a body.
+    fn move_free_colliders(&mut self, by: Vector) {
+        for (handle, collider) in self.world.rapier.colliders.iter() {
+            if collider.parent().is_none() {
+                self.move_collider(handle, collider.position().append_translation(by));
+            }
         }
     }
 

@@ -367,3 +367,32 @@ fn a_shell_that_is_removed_at_its_hit_is_drawn_until_the_last_frame_before_it() 
         assert!(worst <= frame * 1.01, "{worst} m at {fps} fps");
     }
 }
+
+/// A tracked body, one without a key, and a collider without a body stay where the frame displays them.
+#[test]
+fn after_an_origin_shift_between_frames_the_displayed_world_stays_as_displayed() {
+    let (mut simulation, key) = flyer_in_space();
+    let rapier = simulation.physics.rapier_mut();
+    rapier.insert_collider(ball().translation(Vector::X * 20.0), None);
+    let body = RigidBodyBuilder::fixed().translation(Vector::X * 40.0);
+    rapier.insert(body, ball());
+    advance(&mut simulation, 25);
+    let x = simulation.pose(key).unwrap().translation.x;
+    let seen = |simulation: &Simulation| {
+        let world = simulation.displayed_world();
+        let query = world.query_pipeline(QueryFilter::default());
+        let hits = |at: f32| query.intersect_point(Vector::X * at).count();
+        let mut bodies: Vec<_> = (world.bodies().iter())
+            .map(|(_, body)| body.translation().x)
+            .collect();
+        bodies.sort_unstable_by(f32::total_cmp);
+        ([x, 20.0, 40.0, -44.0, -24.0].map(hits), bodies)
+    };
+    let expected = ([1, 1, 1, 0, 0], vec![x, 40.0]);
+    assert_eq!(seen(&simulation), expected);
+    simulation.physics.shift_origin(Vector::X * 64.0).unwrap();
+    assert_eq!(seen(&simulation), expected);
+    // The next frame displays the shift.
+    advance(&mut simulation, 0);
+    assert_eq!(seen(&simulation).0, [0, 0, 0, 1, 1]);
+}
