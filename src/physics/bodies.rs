@@ -229,7 +229,7 @@ impl Physics {
     }
 
     /// Displays a new body at its position, and lets steps read its pose until it rests. If the position is not finite,
-    /// the body is displayed at the origin, because displayed poses are finite.
+    /// the body is displayed at the origin, because the poses of a step are finite.
     fn insert_poses(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let body = &self.world.rapier.bodies[handle];
         let position = self.world.position_of(handle, body);

@@ -30,6 +30,7 @@ pub struct FrameChanges<'a> {
 ///
 /// A displayed pose is that of the body's origin, in world space. On a thread, a [`View`](crate::threads::View) has the
 /// displayed poses, and the lists here are empty. For physics, use the true state in [`body`](crate::Physics::body).
+/// Displayed poses are finite as long as all coordinates and shifts of the origin are below 1e38 m.
 ///
 /// The poses of a frame are fixed when it ends, and later changes appear in the next frame. To display edits during a
 /// pause, call [`advance(Duration::ZERO, …)`](Self::advance).

@@ -4,10 +4,11 @@ use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
 use evenstep::threads::Overlap;
-use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Smoothing, Step};
 use scenes::testing::translation;
 use scenes::{MS, advance, ball, flyer_in_space};
 use std::convert::Infallible;
+use std::time::Duration;
 
 struct Idle;
 
@@ -395,4 +396,29 @@ fn after_an_origin_shift_between_frames_the_displayed_world_stays_as_displayed()
     // The next frame displays the shift.
     advance(&mut simulation, 0);
     assert_eq!(seen(&simulation).0, [0, 0, 0, 1, 1]);
+}
+
+#[test]
+fn displayed_poses_are_finite_as_long_as_coordinates_are_below_the_limit() {
+    for smoothing in [
+        Smoothing::Interpolate,
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+        Smoothing::Latest,
+    ] {
+        let mut simulation = scenes::space(100);
+        simulation.smoothing = smoothing;
+        let [start, end] = [-0.99e38, 0.99e38].map(|x| translation(x, 0.0, 0.0));
+        let body = RigidBodyBuilder::kinematic_position_based().pose(start);
+        let key = simulation.physics.insert(body, ball());
+        advance(&mut simulation, 20);
+        (simulation.physics)
+            .set_kinematic_target(key, end, Duration::ZERO)
+            .unwrap();
+        for _ in 0..20 {
+            advance(&mut simulation, 3);
+            assert!(simulation.pose(key).unwrap().is_finite(), "{smoothing:?}");
+        }
+        assert_eq!(simulation.pose(key), Some(end), "{smoothing:?}");
+    }
 }
