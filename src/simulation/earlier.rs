@@ -14,8 +14,8 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha) displayed, bit for bit, except for [visual errors](Self::visual_error) and edits
     /// since the step.
     ///
-    /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later shift of the origin in a step, teleport or portal does
-    /// not change it. A later change of smoothing does, if it comes before the hook of the next step.
+    /// `alpha` is clamped to [0, 1], and NaN counts as 0. A later teleport, portal or shift of the origin in a step
+    /// does not change the pose. A later change of smoothing does, if it comes before the hook of the next step.
     ///
     /// Returns `None` if the body did not exist yet or was removed since, or if that time is not kept. Only the last
     /// tick is kept, unless you [`keep`](Self::keep) more [`poses`](crate::rewind::Kept::poses). After a [shift of the
