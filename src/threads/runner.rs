@@ -77,6 +77,10 @@ use super::worker::Worker;
 /// If you ask for no frame, as a server does, memory and the cost of a step stay constant. After two seconds and 100
 /// steps without a frame, visual errors end, and all bodies [jump](crate::render::RenderData::jumped).
 ///
+/// # Rollbacks
+/// If a rollback takes back a teleport that no view has displayed yet, the view still displays it, and then corrects the
+/// body, as if the rollback had come a frame later.
+///
 /// # Recording and determinism
 /// Timing decides before which step a call runs. If runs must be equal, send input with its tick, and let the hooks
 /// read it from a [`TickQueue`](crate::input::TickQueue). The steps then have the same bits as in one thread. A
