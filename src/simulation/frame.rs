@@ -37,6 +37,9 @@ impl Simulation {
         self.check_world();
         if self.open_report.is_some() {
             self.interrupt_frame();
+        } else if self.physics.current_step().is_some() {
+            // The game has received a resimulated step outside of a frame. The step begins again in this one.
+            self.abort_step();
         }
         self.frames_begun += 1;
         self.missing_calls.begin_frame = 0;

@@ -19,6 +19,7 @@ use super::simulation::Simulation;
 /// | `begin_frame` or `advance` while a frame is open | The open frame continues. Its due steps are dropped and counted in [`Dropped::aborted`]. |
 /// | `end_frame` while steps are due | The same, and the frame displays the latest state. |
 /// | `end_frame` while steps are to be resimulated | They [stay due](crate::Simulation::roll_back). |
+/// | `begin_frame`, `advance` or `resimulate` in place of `run_step` for a resimulated step | The same. |
 /// | `run_step` without `next_step`, or after another physics was assigned | It returns `false`. Likewise, `next_step` returns the same step again, and `end_frame` the last report. |
 /// | `begin_frame`, `run_step` or `end_frame` is left out a hundred times in a row | In builds with debug assertions, a panic names it. |
 ///

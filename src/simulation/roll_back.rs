@@ -133,6 +133,10 @@ impl Simulation {
         &mut self,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
+        if self.steps_to_resimulate() > 0 {
+            // The game may have received the first of these steps in its own loop. The step begins again.
+            self.abort_step();
+        }
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {

@@ -408,6 +408,60 @@ fn forces_of_a_resimulated_step_whose_hook_has_panicked_act_once() {
     }
 }
 
+/// The game receives a resimulated step in its own loop between frames, and does not run it.
+#[test]
+fn forces_of_a_resimulated_step_that_was_received_outside_of_a_frame_act_once() {
+    let run = |is_received: bool, how: &str| {
+        let (mut simulation, key) = flyer_with_states(20);
+        advance(&mut simulation, 100);
+        let push = |physics: &mut Physics, _: Step| {
+            physics.apply_impulse(key, Vector::Y).unwrap();
+        };
+        simulation.roll_back(5).unwrap();
+        if is_received {
+            let step = simulation.next_step().unwrap();
+            push(&mut simulation.physics, step);
+        }
+        match how {
+            "advance" => drop(simulation.advance(MS(10), push)),
+            "resimulate the same" => simulation.resimulate(5, push).unwrap(),
+            "resimulate" => simulation.resimulate(7, push).unwrap(),
+            _ => {
+                simulation.begin_frame(MS(10));
+                while let Some(step) = simulation.next_step() {
+                    push(&mut simulation.physics, step);
+                    simulation.run_step();
+                }
+                simulation.end_frame();
+            }
+        }
+        assert_eq!(simulation.steps_to_resimulate(), 0);
+        simulation.physics.body(key).unwrap().linvel()
+    };
+    for how in [
+        "advance",
+        "begin_frame",
+        "resimulate the same",
+        "resimulate",
+    ] {
+        assert_eq!(run(true, how), run(false, how), "{how}");
+    }
+}
+
+/// The current step of a frame is no step of a rollback, so `resimulate` leaves it to the game.
+#[test]
+fn a_resimulation_without_steps_keeps_the_received_step_and_its_forces() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 100);
+    let before = simulation.physics.body(key).unwrap().linvel().y;
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    simulation.resimulate(11, |_, _| ()).unwrap();
+    assert!(simulation.run_step());
+    assert!(simulation.physics.body(key).unwrap().linvel().y > before);
+}
+
 /// A hook fails, and the game stays where it is.
 #[test]
 fn a_force_after_the_last_step_of_a_dropped_rollback_waits_for_the_next_step() {
