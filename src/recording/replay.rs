@@ -227,8 +227,10 @@ impl<'r> Replay<'r> {
     /// Goes past the input or the end of a recorded step that this replay has not run. This counts as a difference,
     /// unless the recorded step did not run either.
     fn skip_part_of_step(&mut self) -> Result<(), ReplayError> {
-        let chunk = self.take().ok_or(ReplayError::Contents)?;
-        if chunk.kind == ChunkKind::Input {
+        if self.peek() == Some(ChunkKind::StepRan) {
+            self.take_check()?;
+        } else {
+            let chunk = self.take().ok_or(ReplayError::Contents)?;
             // The step did not run, and the run ends in it.
             if self.peek() == Some(ChunkKind::Run) {
                 return Ok(());
@@ -255,16 +257,22 @@ impl<'r> Replay<'r> {
         Ok(frame.time)
     }
 
-    /// Reads the recorded end of a step, pauses if the recorded run did there, and compares the checksum if it has one.
-    fn check_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
+    /// Reads the recorded end of a step, and takes over which bodies were awake after it.
+    fn take_check(&mut self) -> Result<Check, ReplayError> {
         let mut check: Check = self.take_contents()?;
-        if check.pauses {
-            physics.pause_after_step();
-        }
         let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
         // Keys that did not change are not recorded again.
         if let Some(keys) = keys {
             self.recorded_awake = keys;
+        }
+        Ok(check)
+    }
+
+    /// Reads the recorded end of a step, pauses if the recorded run did there, and compares the checksum if it has one.
+    fn check_step(&mut self, physics: &mut Physics) -> Result<(), ReplayError> {
+        let check = self.take_check()?;
+        if check.pauses {
+            physics.pause_after_step();
         }
         let Some(checksum) = check.checksum else {
             return Ok(());

@@ -167,3 +167,51 @@ fn a_step_that_runs_only_in_the_recording_is_a_difference() {
     assert_eq!(simulation.physics.tick(), 33);
     assert_eq!(replay.differences(), []);
 }
+
+/// Two balls that fly, of which the first is put to sleep in the step of tick 12.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Sleepy([BodyKey; 2]);
+
+impl Play for Sleepy {
+    type Input = ();
+
+    fn input(_: u64) {}
+
+    fn step(&mut self, physics: &mut Physics, step: Step, (): ()) -> Option<()> {
+        if step.tick == 12 {
+            physics.body_mut(self.0[0])?.sleep();
+        }
+        Some(())
+    }
+}
+
+#[test]
+fn a_replay_that_skips_a_step_names_the_bodies_that_differ_after_it() {
+    let mut simulation = space(100);
+    let mut insert = |y: f32| {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::Y * y);
+        (simulation.physics).insert(body.linvel(Vector::X), ball().mass(1.0))
+    };
+    let mut game = Sleepy([insert(0.0), insert(5.0)]);
+    simulation.advance(MS(10), |_, _| ());
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    for _ in 0..10 {
+        record_frame(&mut recorder, &mut simulation, &mut game, MS(20)).unwrap();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let mut replay = recording.replay();
+    let (mut simulation, mut game) = replay.next_run::<Sleepy>().unwrap().unwrap();
+    // The changed program pauses, so its frame lacks the second step of the recorded one.
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 11 {
+            simulation.physics.pause_after_step();
+        }
+    };
+    while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {}
+    let [difference] = replay.differences() else {
+        panic!("expected one difference")
+    };
+    assert_eq!(difference.tick, 12);
+    // The sleeping ball is equal.
+    assert_eq!(difference.bodies, [game.0[1]]);
+}
