@@ -133,14 +133,24 @@ impl EventLog {
     }
 
     /// Records the key of a collider's body, for events after the collider's removal. The collider may have got another
-    /// body, or its body a key, after it began to touch something.
-    pub fn record_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
+    /// body or none, or its body a key, after it began to touch something.
+    pub fn record_owner(&mut self, handle: ColliderHandle, key: Option<BodyKey>) {
         // A collider without a record has touched nothing yet, and its first contact records the owner. The record of a
         // removed collider with the same index stays, because its last event may arrive later.
         if let Some(Some(record)) = self.records.get_mut(index_of(handle))
             && record.collider == handle
         {
-            record.owner = Some(key);
+            record.owner = key;
+        }
+    }
+
+    /// Records the keys of the bodies of all colliders, for events after their removal.
+    pub fn record_owners(&mut self, keys: &Keys, colliders: &ColliderSet) {
+        for record in self.records.iter_mut().flatten() {
+            // The record of a removed collider keeps its last owner.
+            if let Some(collider) = colliders.get(record.collider) {
+                record.owner = collider.parent().and_then(|body| keys.key(body));
+            }
         }
     }
 

@@ -48,7 +48,8 @@ pub struct Collision {
     /// Whether the colliders started to touch, as opposed to stopped.
     pub started: bool,
     /// The bodies of the two colliders, even if a body was removed before this step, or `None` for a collider without a
-    /// body and for a body without a key.
+    /// body and for a body without a key. If a collider got another body and was removed, both through Rapier and since
+    /// the last step, this is its earlier body.
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],

@@ -52,7 +52,7 @@ impl Physics {
         self.world.has_unstepped_changes |= self.world.removal_may_change_joints(handle);
         let attached = self.world.rapier.bodies.get(handle)?.colliders();
         for collider in attached {
-            self.event_log.record_owner(*collider, key);
+            self.event_log.record_owner(*collider, Some(key));
         }
         self.world.rapier.remove_body(handle)
     }
@@ -108,11 +108,14 @@ impl Physics {
 
     /// Removes and returns a collider, with or without a body, like [`remove`](Self::remove).
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
+        if !self.world.rapier.colliders.contains(handle) {
+            return None;
+        }
         let key = self.key_of_collider(handle);
+        self.event_log.record_owner(handle, key);
         if let Some((key, body)) = key.and_then(|key| Some((key, self.handle(key)?))) {
             self.note_neighbours_to_wake(body);
             self.renew_contacts_about_new_center(key, body);
-            self.event_log.record_owner(handle, key);
             self.edits.to_check.push(key);
         } else {
             self.note_woken(self.world.sleepers_at(handle).collect());
@@ -194,7 +197,7 @@ impl Physics {
         let key = self.create_key(handle);
         // Colliders that began to touch something before this call are in the log without the key of their body.
         for collider in self.world.rapier.bodies[handle].colliders() {
-            self.event_log.record_owner(*collider, key);
+            self.event_log.record_owner(*collider, Some(key));
         }
         Some(key)
     }

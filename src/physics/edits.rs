@@ -28,6 +28,7 @@ impl Physics {
             world,
             pairs,
             edits,
+            event_log,
             ..
         } = self;
         let edited_since_step = &mut edits.edited_since_step;
@@ -51,6 +52,7 @@ impl Physics {
             }
             // A changed centre of mass can turn any straight path into a curve, so the step decides again which are.
             pairs.recheck_all_paths();
+            event_log.record_owners(&world.keys, &world.rapier.colliders);
         }
         for edited in edits.to_check.drain(..) {
             let root = world.handle(edited);
@@ -172,20 +174,25 @@ impl Physics {
         with_neighbours.chain(at_colliders).chain(woken).collect()
     }
 
-    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
-    /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does
+    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, whose
+    /// bodies it also records, and with moved bodies that are not dynamic. It compares with the state after that step, so the result does
     /// not depend on how often edits were detected since.
     fn renew_contacts(&mut self) {
         let Self {
             world,
             pairs,
             edits,
+            event_log,
             ..
         } = self;
         for ((index, generation), before) in std::mem::take(&mut edits.colliders_before) {
             let handle = ColliderHandle::from_raw_parts(index, generation);
-            if world.contact_parts(handle).is_some_and(|it| it != before) {
-                world.renew_contacts_of(handle);
+            if let Some(parts) = world.contact_parts(handle) {
+                // The collider may have got another body.
+                event_log.record_owner(handle, world.key_of_collider(handle));
+                if parts != before {
+                    world.renew_contacts_of(handle);
+                }
             }
         }
         for (key, position_before) in pairs.positions_before_edits() {

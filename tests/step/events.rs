@@ -281,6 +281,58 @@ fn the_stop_of_a_removed_collider_names_its_last_body() {
     }
 }
 
+/// A collider gets another body or none, and is removed.
+#[test]
+fn the_stop_of_a_removed_collider_does_not_name_a_body_that_it_had_left() {
+    type Remove = fn(&mut Physics, ColliderHandle);
+    let ways: [Remove; 3] = [
+        |physics, collider| drop(physics.remove_collider(collider)),
+        |physics, collider| drop(physics.rapier_mut().remove_collider(collider)),
+        |physics, collider| {
+            let body = physics.rapier().colliders[collider].parent();
+            let world = physics.rapier_mut();
+            match body {
+                Some(body) => drop(world.remove_body(body)),
+                None => drop(world.remove_collider(collider)),
+            }
+        },
+    ];
+    for (has_body, has_key) in [(true, true), (true, false), (false, false)] {
+        for (way, remove) in ways.iter().enumerate() {
+            for names_bodies in [false, true] {
+                let mut simulation = scenes::space(100);
+                let physics = &mut simulation.physics;
+                let ball = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.95);
+                physics.insert(ball, ColliderBuilder::ball(0.5));
+                let first = physics.insert(RigidBodyBuilder::fixed(), noisy_ball());
+                let second = (physics.rapier_mut()).insert_body(RigidBodyBuilder::fixed());
+                let key = has_key.then(|| physics.track(second).unwrap());
+                simulation.advance(MS(10), |_, _| ());
+                assert_eq!(simulation.events().collisions().count(), 1);
+                let physics = &mut simulation.physics;
+                let collider = physics.body(first).unwrap().colliders()[0];
+                let world = match names_bodies {
+                    true => physics.rapier_mut_for(&[first]),
+                    false => physics.rapier_mut(),
+                };
+                let parent = has_body.then_some(second);
+                (world.colliders).set_parent(collider, parent, &mut world.bodies);
+                simulation.advance(MS(10), |_, _| ());
+                remove(&mut simulation.physics, collider);
+                // A second removal does nothing.
+                assert!(simulation.physics.remove_collider(collider).is_none());
+                simulation.advance(MS(10), |_, _| ());
+                let stopped = collisions(&simulation).pop().unwrap();
+                assert!(stopped.removed);
+                let case = (has_body, has_key, way, names_bodies);
+                assert!(!stopped.bodies.contains(&Some(first)), "{case:?}");
+                let names = |key| stopped.bodies.contains(&key);
+                assert!(names(key), "{case:?}: {:?}", stopped.bodies);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_body_tracked_in_a_reused_slot_gets_no_event_of_its_predecessor() {
     let mut simulation = scenes::with_floor(Rate::hz(100));
