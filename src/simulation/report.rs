@@ -96,7 +96,8 @@ impl Simulation {
     /// Each event is displayed at most once: in the first frame whose [tick](Frame::tick) is greater than the event's
     /// step, unless a [rollback](Self::roll_back) retracts it before. A frame in the middle of a rollback displays
     /// none. [`event_changes`](Self::event_changes) lists retracted events that were displayed. If a hook assigns
-    /// another state, the events of earlier steps of its frame are not displayed.
+    /// another state, the events of earlier steps of its frame are not displayed. Steps after a [rewind](Self::rewind)
+    /// are new ones, with other events.
     #[must_use]
     pub fn events(&self) -> Events {
         self.screen.events.events()

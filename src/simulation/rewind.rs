@@ -75,6 +75,10 @@ impl Simulation {
     /// change. Steps that are still to be resimulated are dropped. Outside of a frame, you can go to the present tick
     /// even if it is not kept, except after a panic of Rapier. After one, you can go back even within the frame.
     ///
+    /// Steps from `tick` on then count as new ones for [`events`](Self::events), even if you go forwards again. Their
+    /// events that no frame has displayed are dropped. If a rollback repeats such a step, a frame displays its events,
+    /// even if an earlier frame did.
+    ///
     /// To rewind smoothly during a pause, also set the [overstep](Self::set_overstep) of each frame: for a time of 4.5
     /// steps, rewind to tick 4 and set it to half a period. This needs an interval of 1,
     /// [`Stepping::Fixed`](crate::Stepping::Fixed), and no thread.
